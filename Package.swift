@@ -1,0 +1,56 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// What every target of ours is built with: warnings are errors, imports are internal unless they are part of the API.
+let ours: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+
+let package = Package(
+    name: "Sync",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9)],
+    products: [
+        .library(name: "Sync", targets: ["Sync"]),
+        .library(name: "SyncTesting", targets: ["SyncTesting"]),
+        .executable(name: "syncdb", targets: ["syncdb"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        .target(name: "SyncCore", swiftSettings: ours),
+        .target(
+            name: "SyncSQLite",
+            dependencies: [
+                "SyncCore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: ours),
+        .target(name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], swiftSettings: ours),
+        .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: ours),
+        .executableTarget(
+            name: "syncdb",
+            dependencies: [
+                "Sync", "SyncTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: ours),
+        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: ours),
+        .testTarget(
+            name: "SyncSQLiteTests",
+            dependencies: ["SyncSQLite", "SyncCore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: ours),
+        .testTarget(
+            name: "SyncTests", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: ours),
+        .testTarget(name: "SyncTestingTests", dependencies: ["SyncTesting", "Sync"], swiftSettings: ours),
+        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),
+    ]
+)

@@ -1,0 +1,43 @@
+/// The value of one column of one staged row, brought to the column's storage class: 16 bytes, no reference.
+package struct Slot: Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// The payload does not say: keep what is stored.
+        case absent
+        case null
+        case integer
+        case real
+        /// UTF-8 text in the payload.
+        case payloadText
+        /// UTF-8 text in the arena.
+        case arenaText
+        /// Milliseconds since 1970, stored as 23 bytes of text.
+        case date
+        /// Bytes in the arena.
+        case arenaBlob
+    }
+
+    package var kind: Kind
+    /// The length of text or a blob in bytes.
+    package var length: UInt32
+    /// The integer, the bits of the real, the milliseconds, or the offset of the text.
+    package var bits: UInt64
+
+    package init(kind: Kind, length: UInt32 = 0, bits: UInt64 = 0) {
+        self.kind = kind
+        self.length = length
+        self.bits = bits
+    }
+
+    package static let absent = Slot(kind: .absent)
+    package static let null = Slot(kind: .null)
+    package static func integer(_ value: Int64) -> Slot { Slot(kind: .integer, bits: UInt64(bitPattern: value)) }
+    package static func real(_ value: Double) -> Slot { Slot(kind: .real, bits: value.bitPattern) }
+    package static func date(_ milliseconds: Int64) -> Slot {
+        Slot(kind: .date, bits: UInt64(bitPattern: milliseconds))
+    }
+
+    package var integer: Int64 { Int64(bitPattern: bits) }
+    package var real: Double { Double(bitPattern: bits) }
+    package var offset: Int { Int(truncatingIfNeeded: bits) }
+    package var isText: Bool { kind == .payloadText || kind == .arenaText }
+}

@@ -1,0 +1,52 @@
+public import Foundation
+
+/// A JSON value with exact numbers.
+///
+/// Absent is not a value: a missing key of an object is simply not there, `null` is ``null``.
+public indirect enum JSONValue: Sendable, Hashable {
+    case null
+    case bool(Bool)
+    /// The number's text, exactly as written (`7`, `7.50`, `1e3`).
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    /// The members in document order. Of repeated keys the last one counts.
+    case object([Member])
+
+    /// One key of an object and its value.
+    public struct Member: Sendable, Hashable {
+        public var key: String
+        public var value: JSONValue
+
+        public init(_ key: String, _ value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// The value of the last member with this key, if this is an object that has one.
+    public subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.key == key }?.value
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int64) { self = .number(String(value)) }
+    public init(floatLiteral value: Double) { self = .number("\(value)") }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}
+
+extension JSONValue {
+    public init(_ value: some BinaryInteger) { self = .number(String(value)) }
+    public init(_ value: String) { self = .string(value) }
+    public init(_ value: UUID) { self = .string(value.uuidString) }
+}

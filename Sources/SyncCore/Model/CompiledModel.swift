@@ -1,0 +1,135 @@
+/// A model with every name resolved to an index: inheritance flattened, relationships paired into links.
+///
+/// Entities, trees and links are referred to by their position in the arrays here.
+package final class CompiledModel: Sendable {
+    package let entities: [CompiledEntity]
+    package let trees: [EntityTree]
+    package let links: [Link]
+    private let entityIDs: [String: Int]
+
+    /// Resolves entities that ``ModelValidator`` has accepted, in name order.
+    init(_ entities: [Entity]) {
+        let compiler = ModelCompiler(entities)
+        self.entityIDs = compiler.entityIDs
+        self.trees = compiler.trees
+        self.links = compiler.links
+        self.entities = compiler.compiled
+    }
+
+    package func entityID(_ name: String) -> Int? { entityIDs[name] }
+
+    /// - Throws: ``SyncError`` `unknownEntity`, naming the entities there are.
+    package func entity(named name: String) throws -> CompiledEntity {
+        guard let id = entityIDs[name] else {
+            let known = entities.map(\.name).joined(separator: ", ")
+            throw SyncError(
+                .unknownEntity, "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)", entity: name)
+        }
+        return entities[id]
+    }
+
+    /// Whether rows of `entity` count as rows of `ancestor`.
+    package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {
+        var current: Int? = entity
+        while let id = current {
+            if id == ancestor { return true }
+            current = entities[id].parent
+        }
+        return false
+    }
+}
+
+/// An entity with what it inherits.
+package struct CompiledEntity: Sendable {
+    package let id: Int
+    package let name: String
+    package let parent: Int?
+    package let isAbstract: Bool
+    /// The tree (and so the table) its rows are in.
+    package let tree: Int
+    /// Itself and every entity below it.
+    package let family: [Int]
+    /// The slots of its attributes in the tree's rows, inherited ones first.
+    package let slots: [Int]
+    /// Attribute name → slot.
+    package let slotByName: [String: Int]
+    /// The slot of the primary key; nil for a keyless entity.
+    package let keySlot: Int?
+    /// The topmost entity that has this key: rows of its family share one set of keys.
+    package let keyOwner: Int?
+    /// Its relationships, inherited ones first.
+    package let relationships: [CompiledRelationship]
+    /// Relationship name → position in `relationships`.
+    package let relationshipByName: [String: Int]
+
+    /// The first to-one relationship to the entity itself: a root-level sync compares only rows where it is nil.
+    package var rootScope: CompiledRelationship? {
+        relationships.first { !$0.isToMany && family.contains($0.destination) && $0.destination == id }
+    }
+
+    package func relationship(named name: String) -> CompiledRelationship? {
+        relationshipByName[name].map { relationships[$0] }
+    }
+}
+
+/// The entities of one inheritance tree, which share a table. Most trees are a single entity.
+package struct EntityTree: Sendable {
+    package let id: Int
+    package let root: Int
+    package let entities: [Int]
+    /// The attributes of all its entities; a row has one slot for each.
+    package let attributes: [Attribute]
+    /// The slot whose value is the table's primary key; nil if rows have a hidden key.
+    package let keySlot: Int?
+    /// The links whose foreign key column is in this tree's table.
+    package let foreignKeys: [Int]
+    /// Whether rows must say which entity they are of.
+    package var hasSubEntities: Bool { entities.count > 1 }
+}
+
+/// A relationship as seen from one entity.
+package struct CompiledRelationship: Sendable {
+    package let relationship: Relationship
+    /// The entity that declares it.
+    package let owner: Int
+    package let destination: Int
+    package let link: Int
+    /// Which end of the link its owner is.
+    package let end: Link.End
+    package var name: String { relationship.name }
+    package var isToMany: Bool { relationship.isToMany }
+    package var isOrdered: Bool { relationship.isOrdered }
+}
+
+/// A pair of inverse relationships, or one relationship without inverse: what the store keeps once.
+///
+/// A foreign key's `first` end has the column; a join table is named after its `first` end.
+package struct Link: Sendable {
+    package enum Storage: Sendable { case foreignKey, joinTable }
+    package enum End: Int, Sendable {
+        case first = 0
+        case second = 1
+        package var other: End { self == .first ? .second : .first }
+    }
+
+    /// One side of a link.
+    package struct Side: Sendable {
+        package let entity: Int
+        package let tree: Int
+        /// The relationship that leads from here to the other side, if there is one.
+        package let relationship: Relationship?
+        /// Whether a row here can have several links.
+        package let isToMany: Bool
+        package var isOrdered: Bool { isToMany && (relationship?.isOrdered ?? false) }
+    }
+
+    package let id: Int
+    package let storage: Storage
+    package let first: Side
+    package let second: Side
+    /// Whether a relationship is its own inverse, so that each pair is stored in both directions.
+    package let isSymmetric: Bool
+
+    package func side(_ end: End) -> Side { end == .first ? first : second }
+    package var isOneToOne: Bool { !first.isToMany && !second.isToMany }
+}

@@ -1,0 +1,32 @@
+/// The entities of a store, checked together. Immutable.
+///
+/// Made from a schema file, a Core Data model, or entities declared in Swift:
+///
+/// ```swift
+/// let model = try Model(contentsOf: url)
+/// let other = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
+/// ```
+public struct Model: Sendable, Hashable {
+    /// The entities in name order, inverses completed.
+    public let entities: [Entity]
+
+    /// What mapping and storing need, worked out once.
+    package let compiled: CompiledModel
+
+    /// Checks the entities together and completes inverses that only one side names.
+    ///
+    /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
+    public init(entities: [Entity]) throws {
+        let checked = try ModelValidator.validated(entities)
+        self.entities = checked
+        self.compiled = CompiledModel(checked)
+    }
+
+    /// The entity with this name, if the model has it.
+    public func entity(named name: String) -> Entity? {
+        compiled.entityID(name).map { entities[$0] }
+    }
+
+    public static func == (left: Model, right: Model) -> Bool { left.entities == right.entities }
+    public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
+}

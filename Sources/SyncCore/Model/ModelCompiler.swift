@@ -1,0 +1,151 @@
+/// Works out a ``CompiledModel``: trees, slots, keys, links. Expects a validated model.
+struct ModelCompiler {
+    private(set) var entityIDs: [String: Int] = [:]
+    private(set) var trees: [EntityTree] = []
+    private(set) var links: [Link] = []
+    private(set) var compiled: [CompiledEntity] = []
+
+    private let entities: [Entity]
+    private var parents: [Int?] = []
+    private var treeOf: [Int] = []
+    private var treeMembers: [[Int]] = []
+    private var treeAttributes: [[Attribute]] = []
+    /// "Entity.relationship" → its link and end.
+    private var endByName: [String: (link: Int, end: Link.End)] = [:]
+
+    init(_ entities: [Entity]) {
+        self.entities = entities
+        for (id, entity) in entities.enumerated() { entityIDs[entity.name] = id }
+        parents = entities.map { $0.parent.flatMap { entityIDs[$0] } }
+        collectTrees()
+        collectLinks()
+        compiled = entities.indices.map(compile)
+        trees = treeMembers.indices.map(tree)
+    }
+
+    private func lineage(_ id: Int) -> [Int] {
+        var line = [id]
+        while let parent = parents[line[0]] { line.insert(parent, at: 0) }
+        return line
+    }
+
+    private mutating func collectTrees() {
+        treeOf = Array(repeating: 0, count: entities.count)
+        for id in entities.indices where parents[id] == nil {
+            let members = entities.indices.filter { lineage($0)[0] == id }.sorted {
+                (lineage($0).count, $0) < (lineage($1).count, $1)
+            }
+            for member in members { treeOf[member] = treeMembers.count }
+            treeMembers.append(members)
+            var attributes: [Attribute] = []
+            for attribute in members.flatMap({ entities[$0].attributes })
+            where !attributes.contains(where: { $0.name == attribute.name }) {
+                attributes.append(attribute)
+            }
+            treeAttributes.append(attributes)
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func collectLinks() {
+        for (id, entity) in entities.enumerated() {
+            for relationship in entity.relationships {
+                let name = "\(entity.name).\(relationship.name)"
+                guard endByName[name] == nil else { continue }
+                addLink(from: id, relationship, name: name)
+            }
+        }
+    }
+
+    private mutating func addLink(from id: Int, _ relationship: Relationship, name: String) {
+        let destination = entityIDs[relationship.destination] ?? id
+        let inverse = relationship.inverse.flatMap { inverseName in
+            lineage(destination).compactMap { owner in
+                entities[owner].relationships.first { $0.name == inverseName }.map { (owner, $0) }
+            }.first
+        }
+        let inverseKey = inverse.map { "\(entities[$0.0].name).\($0.1.name)" }
+        let isSymmetric = inverseKey == name
+        let here = Link.Side(
+            entity: id, tree: treeOf[id], relationship: relationship, isToMany: relationship.isToMany)
+        let there = Link.Side(
+            entity: inverse?.0 ?? destination, tree: treeOf[destination], relationship: inverse?.1,
+            isToMany: inverse?.1.isToMany ?? true)
+        let storage: Link.Storage = here.isToMany && there.isToMany ? .joinTable : .foreignKey
+        let hereFirst = isFirst(here, name, there, inverseKey)
+        let link = Link(
+            id: links.count, storage: storage, first: hereFirst ? here : there, second: hereFirst ? there : here,
+            isSymmetric: isSymmetric)
+        links.append(link)
+        endByName[name] = (link.id, hereFirst ? .first : .second)
+        if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
+    }
+
+    /// The first end is the to-one side; of two to-one sides the one that its inverse cascades to; then the
+    /// first by name.
+    private func isFirst(_ here: Link.Side, _ name: String, _ there: Link.Side, _ inverseKey: String?) -> Bool {
+        guard let inverseKey else { return true }
+        if here.isToMany != there.isToMany { return !here.isToMany }
+        let cascadesHere = there.relationship?.deleteRule == .cascade
+        let cascadesThere = here.relationship?.deleteRule == .cascade
+        if !here.isToMany, cascadesHere != cascadesThere { return cascadesHere }
+        return name <= inverseKey
+    }
+
+    // MARK: Entities
+
+    private func compile(_ id: Int) -> CompiledEntity {
+        let line = lineage(id)
+        let tree = treeOf[id]
+        var slots: [Int] = []
+        var slotByName: [String: Int] = [:]
+        for attribute in line.flatMap({ entities[$0].attributes }) where slotByName[attribute.name] == nil {
+            guard let slot = treeAttributes[tree].firstIndex(where: { $0.name == attribute.name }) else { continue }
+            slots.append(slot)
+            slotByName[attribute.name] = slot
+        }
+        var relationships: [CompiledRelationship] = []
+        var relationshipByName: [String: Int] = [:]
+        for owner in line {
+            for relationship in entities[owner].relationships where relationshipByName[relationship.name] == nil {
+                guard let place = endByName["\(entities[owner].name).\(relationship.name)"] else { continue }
+                relationshipByName[relationship.name] = relationships.count
+                relationships.append(
+                    CompiledRelationship(
+                        relationship: relationship, owner: owner, destination: entityIDs[relationship.destination] ?? id,
+                        link: place.link, end: place.end))
+            }
+        }
+        let key = keyName(id)
+        let keyOwner = key == nil ? nil : line.first { keyName($0) == key }
+        return CompiledEntity(
+            id: id, name: entities[id].name, parent: parents[id], isAbstract: entities[id].isAbstract, tree: tree,
+            family: treeMembers[tree].filter { lineage($0).contains(id) }, slots: slots, slotByName: slotByName,
+            keySlot: key.flatMap { slotByName[$0] }, keyOwner: keyOwner, relationships: relationships,
+            relationshipByName: relationshipByName)
+    }
+
+    /// The key attribute: the nearest declared or marked one, else `id`, else `remoteID`. A mark beats a name.
+    private func keyName(_ id: Int) -> String? {
+        let line = lineage(id)
+        for owner in line.reversed() {
+            if let declared = entities[owner].primaryKey { return declared }
+            if let marked = entities[owner].attributes.first(where: \.isPrimaryKey) { return marked.name }
+        }
+        let attributes = line.flatMap { entities[$0].attributes }
+        return ["id", "remoteID"].first { name in attributes.contains { $0.name == name && $0.type.canBeKey } }
+    }
+
+    // MARK: Trees
+
+    private func tree(_ id: Int) -> EntityTree {
+        let members = treeMembers[id]
+        let rootKey = compiled[members[0]].keySlot
+        let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey }
+        return EntityTree(
+            id: id, root: members[0], entities: members, attributes: treeAttributes[id],
+            keySlot: sharesKey ? rootKey : nil,
+            foreignKeys: links.filter { $0.storage == .foreignKey && $0.first.tree == id }.map(\.id))
+    }
+}

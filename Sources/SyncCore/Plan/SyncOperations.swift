@@ -1,0 +1,27 @@
+/// What a sync may do. All of it by default.
+public struct SyncOperations: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Insert root records that are not stored.
+    public static let insert = SyncOperations(rawValue: 1)
+    /// Update root records that are stored.
+    public static let update = SyncOperations(rawValue: 2)
+    /// Delete rows in scope that the payload does not mention.
+    public static let delete = SyncOperations(rawValue: 4)
+    /// Insert to-many children given as objects, at every level.
+    public static let insertRelationships = SyncOperations(rawValue: 8)
+    /// Update to-many children given as objects, at every level.
+    public static let updateRelationships = SyncOperations(rawValue: 16)
+    /// Remove to-many children that a list of objects leaves out, at every level.
+    public static let deleteRelationships = SyncOperations(rawValue: 32)
+    /// All six.
+    public static let all = SyncOperations(rawValue: 63)
+
+    /// The names used in scenario files and on the command line.
+    public static let names: [(name: String, operation: SyncOperations)] = [
+        ("insert", .insert), ("update", .update), ("delete", .delete),
+        ("insertRelationships", .insertRelationships), ("updateRelationships", .updateRelationships),
+        ("deleteRelationships", .deleteRelationships),
+    ]
+}

@@ -1,0 +1,31 @@
+/// How a sync treats its payload, beyond what it may do (``SyncOperations``).
+public struct SyncOptions: Sendable, Hashable {
+    /// Which stored rows a payload speaks for when no predicate and no parent say it.
+    public enum Scope: Sendable, Hashable {
+        /// The whole entity; for an entity with a to-one relationship to itself, its roots only.
+        case automatic
+        /// The whole entity.
+        case all
+    }
+
+    public var scope: Scope
+    /// Whether a value that does not fit its attribute fails the sync before anything is written.
+    public var isStrict: Bool
+    /// What one sync may delete; nil for no limit.
+    public var deletionGuard: DeletionGuard?
+    /// Whether the result lists keys. Counts are there either way.
+    public var collectsKeys: Bool
+    /// Whether errors and diagnostics quote values of the payload.
+    public var revealsValues: Bool
+
+    public init(
+        scope: Scope = .automatic, isStrict: Bool = false, deletionGuard: DeletionGuard? = nil,
+        collectsKeys: Bool = true, revealsValues: Bool = false
+    ) {
+        self.scope = scope
+        self.isStrict = isStrict
+        self.deletionGuard = deletionGuard
+        self.collectsKeys = collectsKeys
+        self.revealsValues = revealsValues
+    }
+}

@@ -1,0 +1,34 @@
+/// Something in a payload that was skipped or kept as it was, while the rest of the sync went on.
+public struct Diagnostic: Sendable, Hashable, Codable {
+    /// What kind of thing it is, stable and meant for programs.
+    public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
+        /// A value does not fit the type of its attribute; the stored value stays.
+        case valueDoesNotFit
+        /// A record of a keyed entity has no readable key; it is skipped.
+        case recordWithoutKey
+        /// A JSON shape fits neither objects nor ids of its relationship; the links stay.
+        case shapeDoesNotFit
+        /// A new record lacks a value its entity requires; it is refused.
+        case requiredValueMissing
+        /// A stored row with this key is of another entity; the record is skipped.
+        case entityMismatch
+        /// An object without a key, of an entity whose keys cannot be made here; it is skipped.
+        case keyCannotBeMade
+    }
+
+    public var kind: Kind
+    public var entity: String
+    /// The row's key as text, if it is known.
+    public var key: String?
+    /// The JSON path from the root of the payload: `[3].notes[0].created_at`.
+    public var path: String
+    public var message: String
+
+    public init(_ kind: Kind, entity: String, key: String? = nil, path: String, message: String) {
+        self.kind = kind
+        self.entity = entity
+        self.key = key
+        self.path = path
+        self.message = message
+    }
+}

@@ -1,0 +1,49 @@
+/// The key of a row, as a result reports it.
+public enum RecordKey: Sendable, Hashable, CustomStringConvertible {
+    case integer(Int64)
+    case double(Double)
+    /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
+    case text(String)
+
+    public var description: String {
+        switch self {
+        case .integer(let value): String(value)
+        case .double(let value): "\(value)"
+        case .text(let value): value
+        }
+    }
+}
+
+extension RecordKey: Codable, Comparable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let double = try? container.decode(Double.self) {
+            self = .double(double)
+        } else {
+            self = .text(try container.decode(String.self))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .integer(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .text(let value): try container.encode(value)
+        }
+    }
+
+    /// Numbers before text, each in its own order.
+    public static func < (left: RecordKey, right: RecordKey) -> Bool {
+        switch (left, right) {
+        case (.integer(let l), .integer(let r)): l < r
+        case (.double(let l), .double(let r)): l < r
+        case (.text(let l), .text(let r)): l < r
+        case (.integer, _): true
+        case (.double, .text): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import SyncCore
+
+/// The names of tables and columns: how a model is laid out in SQLite. Pure; shared by all that write SQL.
+package struct StoreLayout: Sendable {
+    package let model: CompiledModel
+    package let tables: [TableLayout]
+    package let links: [LinkLayout]
+
+    package init(_ model: CompiledModel) {
+        self.model = model
+        tables = model.trees.map { TableLayout($0, model) }
+        links = model.links.map { LinkLayout($0, model) }
+    }
+}
+
+/// One table: an inheritance tree.
+package struct TableLayout: Sendable {
+    /// The column that says which entity a row is of, in tables of several entities.
+    package static let entityColumn = "sync_entity"
+    /// The hidden primary key of tables whose rows have no common key.
+    package static let hiddenKeyColumn = "sync_id"
+
+    /// The root entity's name.
+    package let name: String
+    package let keyColumn: String
+    package let hasHiddenKey: Bool
+    package let hasEntityColumn: Bool
+    /// One per slot of the tree.
+    package let columns: [String]
+
+    init(_ tree: EntityTree, _ model: CompiledModel) {
+        name = model.entities[tree.root].name
+        columns = tree.attributes.map(\.name)
+        hasHiddenKey = tree.keySlot == nil
+        keyColumn = tree.keySlot.map { tree.attributes[$0].name } ?? Self.hiddenKeyColumn
+        hasEntityColumn = tree.hasSubEntities
+    }
+}
+
+/// How a link is stored. Columns hold row keys: the primary key of the table referred to.
+package enum LinkLayout: Sendable {
+    /// A column of the first side's table; `order` is the position among the rows that point to the same target,
+    /// if the second side is ordered.
+    case foreignKey(table: String, column: String, order: String?)
+    /// `firstOrder` is the position of a link among those of its first row, `secondOrder` of its second.
+    case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
+
+    init(_ link: Link, _ model: CompiledModel) {
+        switch link.storage {
+        case .foreignKey:
+            let tree = model.trees[link.first.tree]
+            let relationship = link.first.relationship?.name ?? ""
+            self = .foreignKey(
+                table: model.entities[tree.root].name, column: Self.column(for: link, relationship, tree, model),
+                order: link.second.isOrdered ? "sync_\(relationship)_order" : nil)
+        case .joinTable:
+            let entity = model.entities[link.first.entity].name
+            let relationship = link.first.relationship?.name ?? ""
+            let first = Self.lowerCamel(entity) + "ID"
+            var second = Self.lowerCamel(model.entities[link.second.entity].name) + "ID"
+            if second.lowercased() == first.lowercased() { second = relationship + "ID" }
+            if second.lowercased() == first.lowercased() { second = "other_" + second }
+            self = .joinTable(
+                name: "\(entity)_\(relationship)", first: first, second: second,
+                firstOrder: link.first.isOrdered ? "sync_order" : nil,
+                secondOrder: link.second.isOrdered && !link.isSymmetric ? "sync_inverse_order" : nil)
+        }
+    }
+
+    /// `<name>ID`, or `<name>_ref` if an attribute has that name; prefixed by the entity if a sibling entity of the
+    /// same table has a relationship of this name too.
+    private static func column(
+        for link: Link, _ relationship: String, _ tree: EntityTree, _ model: CompiledModel
+    ) -> String {
+        let sameName = tree.foreignKeys.filter { model.links[$0].first.relationship?.name == relationship }
+        let base = sameName.count > 1 ? "\(model.entities[link.first.entity].name)_\(relationship)" : relationship
+        let taken = tree.attributes.contains { $0.name.lowercased() == "\(base)ID".lowercased() }
+        return taken ? "\(base)_ref" : "\(base)ID"
+    }
+
+    private static func lowerCamel(_ name: String) -> String {
+        name.prefix(1).lowercased() + name.dropFirst()
+    }
+}

@@ -1,0 +1,4 @@
+/// Runs scenario files.
+public struct ScenarioRunner: Sendable {
+    public init() {}
+}

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+@main
+struct SyncDB: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "syncdb")
+}
