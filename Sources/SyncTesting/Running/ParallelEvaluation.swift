@@ -1,3 +1,5 @@
+import SyncCore
+
 /// Evaluates the cases of a file many times at once, to find state shared between calls that should share none.
 struct ParallelEvaluation: Sendable {
     /// How often each function is called; cases with steps are run so often together, each with a store to open.
@@ -12,10 +14,22 @@ struct ParallelEvaluation: Sendable {
         let functions = scenarios.filter { $0.function != nil }
         let stepped = scenarios.filter { $0.function == nil }
         let perCase = stepped.isEmpty ? 0 : max(1, Self.rounds / stepped.count)
-        let all =
-            Array(repeating: functions, count: functions.isEmpty ? 0 : Self.rounds).joined()
-            + Array(repeating: stepped, count: perCase).joined()
-        executions = all.map { ScenarioExecution($0, file: file) }
+        let all = Self.repeated(functions, Self.rounds) + Self.repeated(stepped, perCase)
+        let models = Self.models(of: scenarios, in: file)
+        executions = all.map { ScenarioExecution($0, file: file, models: models) }
+    }
+
+    private static func repeated(_ scenarios: [Scenario], _ count: Int) -> [Scenario] {
+        (0..<count).flatMap { _ in scenarios }
+    }
+
+    /// Every model once, so that the time goes into the cases. One that cannot be read is left to its cases.
+    private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: Model] {
+        var models: [String: Model] = [:]
+        for path in Set(scenarios.compactMap(\.model)) {
+            models[path] = try? Model(contentsOf: file.url(of: path))
+        }
+        return models
     }
 
     /// The first failure of any evaluation.

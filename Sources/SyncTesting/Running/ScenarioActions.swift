@@ -37,7 +37,7 @@ struct ScenarioActions: Sendable {
                 attributes[member.key] = member.value
             }
         }
-        try await write { [attributes, links] stack in
+        _ = try await write { [attributes, links] stack in
             try await stack.insert(entity, values: attributes, links: links)
         }
     }

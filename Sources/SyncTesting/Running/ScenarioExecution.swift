@@ -8,8 +8,14 @@ struct ScenarioExecution: Sendable {
     private let scenario: Scenario
     private let file: ScenarioFile
     private let options: ScenarioRunner.Options
+    /// Models that were read before, by path.
+    private let models: [String: Model]
 
-    init(_ scenario: Scenario, file: ScenarioFile, options: ScenarioRunner.Options = .init()) {
+    init(
+        _ scenario: Scenario, file: ScenarioFile, options: ScenarioRunner.Options = .init(),
+        models: [String: Model] = [:]
+    ) {
+        self.models = models
         self.scenario = scenario
         self.file = file
         self.options = options
@@ -30,7 +36,7 @@ struct ScenarioExecution: Sendable {
     }
 
     private func loadModel(_ path: String) throws -> Model {
-        try Model(contentsOf: file.url(of: path))
+        try models[path] ?? Model(contentsOf: file.url(of: path))
     }
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {

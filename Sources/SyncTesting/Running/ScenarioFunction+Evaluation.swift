@@ -19,7 +19,7 @@ extension ScenarioFunction {
         case .camelCase(let text, let out):
             return [("camelCase of \(text)", out, Inflection.camelCase(text))]
         case .parseDate(let value, let out):
-            return [("parseDate of \(value.scenarioText)", try Self.normal(out), Self.parsedDate(value))]
+            return [("parseDate of \(value.scenarioText)", try Self.normal(out), try Self.parsedDate(value))]
         case .primaryKey, .remoteKey, .attributeForKey, .rootScope:
             guard let model else { throw ScenarioError("the case has no model") }
             return try comparisons(in: model)

@@ -54,7 +54,7 @@ extension ScenarioFile {
         return cases.enumerated().map { index, value in
             var name = "case \(index + 1)"
             if case .string(let text)? = value["name"] { name = text }
-            do {
+            do throws(ScenarioError) {
                 let scenario = try Scenario(value)
                 guard names.insert(name).inserted else { throw ScenarioError("two cases are named '\(name)'") }
                 return Entry(name: name, scenario: .success(scenario))

@@ -48,8 +48,10 @@ extension ScenarioStep {
                 predicate: try fields.optionalString("where"))
         case .export:
             var call = try ScenarioFields(try fields.value("export"), of: "the export")
-            let isOrdered = try fields.flag("ordered") || call.flag("ordered")
-            return .export(try ExportCall(&call), expected: try expected(&fields, or: .null), isOrdered: isOrdered)
+            let besideIs = try fields.flag("ordered")
+            let inside = try call.flag("ordered")
+            return .export(
+                try ExportCall(&call), expected: try expected(&fields, or: .null), isOrdered: besideIs || inside)
         case .reopen:
             var store = try ScenarioFields(try fields.value("reopen"), of: "the reopen")
             let model = try store.string("model")
