@@ -67,6 +67,12 @@ package enum ColumnValue {
         }
     }
 
+    /// A parameter for the value: GRDB binds text up to its first NUL, bytes whole.
+    package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
+        guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }
+        return ("CAST(? AS TEXT)", Data(text.utf8).databaseValue)
+    }
+
     /// The value as an SQL literal; nil for NULL and for text that SQL cannot spell.
     static func literal(_ value: DatabaseValue) -> String? {
         switch value.storage {

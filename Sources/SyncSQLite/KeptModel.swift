@@ -27,7 +27,15 @@ enum KeptModel {
 
     /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
     static func check(_ kept: Model, against model: Model) throws {
+        let differences = ModelDifferences(stored: kept, given: model).problems
+        guard !differences.isEmpty else { return }
+        throw SyncError(
+            .modelMismatch, "the store was made with another model; differences: \(differences.count)",
+            problems: Array(differences.prefix(maximum)))
     }
+
+    /// How many differences an error lists.
+    private static let maximum = 5
 
     static func create(_ model: Model, in db: Database) throws {
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
