@@ -27,7 +27,8 @@ package enum ColumnValue {
     /// reads as nil.
     ///
     /// - Parameter isKey: Whether the column is the key of the row, of which local ones read as nil.
-    package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue {
+    package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
+    {
         if isKey, LocalKey.isLocal(value) { return .null }
         return switch (type, value.storage) {
         case (.integer, .int64(let value)): .integer(value)

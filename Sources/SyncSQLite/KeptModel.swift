@@ -20,7 +20,8 @@ enum KeptModel {
         guard version <= SchemaSQL.version else {
             throw SyncError(
                 .unreadableStore,
-                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))")
+                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))"
+            )
         }
         return try Model(keptSchema: schema)
     }
