@@ -27,7 +27,8 @@ package enum ColumnValue {
     /// reads as nil.
     ///
     /// - Parameter isKey: Whether the column is the key of the row, of which local ones read as nil.
-    package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue {
+    package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
+    {
         if isKey, LocalKey.isLocal(value) { return .null }
         return switch (type, value.storage) {
         case (.integer, .int64(let value)): .integer(value)
@@ -65,6 +66,12 @@ package enum ColumnValue {
         case .string(let text): .text(type == .date ? text.replacing(" ", with: "T") + "Z" : text)
         case .null, .blob: nil
         }
+    }
+
+    /// A parameter for the value: GRDB binds text up to its first NUL, bytes whole.
+    package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
+        guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }
+        return ("CAST(? AS TEXT)", Data(text.utf8).databaseValue)
     }
 
     /// The value as an SQL literal; nil for NULL and for text that SQL cannot spell.

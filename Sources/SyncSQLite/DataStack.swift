@@ -12,6 +12,7 @@ public import SyncCore
 /// Every entity has a table (an inheritance tree shares one, with a view for each sub-entity) that any SQLite tool
 /// and any GRDB record reads as if it had been designed by hand. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
+    /// What the rows are of.
     public let model: Model
     package let layout: StoreLayout
     package let database: any DatabaseWriter

@@ -20,14 +20,23 @@ enum KeptModel {
         guard version <= SchemaSQL.version else {
             throw SyncError(
                 .unreadableStore,
-                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))")
+                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))"
+            )
         }
         return try Model(keptSchema: schema)
     }
 
     /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
     static func check(_ kept: Model, against model: Model) throws {
+        let differences = ModelDifferences(stored: kept, given: model).problems
+        guard !differences.isEmpty else { return }
+        throw SyncError(
+            .modelMismatch, "the store was made with another model; differences: \(differences.count)",
+            problems: Array(differences.prefix(maximum)))
     }
+
+    /// How many differences an error lists.
+    private static let maximum = 5
 
     static func create(_ model: Model, in db: Database) throws {
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }

@@ -31,10 +31,12 @@ public struct Record: Sendable {
 }
 
 extension Record: Hashable {
+    /// Whether both are the same row with the same values.
     public static func == (left: Record, right: Record) -> Bool {
         left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
     }
 
+    /// Hashes what `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entity)
         hasher.combine(rowKey)

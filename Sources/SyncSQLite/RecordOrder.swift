@@ -8,17 +8,22 @@
 public struct RecordOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// One attribute and its direction.
     public struct Term: Sendable, Hashable {
+        /// The local name of an attribute.
         public var attribute: String
+        /// Whether small values come first.
         public var isAscending: Bool
 
+        /// By an attribute, small values first unless said otherwise.
         public init(_ attribute: String, ascending isAscending: Bool = true) {
             self.attribute = attribute
             self.isAscending = isAscending
         }
     }
 
+    /// The attributes, the first deciding first.
     public var terms: [Term]
 
+    /// By these attributes.
     public init(_ terms: [Term]) { self.terms = terms }
 
     /// Names of attributes, with a minus before those in descending order.
@@ -28,7 +33,9 @@ public struct RecordOrder: Sendable, Hashable, ExpressibleByStringLiteral, Expre
         }
     }
 
+    /// The name of one attribute, with a minus before it for descending order.
     public init(stringLiteral name: String) { self.init([name]) }
+    /// Names of attributes, with a minus before those in descending order.
     public init(arrayLiteral names: String...) { self.init(names) }
 
     /// By key alone: numbers by size, text by code points, dates by time.

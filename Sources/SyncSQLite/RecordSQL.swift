@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 
@@ -71,7 +72,7 @@ struct RecordSQL {
         let offset = table.hasEntityColumn ? 2 : 1
         var values = [StoredValue](repeating: .null, count: tree.attributes.count)
         for slot in type.slots {
-            let value: DatabaseValue = row[slot + offset]
+            let value = try value(row, slot + offset, tree.attributes[slot].type)
             values[slot] = ColumnValue.storedValue(
                 value, as: tree.attributes[slot].type, isKey: slot == type.keySlot)
         }
@@ -81,6 +82,14 @@ struct RecordSQL {
         }
         guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
         return Record(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+    }
+
+    /// GRDB reads text up to its first NUL; ours may have some.
+    private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
+        guard type == .string || type == .url else { return row[index] }
+        return try row.withUnsafeData(atIndex: index) { data in
+            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
+        }
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {

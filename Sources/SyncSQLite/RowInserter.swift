@@ -112,11 +112,12 @@ struct RowInserter {
             values.append(entity.name.databaseValue)
         }
         let names = columns.map(SchemaSQL.quoted).joined(separator: ", ")
-        let marks = repeatElement("?", count: columns.count).joined(separator: ", ")
+        let bound = values.map(ColumnValue.bound)
+        let marks = bound.map(\.sql).joined(separator: ", ")
         let into = "INSERT INTO \(SchemaSQL.quoted(table.name))"
         try db.execute(
             sql: columns.isEmpty ? "\(into) DEFAULT VALUES" : "\(into) (\(names)) VALUES (\(marks))",
-            arguments: StatementArguments(values))
+            arguments: StatementArguments(bound.map(\.value)))
         guard let slot = tree.keySlot, let key = slots.first(where: { $0.0 == slot }) else {
             return db.lastInsertedRowID.databaseValue
         }

@@ -17,11 +17,14 @@ enum Models {
             Entity(
                 "Company", attributes: [Attribute("id", .integer), Attribute("name", .string)],
                 relationships: [Relationship("users", to: "User", many: true, inverse: "company")]),
-            Entity("Passport", attributes: [Attribute("number", .string, isPrimaryKey: true)],
+            Entity(
+                "Passport", attributes: [Attribute("number", .string, isPrimaryKey: true)],
                 relationships: [Relationship("user", to: "User", inverse: "passport")]),
-            Entity("Note", attributes: [Attribute("id", .integer)],
+            Entity(
+                "Note", attributes: [Attribute("id", .integer)],
                 relationships: [Relationship("user", to: "User", inverse: "notes")]),
-            Entity("Tag", attributes: [Attribute("uuid", .uuid, isPrimaryKey: true)],
+            Entity(
+                "Tag", attributes: [Attribute("uuid", .uuid, isPrimaryKey: true)],
                 relationships: [Relationship("users", to: "User", many: true, inverse: "tags")]),
             Entity("Photo", attributes: [Attribute("id", .integer)]),
             Entity(
@@ -47,7 +50,8 @@ enum Models {
             Entity(
                 "Animal", isAbstract: true,
                 attributes: [
-                    Attribute("id", .integer), Attribute("name", .string, isOptional: false, defaultValue: .string("?")),
+                    Attribute("id", .integer),
+                    Attribute("name", .string, isOptional: false, defaultValue: .string("?")),
                 ],
                 relationships: [Relationship("owner", to: "Person", inverse: "animals")]),
             Entity(

@@ -8,6 +8,14 @@ public struct SyncOptions: Sendable, Hashable {
         case all
     }
 
+    /// How the bytes of a payload are laid out.
+    public enum Form: String, Sendable, Hashable, CaseIterable {
+        /// One JSON value: an array of records, or one record.
+        case json
+        /// One record a line.
+        case ndjson
+    }
+
     public var scope: Scope
     /// Whether a value that does not fit its attribute fails the sync before anything is written.
     public var isStrict: Bool
@@ -17,6 +25,9 @@ public struct SyncOptions: Sendable, Hashable {
     public var collectsKeys: Bool
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
+    /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
+    public var keyPath: [String] = []
+    public var form: Form = .json
 
     public init(
         scope: Scope = .automatic, isStrict: Bool = false, deletionGuard: DeletionGuard? = nil,
