@@ -14,6 +14,8 @@ extension JSONValue {
         }
     }
 
+    private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16) }
+
     private static func quoted(_ text: String) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {
@@ -22,7 +24,7 @@ extension JSONValue {
             case "\n": "\\n"
             case "\t": "\\t"
             case "\r": "\\r"
-            default: scalar.value < 0x20 ? "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))" : "\(scalar)"
+            default: scalar.value < 0x20 ? "\\u00" + (scalar.value < 16 ? "0" : "") + hex(scalar) : "\(scalar)"
             }
         }
         return "\"\(escaped.joined())\""

@@ -9,12 +9,14 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     public struct Failure: Sendable, Hashable, Codable {
         /// The number of the step, from 1; nil for a function, a file, or the state of the store at the end.
         public var step: Int?
-        /// What was expected and what was found, as JSON or in words.
+        /// What was expected, as JSON or in words; empty if nothing could be compared.
         public var expected: String
+        /// What was found instead.
         public var found: String
         /// What was compared, or what went wrong.
         public var message: String
 
+        /// A failure with all its parts.
         public init(step: Int? = nil, expected: String, found: String, message: String) {
             self.step = step
             self.expected = expected
@@ -27,13 +29,16 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     public struct CaseResult: Sendable, Hashable, Codable {
         /// The path of the file, as the run was given it.
         public var file: String
+        /// The name of the case.
         public var name: String
+        /// How it ended.
         public var outcome: Outcome
         /// What failed. A case stops at its first failing step.
         public var failures: [Failure]
         /// Why a case was skipped.
         public var reason: String?
 
+        /// The result of one case.
         public init(
             file: String, name: String, outcome: Outcome, failures: [Failure] = [], reason: String? = nil
         ) {
@@ -48,10 +53,14 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
     /// In the order of the files and of the cases in them.
     public var results: [CaseResult]
 
+    /// A report of these results.
     public init(results: [CaseResult] = []) { self.results = results }
 
+    /// How many cases passed.
     public var passed: Int { count(.passed) }
+    /// How many cases failed.
     public var failed: Int { count(.failed) }
+    /// How many cases were skipped.
     public var skipped: Int { count(.skipped) }
 
     /// Whether cases were run and none failed.
@@ -81,7 +90,7 @@ extension ScenarioReport.Failure: CustomStringConvertible {
     /// `step 3: count of User: expected 8, found 7`, on one line.
     public var description: String {
         let place = step.map { "step \($0): " } ?? ""
-        return "\(place)\(message): expected \(expected), found \(found)"
-            .split(whereSeparator: \.isNewline).joined(separator: " ")
+        let comparison = expected.isEmpty && found.isEmpty ? "" : ": expected \(expected), found \(found)"
+        return "\(place)\(message)\(comparison)".split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 }

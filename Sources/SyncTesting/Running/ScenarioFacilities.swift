@@ -5,6 +5,7 @@ public struct ScenarioFacilities: Sendable, Hashable {
     /// The names of the needs that are met: `onDisk`, `valueTransformer:NAME`.
     public var names: Set<String>
 
+    /// Facilities that meet exactly these needs.
     public init(names: Set<String>) { self.names = names }
 
     /// What the runner brings without code of the caller.

@@ -15,12 +15,14 @@ public struct ScenarioRunner: Sendable {
         /// Whether each `sync` step that passed is made a second time and must then write nothing.
         public var repeatsSyncs: Bool
 
+        /// Options of a run; each is off by default.
         public init(repeatsSyncs: Bool = false) { self.repeatsSyncs = repeatsSyncs }
     }
 
     private let facilities: ScenarioFacilities
     private let options: Options
 
+    /// A runner that meets these needs of cases and skips cases with others.
     public init(facilities: ScenarioFacilities = .standard, options: Options = Options()) {
         self.facilities = facilities
         self.options = options
@@ -48,7 +50,7 @@ public struct ScenarioRunner: Sendable {
         if report.results.isEmpty {
             let place = paths.map(\.path).joined(separator: ", ")
             let wanted = only.map { "a case named '\($0)'" } ?? "a case"
-            report.results.append(.failed(file: place, name: "(path)", "no case found", expected: wanted))
+            report.results.append(.failed(file: place, name: "(path)", "\(wanted) was not found"))
         }
         return report
     }
@@ -104,10 +106,9 @@ extension Scenario {
 extension ScenarioReport.CaseResult {
     /// A case or file that was not run because it is not what it should be.
     fileprivate static func failed(
-        file: String, name: String, _ message: String, step: Int? = nil, expected: String = "a scenario"
+        file: String, name: String, _ message: String, step: Int? = nil
     ) -> ScenarioReport.CaseResult {
-        let failure = ScenarioReport.Failure(
-            step: step, expected: expected, found: "none", message: message)
+        let failure = ScenarioReport.Failure(step: step, expected: "", found: "", message: message)
         return ScenarioReport.CaseResult(file: file, name: name, outcome: .failed, failures: [failure])
     }
 }

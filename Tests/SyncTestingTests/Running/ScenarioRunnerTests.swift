@@ -133,7 +133,7 @@ struct ScenarioRunnerTests {
             [
                 "model": "model.json",
                 "steps": [
-                    ["sync": [["id": 1, "songs": [["id": "a"], ["id": "b"]]]], "entity": "Band", "changes": ["inserted": 1]],
+                    ["sync": [["id": 1, "songs": [["id": "a"], ["id": "b"]]]], "entity": "Band"],
                     ["sync": [["id": 1, "songs": [["id": "b"]]]], "entity": "Band", "changes": ["updated": 1]],
                     ["expect": ["songs": ["ids": ["b"]]], "entity": "Band"],
                 ],

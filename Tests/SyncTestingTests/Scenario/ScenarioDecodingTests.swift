@@ -24,7 +24,7 @@ struct ScenarioDecodingTests {
             (#"{"fetch": {"entity": "E", "id": 1}, "is": null}"#, .fetch),
             (#"{"expectCount": 1, "entity": "E", "where": "a == 1"}"#, .expectCount),
             (#"{"expect": {}, "entity": "E"}"#, .expect),
-            (#"{"export": {"entity": "E", "options": {"case": "camel", "relationships": "nested"}}, "is": {}}"#, .export),
+            (#"{"export": {"entity": "E", "options": {"relationships": "nested"}}, "is": {}}"#, .export),
             (#"{"export": {"entity": "E"}, "is": [], "ordered": true}"#, .export),
             (#"{"reopen": {"model": "m"}}"#, .reopen), (#"{"drop": true}"#, .drop),
         ] as [(String, ScenarioStep.Kind)])
