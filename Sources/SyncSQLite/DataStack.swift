@@ -1,16 +1,95 @@
-import Foundation
-package import GRDB
+public import Foundation
+public import GRDB
 public import SyncCore
 
 /// A model and the SQLite store that keeps its rows.
+///
+/// ```swift
+/// let stack = try DataStack(model: Model(contentsOf: modelURL), at: databaseURL)
+/// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
+/// ```
+///
+/// Every entity has a table (an inheritance tree shares one, with a view for each sub-entity) that any SQLite tool
+/// and any GRDB record reads as if it had been designed by hand. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
+    /// What the rows are of.
     public let model: Model
     package let layout: StoreLayout
     package let database: any DatabaseWriter
+    package let localKeys = LocalKeyCounter()
 
-    package init(model: Model, database: any DatabaseWriter) throws {
+    /// Takes over a database whose tables are those of the model.
+    init(model: Model, open database: any DatabaseWriter) {
         self.model = model
         self.layout = StoreLayout(model.compiled)
         self.database = database
+    }
+
+    /// Opens the store in this file, or creates it. Its folder must exist.
+    ///
+    /// - Throws: ``SyncError`` `modelMismatch` if the store was made with a model that keeps other columns or links,
+    ///   saying what differs; `unreadableStore` if the file is not a store. Either way the file is as it was, and
+    ///   no file is left by a store that could not be created.
+    public convenience init(model: Model, at url: URL) throws {
+        self.init(model: model, open: try StoreFile(url).open(model))
+    }
+
+    /// Opens an existing store with the model it keeps.
+    ///
+    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store.
+    public convenience init(at url: URL) throws {
+        let (model, database) = try StoreFile(url).open()
+        self.init(model: model, open: database)
+    }
+
+    /// A new store in memory, gone with the stack.
+    public static func inMemory(_ model: Model) throws -> DataStack {
+        try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
+            let queue = try DatabaseQueue(configuration: StoreFile.configuration())
+            try queue.write { db in try KeptModel.create(model, in: db) }
+            return DataStack(model: model, open: queue)
+        }
+    }
+
+    // MARK: GRDB
+
+    /// Reads with plain GRDB. Errors of the closure pass through.
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try database.read(value)
+    }
+
+    /// Reads with plain GRDB. Errors of the closure pass through.
+    public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await database.read(value)
+    }
+
+    /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
+    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
+        try database.write(updates)
+    }
+
+    /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
+    public func write<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await database.write(updates)
+    }
+
+    // MARK: Whole store
+
+    /// Closes the file. Whatever is done with the stack after that fails.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
+    public func close() throws {
+        try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
+    }
+
+    /// Deletes every row of every entity, whatever the delete rules say. Tables stay.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure`; nothing is deleted then.
+    public func drop() throws {
+        try StoreFailure.mapped(.storeFailure, "the rows cannot be deleted") {
+            try database.write { db in
+                for statement in DropSQL(layout).statements { try db.execute(sql: statement) }
+            }
+        }
     }
 }

@@ -1,0 +1,180 @@
+/// Cuts the text of a condition into tokens.
+struct PredicateLexer {
+    private let bytes: [UInt8]
+    private var position = 0
+    private var line = 1
+    private var lineStart = 0
+
+    private static let symbols = [
+        "==", "!=", "<=", ">=", "<>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".",
+    ].map { (text: $0, bytes: Array($0.utf8)) }
+
+    private init(_ text: String) { bytes = Array(text.utf8) }
+
+    static func tokens(of text: String) throws(SyncError) -> [PredicateToken] {
+        var lexer = PredicateLexer(text)
+        var tokens: [PredicateToken] = []
+        while true {
+            let token = try lexer.next()
+            tokens.append(token)
+            if token.kind == .end { return tokens }
+        }
+    }
+
+    private var place: PredicatePlace { PredicatePlace(line: line, column: position - lineStart + 1) }
+
+    private func byte(_ offset: Int = 0) -> UInt8? {
+        position + offset < bytes.count ? bytes[position + offset] : nil
+    }
+
+    private mutating func next() throws(SyncError) -> PredicateToken {
+        skipBlanks()
+        let place = place
+        return PredicateToken(kind: try kind(at: place), place: place)
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = byte(), [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
+            position += 1
+            if byte == 0x0A {
+                line += 1
+                lineStart = position
+            }
+        }
+    }
+
+    private mutating func kind(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+        guard let first = byte() else { return .end }
+        if first.isDigit || (first == UInt8(ascii: "-") && byte(1)?.isDigit == true) { return try number(at: place) }
+        if first.startsWord { return .word(word()) }
+        switch first {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return .text(try quoted(by: first, at: place))
+        case UInt8(ascii: "%"): return try argument(at: place)
+        case UInt8(ascii: "#"): return try escapedWord(at: place)
+        case UInt8(ascii: "@") where byte(1)?.startsWord == true:
+            position += 1
+            return .collectionOperator("@" + word())
+        default: break
+        }
+        for symbol in Self.symbols where bytes[position...].starts(with: symbol.bytes) {
+            position += symbol.bytes.count
+            return .symbol(symbol.text)
+        }
+        throw place.error("unexpected '\(Unicode.Scalar(first))'")
+    }
+
+    private mutating func word() -> String {
+        let start = position
+        while byte()?.continuesWord == true { position += 1 }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private mutating func escapedWord(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+        position += 1
+        if let quote = byte(), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
+            return .escapedWord(try quoted(by: quote, at: place))
+        }
+        guard byte()?.startsWord == true else { throw place.error("expected a name after '#'") }
+        return .escapedWord(word())
+    }
+
+    private mutating func argument(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+        defer { position += 2 }
+        switch byte(1) {
+        case UInt8(ascii: "@"): return .valueArgument
+        case UInt8(ascii: "K"): return .pathArgument
+        default: throw place.error("expected '%@' for a value or '%K' for a path")
+        }
+    }
+
+    // MARK: Numbers and text
+
+    private mutating func number(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
+        let start = position
+        position += 1
+        digits()
+        if byte() == UInt8(ascii: "."), byte(1)?.isDigit == true {
+            position += 1
+            digits()
+        }
+        if let mark = byte(), mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") {
+            let sign = byte(1) == UInt8(ascii: "+") || byte(1) == UInt8(ascii: "-") ? 1 : 0
+            if byte(1 + sign)?.isDigit == true {
+                position += 1 + sign
+                digits()
+            }
+        }
+        if byte()?.startsWord == true { throw place.error("a name cannot begin with a digit, and texts need quotes") }
+        return .number(String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+
+    private mutating func digits() {
+        while byte()?.isDigit == true { position += 1 }
+    }
+
+    private mutating func quoted(by quote: UInt8, at place: PredicatePlace) throws(SyncError) -> String {
+        position += 1
+        var content: [UInt8] = []
+        while let byte = byte() {
+            let here = self.place
+            position += 1
+            switch byte {
+            case quote: return String(decoding: content, as: UTF8.self)
+            case UInt8(ascii: "\\"): content += try escape(at: here)
+            case 0x0A:
+                line += 1
+                lineStart = position
+                content.append(byte)
+            default: content.append(byte)
+            }
+        }
+        throw place.error("expected a closing \(Unicode.Scalar(quote)) for the text that begins here, found the end")
+    }
+
+    /// The bytes that the escape after a backslash stands for.
+    private mutating func escape(at place: PredicatePlace) throws(SyncError) -> [UInt8] {
+        guard let mark = byte() else { throw place.error("expected a character after '\\', found the end") }
+        position += 1
+        switch mark {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [mark]
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "u"): return try unicodeEscape(at: place)
+        default: throw place.error("unknown escape in a text; a backslash itself is written '\\\\'")
+        }
+    }
+
+    private mutating func unicodeEscape(at place: PredicatePlace) throws(SyncError) -> [UInt8] {
+        var unit = try hexadecimal(at: place)
+        if unit & 0xFC00 == 0xD800, byte() == UInt8(ascii: "\\"), byte(1) == UInt8(ascii: "u") {
+            position += 2
+            let low = try hexadecimal(at: place)
+            guard low & 0xFC00 == 0xDC00 else { throw place.error("expected the second half of a surrogate pair") }
+            unit = 0x10000 + (unit & 0x3FF) << 10 + low & 0x3FF
+        }
+        guard let scalar = Unicode.Scalar(unit) else { throw place.error("half of a surrogate pair is no character") }
+        return Array(String(scalar).utf8)
+    }
+
+    private mutating func hexadecimal(at place: PredicatePlace) throws(SyncError) -> UInt32 {
+        let digits = bytes[position..<min(position + 4, bytes.count)]
+        let isHexadecimal = digits.count == 4 && digits.allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
+        guard isHexadecimal, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16) else {
+            throw place.error("expected four hexadecimal digits after '\\u'")
+        }
+        position += 4
+        return unit
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+
+    /// A letter, an underscore, or part of a character beyond ASCII.
+    fileprivate var startsWord: Bool {
+        self >= 0x80 || self == 0x5F || (self | 0x20 >= 0x61 && self | 0x20 <= 0x7A)
+    }
+
+    fileprivate var continuesWord: Bool { startsWord || isDigit }
+}

@@ -1,0 +1,220 @@
+/// Reads the text of a condition by recursive descent.
+struct PredicateParser {
+    private let tokens: [PredicateToken]
+    private var position = 0
+    private let arguments: [PredicateValue]
+    private var usedArguments = 0
+    private var nesting = 0
+
+    /// - Throws: ``SyncError`` `invalidPredicate` with line and column.
+    static func parse(_ text: String, _ arguments: [PredicateValue] = []) throws -> PredicateNode {
+        var parser = PredicateParser(tokens: try PredicateLexer.tokens(of: text), arguments: arguments)
+        let node = try parser.alternatives()
+        guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }
+        let (used, given) = (parser.usedArguments, arguments.count)
+        guard used == given else { throw parser.token.place.error("the text uses \(used) of \(given) arguments") }
+        return node
+    }
+
+    private init(tokens: [PredicateToken], arguments: [PredicateValue]) {
+        self.tokens = tokens
+        self.arguments = arguments
+    }
+
+    private var token: PredicateToken { tokens[position] }
+
+    /// Steps over a token; the last one, the end, stays.
+    private mutating func take() -> PredicateToken {
+        defer { position = min(position + 1, tokens.count - 1) }
+        return token
+    }
+
+    private mutating func take(keyword: String, or symbol: String? = nil) -> Bool {
+        guard token.keyword == keyword || symbol.map(token.isSymbol) == true else { return false }
+        _ = take()
+        return true
+    }
+
+    private mutating func take(symbol: String) -> Bool {
+        guard token.isSymbol(symbol) else { return false }
+        _ = take()
+        return true
+    }
+
+    private func expected(_ what: String) -> SyncError {
+        token.place.error("expected \(what), found \(token.found)")
+    }
+
+    // MARK: Conditions
+
+    private mutating func alternatives() throws -> PredicateNode {
+        var nodes = [try conjunction()]
+        while take(keyword: "OR", or: "||") { nodes.append(try conjunction()) }
+        return .any(of: nodes)
+    }
+
+    private mutating func conjunction() throws -> PredicateNode {
+        var nodes = [try negation()]
+        while take(keyword: "AND", or: "&&") { nodes.append(try negation()) }
+        return .all(of: nodes)
+    }
+
+    private mutating func negation() throws -> PredicateNode {
+        let place = token.place
+        guard take(keyword: "NOT", or: "!") else { return try primary() }
+        return try nested(at: place) { parser throws in .not(try parser.negation()) }
+    }
+
+    private mutating func primary() throws -> PredicateNode {
+        let place = token.place
+        if take(symbol: "(") {
+            let node = try nested(at: place) { parser throws in try parser.alternatives() }
+            guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
+            return node
+        }
+        if take(keyword: "TRUEPREDICATE") { return .constant(true) }
+        if take(keyword: "FALSEPREDICATE") { return .constant(false) }
+        return .comparison(try comparison())
+    }
+
+    private mutating func nested(
+        at place: PredicatePlace, _ body: (inout PredicateParser) throws -> PredicateNode
+    ) throws -> PredicateNode {
+        guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+        nesting += 1
+        defer { nesting -= 1 }
+        return try body(&self)
+    }
+
+    // MARK: Comparisons
+
+    private mutating func comparison() throws -> PredicateComparison {
+        let quantifier = takeQuantifier()
+        let pathPlace = token.place
+        let path = try path(quantifier)
+        let (op, written) = try takeOperator(after: path)
+        let ignoresCase = try takeOptions()
+        let valuePlace = token.place
+        let value = try value(after: written)
+        return try PredicateComparison(
+            path, op, value, ignoresCase: ignoresCase, pathPlace: pathPlace, valuePlace: valuePlace)
+    }
+
+    private mutating func takeQuantifier() -> PredicatePath.Quantifier? {
+        if take(keyword: "ANY") || take(keyword: "SOME") { return .any }
+        if take(keyword: "ALL") { return .all }
+        return take(keyword: "NONE") ? PredicatePath.Quantifier.none : nil
+    }
+
+    private mutating func path(_ quantifier: PredicatePath.Quantifier?) throws -> PredicatePath {
+        if token.isReserved, let word = token.keyword {
+            throw expected("an attribute or relationship (one of this name is written #\(word))")
+        }
+        var components: [String] = []
+        repeat {
+            switch token.kind {
+            case .word(let name), .escapedWord(let name): components.append(name)
+            case .pathArgument: components += try pathArgument()
+            case .collectionOperator(PredicatePath.countName) where !components.isEmpty:
+                _ = take()
+                return PredicatePath(components: components, isCount: true, quantifier: quantifier)
+            case .collectionOperator where !components.isEmpty: throw expected("@count, the only operator for collections,")
+            default: throw expected(components.isEmpty ? "an attribute or relationship" : "a name after '.'")
+            }
+            _ = take()
+        } while take(symbol: ".")
+        if components.last == PredicatePath.countName, components.count > 1 {
+            return PredicatePath(components: components.dropLast(), isCount: true, quantifier: quantifier)
+        }
+        return PredicatePath(components: components, quantifier: quantifier)
+    }
+
+    private mutating func pathArgument() throws -> [String] {
+        guard case .text(let text) = try argument().literal(at: token.place) else {
+            throw token.place.error("the argument for %K is not a path")
+        }
+        return text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private mutating func argument() throws -> PredicateValue {
+        guard usedArguments < arguments.count else {
+            throw token.place.error("there is no argument for this \(token.found)")
+        }
+        defer { usedArguments += 1 }
+        return arguments[usedArguments]
+    }
+
+    /// The operator, and how it was written.
+    private mutating func takeOperator(after path: PredicatePath) throws -> (PredicateOperator, written: String) {
+        guard let written = token.keyword ?? token.symbol else { throw expected("an operator after '\(path.name)'") }
+        switch written {
+        case "MATCHES": throw token.place.error("MATCHES is not supported; LIKE takes patterns with * and ?")
+        case "NOT": throw token.place.error("expected an operator, found NOT; NOT stands before the path")
+        default: break
+        }
+        let op: PredicateOperator? =
+            switch written {
+            case "=": .equal
+            case "<>": .notEqual
+            default: PredicateOperator(rawValue: written)
+            }
+        guard let op else { throw expected("an operator after '\(path.name)'") }
+        _ = take()
+        return (op, written)
+    }
+
+    /// `[c]`, if it is there.
+    private mutating func takeOptions() throws -> Bool {
+        guard take(symbol: "[") else { return false }
+        guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only one there is") }
+        guard take(symbol: "]") else { throw expected("']'") }
+        return true
+    }
+
+    // MARK: Values
+
+    private mutating func value(after op: String) throws -> PredicateValue {
+        if take(symbol: "{") { return try list() }
+        guard let value = try takeValue() else {
+            if token.isSymbol("("), op == "IN" { throw expected("a list in braces, as in {1, 2},") }
+            throw expected("a value after '\(op)'" + hint)
+        }
+        return value
+    }
+
+    /// What follows an opening brace.
+    private mutating func list() throws -> PredicateValue {
+        var values: [PredicateValue] = []
+        if take(symbol: "}") { return .list(values) }
+        repeat {
+            let place = token.place
+            guard let value = try takeValue() else { throw expected("a value in the list" + hint) }
+            values.append(PredicateValue(try value.element(at: place)))
+        } while take(symbol: ",")
+        guard take(symbol: "}") else { throw expected("',' or '}'") }
+        return .list(values)
+    }
+
+    private var hint: String {
+        if case .word = token.kind, !token.isReserved { " (a text needs quotes)" } else { "" }
+    }
+
+    /// A literal or argument; nil if there is none here.
+    private mutating func takeValue() throws -> PredicateValue? {
+        let literal: PredicateLiteral
+        switch (token.kind, token.keyword) {
+        case (.number(let text), _): literal = .number(text)
+        case (.text(let text), _): literal = .text(text)
+        case (_, "NIL"), (_, "NULL"): literal = .null
+        case (_, "TRUE"), (_, "YES"): literal = .boolean(true)
+        case (_, "FALSE"), (_, "NO"): literal = .boolean(false)
+        case (.valueArgument, _):
+            let value = try argument()
+            _ = take()
+            return value
+        default: return nil
+        }
+        _ = take()
+        return PredicateValue(literal)
+    }
+}

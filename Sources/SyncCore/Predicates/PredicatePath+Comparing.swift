@@ -1,0 +1,59 @@
+extension PredicatePath {
+    /// The same value; compared with nil, no value.
+    public static func == (path: PredicatePath, value: (any PredicateArgument)?) -> RecordPredicate {
+        .compare(path, .equal, value)
+    }
+
+    /// Also true where there is no value, compared with one.
+    public static func != (path: PredicatePath, value: (any PredicateArgument)?) -> RecordPredicate {
+        .compare(path, .notEqual, value)
+    }
+
+    /// Never true where there is no value.
+    public static func < (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+        .compare(path, .less, value)
+    }
+
+    /// Never true where there is no value.
+    public static func <= (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+        .compare(path, .lessOrEqual, value)
+    }
+
+    /// Never true where there is no value.
+    public static func > (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+        .compare(path, .greater, value)
+    }
+
+    /// Never true where there is no value.
+    public static func >= (path: PredicatePath, value: any PredicateArgument) -> RecordPredicate {
+        .compare(path, .greaterOrEqual, value)
+    }
+
+    /// Equal to one of the values.
+    public func isIn(_ values: [some PredicateArgument]) -> RecordPredicate { .compare(self, .in, values) }
+
+    /// From one value to another, both included.
+    public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RecordPredicate {
+        .compare(self, .between, PredicateValue.list([first.predicateValue, last.predicateValue]))
+    }
+
+    /// Whether the text contains this one.
+    public func contains(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .contains, text, ignoringCase: ignoringCase)
+    }
+
+    /// Whether the text begins with this one.
+    public func beginsWith(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .beginsWith, text, ignoringCase: ignoringCase)
+    }
+
+    /// Whether the text ends with this one.
+    public func endsWith(_ text: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .endsWith, text, ignoringCase: ignoringCase)
+    }
+
+    /// Whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
+    public func like(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .like, pattern, ignoringCase: ignoringCase)
+    }
+}

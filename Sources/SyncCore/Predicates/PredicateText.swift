@@ -1,0 +1,76 @@
+/// Writes conditions as text that reads as the same condition.
+enum PredicateText {
+    static func text(_ node: PredicateNode) -> String {
+        switch node {
+        case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .and(let nodes): nodes.map { operand($0, isLoose: isAlternative($0)) }.joined(separator: " AND ")
+        case .or(let nodes): nodes.map(text).joined(separator: " OR ")
+        case .not(let node): "NOT " + operand(node, isLoose: isCompound(node))
+        case .comparison(let comparison): text(comparison)
+        case .invalid(_, let text): text
+        }
+    }
+
+    private static func operand(_ node: PredicateNode, isLoose: Bool) -> String {
+        isLoose ? "(\(text(node)))" : text(node)
+    }
+
+    private static func isAlternative(_ node: PredicateNode) -> Bool {
+        if case .or = node { true } else { false }
+    }
+
+    private static func isCompound(_ node: PredicateNode) -> Bool {
+        switch node {
+        case .and, .or: true
+        default: false
+        }
+    }
+
+    private static func text(_ comparison: PredicateComparison) -> String {
+        let path = comparison.path
+        var words = path.quantifier.map { [$0.rawValue] } ?? []
+        words.append(names(path))
+        words.append(comparison.operator.rawValue + (comparison.ignoresCase ? "[c]" : ""))
+        words.append(text(comparison.literal))
+        return words.joined(separator: " ")
+    }
+
+    private static func names(_ path: PredicatePath) -> String {
+        let names = path.components.enumerated().map { index, name in
+            guard isWord(name) else { return "#" + quoted(name) }
+            return index == 0 && PredicateToken.reserved.contains(name.uppercased()) ? "#" + name : name
+        }
+        return (names + (path.isCount ? [PredicatePath.countName] : [])).joined(separator: ".")
+    }
+
+    private static func isWord(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
+        return name.unicodeScalars.allSatisfy { scalar in
+            !scalar.isASCII || scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+        }
+    }
+
+    static func text(_ literal: PredicateLiteral) -> String {
+        switch literal {
+        case .null: "nil"
+        case .boolean(let value): value ? "TRUE" : "FALSE"
+        case .number(let text): text
+        case .text(let text): quoted(text)
+        case .list(let values): "{" + values.map(text).joined(separator: ", ") + "}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "'"
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "'", "\\": result += "\\\(scalar)"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "'"
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+package import GRDB
+package import SyncCore
+
+/// Attribute values as columns hold them, and back.
+package enum ColumnValue {
+    /// The value as stored in a column of an attribute of this type.
+    ///
+    /// A value of another type is stored as it is, for the table to refuse.
+    package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
+        if type == .transformable || type == .json { return jsonText(value) }
+        return switch value {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .double(let value): value.databaseValue
+        case .decimal(let value): ColumnText.decimal(value).databaseValue
+        case .boolean(let value): (value ? 1 : 0).databaseValue
+        case .string(let value), .url(let value): value.databaseValue
+        case .date(let value): ColumnText.date(value).databaseValue
+        case .uuid(let value): value.uuidString.databaseValue
+        case .binary(let value): value.databaseValue
+        case .json(let value): jsonText(.json(value))
+        }
+    }
+
+    /// The attribute value a column holds. What is not a value of the type, written by other means than ours,
+    /// reads as nil.
+    ///
+    /// - Parameter isKey: Whether the column is the key of the row, of which local ones read as nil.
+    package static func storedValue(_ value: DatabaseValue, as type: AttributeType, isKey: Bool = false) -> StoredValue
+    {
+        if isKey, LocalKey.isLocal(value) { return .null }
+        return switch (type, value.storage) {
+        case (.integer, .int64(let value)): .integer(value)
+        case (.boolean, .int64(let value)): .boolean(value != 0)
+        case (.double, .double(let value)): .double(value)
+        case (.double, .int64(let value)): .double(Double(value))
+        case (.decimal, .string(let text)): ColumnText.decimal(text).map { .decimal($0) } ?? .null
+        case (.string, .string(let text)): .string(text)
+        case (.url, .string(let text)): .url(text)
+        case (.date, .string(let text)): ColumnText.date(text).map { .date($0) } ?? .null
+        case (.uuid, .string(let text)): UUID(uuidString: text).map { .uuid($0) } ?? .null
+        case (.binary, .blob(let data)): .binary(data)
+        case (.json, .string(let text)), (.transformable, .string(let text)):
+            ColumnText.json(text).map { .json($0) } ?? .null
+        default: .null
+        }
+    }
+
+    /// Whether a value can be that of an attribute of this type; nil always can.
+    package static func fits(_ value: StoredValue, _ type: AttributeType) -> Bool {
+        switch (value, type) {
+        case (.null, _), (_, .transformable), (.integer, .integer), (.double, .double), (.decimal, .decimal),
+            (.boolean, .boolean), (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url),
+            (.binary, .binary), (.json, .json):
+            true
+        default: false
+        }
+    }
+
+    /// A column's key as a result reports it; nil for NULL and blobs.
+    package static func recordKey(_ value: DatabaseValue, as type: AttributeType) -> RecordKey? {
+        switch value.storage {
+        case .int64(let value): .integer(value)
+        case .double(let value): .double(value)
+        case .string(let text): .text(type == .date ? text.replacing(" ", with: "T") + "Z" : text)
+        case .null, .blob: nil
+        }
+    }
+
+    /// A parameter for the value: GRDB binds text up to its first NUL, bytes whole.
+    package static func bound(_ value: DatabaseValue) -> (sql: String, value: DatabaseValue) {
+        guard case .string(let text) = value.storage, text.utf8.contains(0) else { return ("?", value) }
+        return ("CAST(? AS TEXT)", Data(text.utf8).databaseValue)
+    }
+
+    /// The value as an SQL literal; nil for NULL and for text that SQL cannot spell.
+    static func literal(_ value: DatabaseValue) -> String? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let value): String(value)
+        case .double(let value): value.isFinite ? "\(value)" : (value > 0 ? "9e999" : "-9e999")
+        case .string(let text): text.utf8.contains(0) ? nil : SchemaSQL.literal(text)
+        case .blob(let data): "X'\(data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined())'"
+        }
+    }
+
+    /// JSON null is NULL, so that a column has one way to be nil.
+    private static func jsonText(_ value: StoredValue) -> DatabaseValue {
+        let json: JSONValue =
+            switch value {
+            case .null: .null
+            case .integer(let value): JSONValue(value)
+            case .double(let value): value.isFinite ? .number("\(value)") : .null
+            case .decimal(let value): .number(ColumnText.decimal(value))
+            case .boolean(let value): .bool(value)
+            case .string(let value), .url(let value): .string(value)
+            case .date(let value): .string(ColumnText.date(value).replacing(" ", with: "T") + "Z")
+            case .uuid(let value): JSONValue(value)
+            case .binary(let value): .string(value.base64EncodedString())
+            case .json(let value): value
+            }
+        return json == .null ? .null : ColumnText.json(json).databaseValue
+    }
+}

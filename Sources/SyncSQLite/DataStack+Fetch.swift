@@ -1,0 +1,99 @@
+package import GRDB
+public import SyncCore
+
+extension DataStack {
+    /// The rows of an entity, those of its sub-entities included.
+    ///
+    /// ```swift
+    /// let adults = try await stack.fetch("User", where: "age >= 18", orderedBy: "firstName", limit: 10)
+    /// ```
+    /// - Parameter limit: How many records there are at most; nil for all.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.
+    public func fetch(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil
+    ) throws -> [Record] {
+        try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
+    }
+
+    /// The rows of an entity, those of its sub-entities included.
+    public func fetch(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil
+    ) async throws -> [Record] {
+        try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
+    }
+
+    /// The row with this key, which is brought to the type of the key; nil if there is none.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
+    public func fetch(_ entity: String, id: JSONValue) throws -> Record? {
+        try reading { db in try self.fetch(entity, id: id, in: db) }
+    }
+
+    /// The row with this key, which is brought to the type of the key; nil if there is none.
+    public func fetch(_ entity: String, id: JSONValue) async throws -> Record? {
+        try await reading { db in try self.fetch(entity, id: id, in: db) }
+    }
+
+    /// How many rows an entity has, those of its sub-entities included.
+    public func count(_ entity: String, where predicate: RecordPredicate = .all) throws -> Int {
+        try reading { db in try self.count(entity, where: predicate, in: db) }
+    }
+
+    /// How many rows an entity has, those of its sub-entities included.
+    public func count(_ entity: String, where predicate: RecordPredicate = .all) async throws -> Int {
+        try await reading { db in try self.count(entity, where: predicate, in: db) }
+    }
+
+    // MARK: In one read
+
+    package func fetch(
+        _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, in db: Database
+    ) throws -> [Record] {
+        let select = RecordSQL(try model.compiled.entity(named: entity), layout)
+        let (condition, arguments) = try condition(predicate, select)
+        var sql = "SELECT \(select.columns) FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
+        if let limit { sql += " LIMIT \(max(limit, 0))" }
+        return try select.fetch(db, sql, arguments)
+    }
+
+    package func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
+        let entity = try model.compiled.entity(named: entity)
+        guard let slot = entity.keySlot else {
+            throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
+        }
+        let attribute = model.compiled.trees[entity.tree].attributes[slot]
+        guard let value = Coercion.storedValue(id, as: attribute.type), !value.isNull else { return nil }
+        let select = RecordSQL(entity, layout)
+        let condition = (select.condition.map { "\($0) AND " } ?? "") + "\(select.column(attribute.name)) = ?"
+        return try select.fetch(
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)",
+            [ColumnValue.databaseValue(value, as: attribute.type)]
+        ).first
+    }
+
+    package func count(_ entity: String, where predicate: RecordPredicate = .all, in db: Database) throws -> Int {
+        let select = RecordSQL(try model.compiled.entity(named: entity), layout)
+        let (condition, arguments) = try condition(predicate, select)
+        let sql = "SELECT count(*) FROM \(select.from)\(condition)"
+        return try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0
+    }
+
+    private func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
+        let conditions = select.condition.map { [$0] } ?? []
+        let arguments = StatementArguments()
+        return (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))", arguments)
+    }
+
+    // MARK: Errors
+
+    func reading<T>(_ body: (Database) throws -> T) throws -> T {
+        try StoreFailure.mapped(.storeFailure, "the store cannot be read") { try database.read(body) }
+    }
+
+    func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await StoreFailure.mapped(.storeFailure, "the store cannot be read") { try await database.read(body) }
+    }
+}

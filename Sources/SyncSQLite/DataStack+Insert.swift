@@ -1,0 +1,105 @@
+import Foundation
+package import GRDB
+public import SyncCore
+
+extension DataStack {
+    /// Creates a row from values by local name.
+    ///
+    /// ```swift
+    /// let tag = try stack.insert("Tag", values: ["remoteID": 1, "name": "red"])
+    /// let note = try stack.insert("Note", values: ["text": "Hello"], links: ["tags": [tag]])
+    /// ```
+    /// Missing values are those of the model's defaults. A row without a key gets one from ``newKey(for:)``.
+    /// - Parameters:
+    ///   - values: By attribute name; brought to the attribute's type as a sync does.
+    ///   - links: By relationship name, on either end of a link; targets of a to-one way back move to the new row.
+    /// - Returns: The row as stored.
+    /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `unknownAttribute`, `unknownRelationship`,
+    ///   `valueDoesNotFit`, `primaryKeyMissing`, `keyTaken`, `rowNotFound` for a target that is gone, or
+    ///   `storeFailure`. Nothing is written then.
+    @discardableResult
+    public func insert(
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:]
+    ) throws -> Record {
+        try writing { db in try self.insert(entity, values: values, links: links, in: db) }
+    }
+
+    /// Creates a row from values by local name.
+    @discardableResult
+    public func insert(
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:]
+    ) async throws -> Record {
+        try await writing { db in try self.insert(entity, values: values, links: links, in: db) }
+    }
+
+    /// Creates a row from stored values by local name, which must be of the attributes' types.
+    @discardableResult
+    public func insert(
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [Record]] = [:]
+    ) throws -> Record {
+        try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
+    }
+
+    /// A key for a new row that has none of the service's yet.
+    ///
+    /// Integers count up from the smallest there is; strings are `local-` and a UUID; UUIDs are just new.
+    /// As an attribute a key below −2⁶² or with this prefix reads as nil.
+    /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if keys of this type cannot be made here,
+    ///   `unknownEntity` or `storeFailure`.
+    public func newKey(for entity: String) throws -> JSONValue {
+        let compiled = try model.compiled.entity(named: entity)
+        let key = try reading { db in try self.newKey(for: compiled, in: db) }
+        return switch key.storage {
+        case .int64(let value): JSONValue(value)
+        case .string(let text): .string(text)
+        case .null, .double, .blob: .null
+        }
+    }
+
+    // MARK: In one write
+
+    package func insert(
+        _ entity: String, values: [String: JSONValue], links: [String: [Record]] = [:], in db: Database
+    ) throws -> Record {
+        try RowInserter(self, entity, db).insert(values, links)
+    }
+
+    package func insert(
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [Record]] = [:], in db: Database
+    ) throws -> Record {
+        try RowInserter(self, entity, db).insert(storedValues, links)
+    }
+
+    package func newKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
+        guard let slot = entity.keySlot, let owner = entity.keyOwner else {
+            throw SyncError(.keylessEntity, "the entity has no key attribute", entity: entity.name)
+        }
+        let attribute = model.compiled.trees[entity.tree].attributes[slot]
+        switch attribute.type {
+        case .integer:
+            let column = SchemaSQL.quoted(attribute.name)
+            let table = SchemaSQL.quoted(layout.tables[entity.tree].name)
+            let stored = try Int64.fetchOne(
+                db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
+            return localKeys.next(for: owner, after: stored).databaseValue
+        case .string:
+            return LocalKey.text().databaseValue
+        case .uuid:
+            return UUID().uuidString.databaseValue
+        case .date, .decimal, .double, .boolean, .url, .binary, .json, .transformable:
+            throw SyncError(
+                .primaryKeyMissing, "a key of type \(attribute.type.rawValue) cannot be made here; give one",
+                entity: entity.name, path: attribute.name)
+        }
+    }
+
+    // MARK: Errors
+
+    func writing<T>(_ body: (Database) throws -> T) throws -> T {
+        try StoreFailure.mapped(.storeFailure, "the store cannot be written") { try database.write(body) }
+    }
+
+    func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await StoreFailure.mapped(.storeFailure, "the store cannot be written") { try await database.write(body) }
+    }
+}

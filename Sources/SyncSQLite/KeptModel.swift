@@ -1,0 +1,61 @@
+import Foundation
+import GRDB
+import SyncCore
+
+/// The model a store was made with, which it keeps as a schema file.
+enum KeptModel {
+    /// What a database without tables is to be taken for.
+    enum Empty { case empty, notAStore }
+
+    /// The model of the store; nil if the database has no tables at all and that is allowed.
+    static func read(_ db: Database, or empty: Empty) throws -> Model? {
+        guard try db.tableExists("sync_model") else {
+            let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
+            if isEmpty, empty == .empty { return nil }
+            throw SyncError(.unreadableStore, "the file is a database, but not a store of this library")
+        }
+        guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
+            let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])
+        else { throw SyncError(.unreadableStore, "the store does not say what its model is") }
+        guard version <= SchemaSQL.version else {
+            throw SyncError(
+                .unreadableStore,
+                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))"
+            )
+        }
+        return try Model(keptSchema: schema)
+    }
+
+    /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
+    static func check(_ kept: Model, against model: Model) throws {
+        let differences = ModelDifferences(stored: kept, given: model).problems
+        guard !differences.isEmpty else { return }
+        throw SyncError(
+            .modelMismatch, "the store was made with another model; differences: \(differences.count)",
+            problems: Array(differences.prefix(maximum)))
+    }
+
+    /// How many differences an error lists.
+    private static let maximum = 5
+
+    static func create(_ model: Model, in db: Database) throws {
+        for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
+        try db.execute(
+            sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
+            arguments: [try model.keptSchema(), SchemaSQL.version])
+    }
+
+    /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
+    static func createOrUpdate(_ model: Model, in db: Database) throws {
+        guard let kept = try read(db, or: .empty) else { return try create(model, in: db) }
+        try check(kept, against: model)
+        if kept != model {
+            try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [try model.keptSchema()])
+        }
+    }
+}
+
+extension Model {
+    fileprivate init(keptSchema: String) throws { try self.init(entities: []) }
+    fileprivate func keptSchema() throws -> String { "" }
+}

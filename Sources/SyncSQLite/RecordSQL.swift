@@ -1,0 +1,104 @@
+import Foundation
+import GRDB
+import SyncCore
+
+/// Selects rows of an entity, and reads them as records.
+struct RecordSQL {
+    /// The name of the entity's table in the statements made here.
+    static let alias = "r"
+
+    let layout: StoreLayout
+    let entity: CompiledEntity
+    private let tree: EntityTree
+    private let table: TableLayout
+
+    init(_ entity: CompiledEntity, _ layout: StoreLayout) {
+        self.layout = layout
+        self.entity = entity
+        tree = layout.model.trees[entity.tree]
+        table = layout.tables[entity.tree]
+    }
+
+    // MARK: Parts of statements
+
+    /// The columns of a record: row key, entity if the table has several, then the slots.
+    var columns: String {
+        let own = table.hasEntityColumn ? [TableLayout.entityColumn] : []
+        return ([table.keyColumn] + own + table.columns).map(column).joined(separator: ", ")
+    }
+
+    var from: String { "\(SchemaSQL.quoted(table.name)) AS \(SchemaSQL.quoted(Self.alias))" }
+
+    /// The condition that a row of the table is of the entity; nil if all are.
+    var condition: String? {
+        guard table.hasEntityColumn, entity.family.count < tree.entities.count else { return nil }
+        return SchemaSQL.entityCondition(entity.family, layout, alias: Self.alias)
+    }
+
+    var rowKey: String { column(table.keyColumn) }
+
+    func column(_ name: String) -> String { "\(SchemaSQL.quoted(Self.alias)).\(SchemaSQL.quoted(name))" }
+
+    /// - Throws: ``SyncError`` `unknownAttribute`.
+    func order(_ order: RecordOrder) throws -> String {
+        let terms = try order.terms.map { term in
+            guard let slot = entity.slotByName[term.attribute] else {
+                throw StoreFailure.unknownAttribute(term.attribute, of: entity)
+            }
+            return expression(slot) + (term.isAscending ? "" : " DESC")
+        }
+        let key = entity.keySlot.map { [expression($0)] } ?? []
+        let unique = table.hasHiddenKey ? [rowKey] : []
+        return (terms + key + unique).joined(separator: ", ")
+    }
+
+    /// What an attribute is ordered by.
+    private func expression(_ slot: Int) -> String {
+        column(table.columns[slot])
+    }
+
+    // MARK: Reading
+
+    func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [Record] {
+        let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
+        var records: [Record] = []
+        while let row = try rows.next() { records.append(try record(row)) }
+        return records
+    }
+
+    private func record(_ row: Row) throws -> Record {
+        let rowKey: DatabaseValue = row[0]
+        let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
+        let offset = table.hasEntityColumn ? 2 : 1
+        var values = [StoredValue](repeating: .null, count: tree.attributes.count)
+        for slot in type.slots {
+            let value = try value(row, slot + offset, tree.attributes[slot].type)
+            values[slot] = ColumnValue.storedValue(
+                value, as: tree.attributes[slot].type, isKey: slot == type.keySlot)
+        }
+        var key = ColumnValue.recordKey(rowKey, as: tree.keySlot.map { tree.attributes[$0].type } ?? .integer)
+        if table.hasHiddenKey, let slot = type.keySlot {
+            key = ColumnValue.recordKey(row[slot + offset], as: tree.attributes[slot].type) ?? key
+        }
+        guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
+        return Record(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+    }
+
+    /// GRDB reads text up to its first NUL; ours may have some.
+    private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
+        guard type == .string || type == .url else { return row[index] }
+        return try row.withUnsafeData(atIndex: index) { data in
+            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
+        }
+    }
+
+    private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
+        guard let name = String.fromDatabaseValue(value), let id = layout.model.entityID(name),
+            layout.model.entities[id].tree == tree.id
+        else {
+            throw SyncError(
+                .storeFailure, "a row of table '\(table.name)' is of no entity of the model", entity: entity.name)
+        }
+        return layout.model.entities[id]
+    }
+}

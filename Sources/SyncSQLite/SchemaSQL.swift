@@ -1,0 +1,73 @@
+import SyncCore
+
+/// The statements that create the tables of a model.
+package struct SchemaSQL: Sendable {
+    /// In an order in which they can be executed, all in one transaction.
+    package let statements: [String]
+
+    package init(_ layout: StoreLayout) {
+        let tables = layout.model.trees.map { TableSQL($0, layout) }
+        statements =
+            Self.own + tables.map(\.table) + layout.links.indices.flatMap { JoinTableSQL.statements($0, layout) }
+            + tables.flatMap(\.indexes) + tables.flatMap(\.views)
+    }
+
+    /// The version of our own tables.
+    static let version = 1
+
+    private static let own = [
+        """
+        CREATE TABLE "sync_model" (
+          "id" INTEGER PRIMARY KEY CHECK ("id" = 1),
+          "schema" TEXT NOT NULL,
+          "version" INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_pending" (
+          "owner_entity" TEXT NOT NULL,
+          "owner_key" ANY NOT NULL,
+          "relationship" TEXT NOT NULL,
+          "position" INTEGER NOT NULL,
+          "target_entity" TEXT NOT NULL,
+          "target_key" ANY NOT NULL,
+          PRIMARY KEY ("owner_entity", "owner_key", "relationship", "target_key")
+        ) STRICT
+        """,
+        """
+        CREATE INDEX "sync_pending_target" ON "sync_pending" ("target_entity", "target_key")
+        """,
+    ]
+
+    /// A name as an SQL identifier.
+    package static func quoted(_ name: String) -> String {
+        "\"\(name.replacing("\"", with: "\"\""))\""
+    }
+
+    /// Text as an SQL literal.
+    package static func literal(_ text: String) -> String {
+        "'\(text.replacing("'", with: "''"))'"
+    }
+
+    /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.
+    package static func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
+        let column = (alias.map { quoted($0) + "." } ?? "") + quoted(TableLayout.entityColumn)
+        let names = entities.map { literal(layout.model.entities[$0].name) }
+        return "\(column) IN (\(names.joined(separator: ", ")))"
+    }
+
+    /// The declared type of a column.
+    static func columnType(_ type: AttributeType) -> String {
+        switch type {
+        case .integer, .boolean: "INTEGER"
+        case .double: "REAL"
+        case .string, .date, .uuid, .url, .decimal, .json, .transformable: "TEXT"
+        case .binary: "BLOB"
+        }
+    }
+
+    /// The declared type of columns that refer to rows of a table.
+    static func keyType(_ tree: EntityTree) -> String {
+        tree.keySlot.map { columnType(tree.attributes[$0].type) } ?? "INTEGER"
+    }
+}

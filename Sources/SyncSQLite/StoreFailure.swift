@@ -1,0 +1,43 @@
+import GRDB
+import SyncCore
+
+/// Turns what the database throws into errors of ours.
+enum StoreFailure {
+    /// Runs `body`; an error of the database becomes one with this code and message, others pass.
+    static func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw SyncError(code, message, underlying: text(error))
+        }
+    }
+
+    static func mapped<T: Sendable>(
+        _ code: SyncError.Code, _ message: String, _ body: () async throws -> T
+    ) async throws -> T {
+        do {
+            return try await body()
+        } catch let error as DatabaseError {
+            throw SyncError(code, message, underlying: text(error))
+        }
+    }
+
+    /// What SQLite said, without the arguments of the statement: they are values.
+    static func text(_ error: DatabaseError) -> String {
+        "SQLite error \(error.extendedResultCode.rawValue): \(error.message ?? "no message")"
+    }
+
+    static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
+        let known = entity.slotByName.keys.sorted().joined(separator: ", ")
+        return SyncError(
+            .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)",
+            entity: entity.name)
+    }
+
+    static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
+        let known = entity.relationships.map(\.name).joined(separator: ", ")
+        return SyncError(
+            .unknownRelationship, "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)",
+            entity: entity.name)
+    }
+}

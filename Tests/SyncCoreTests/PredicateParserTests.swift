@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@testable import SyncCore
+
+@Suite("The text of a condition")
+struct PredicateParserTests {
+    /// Text, and how its condition is written out.
+    static let texts: [(String, String)] = [
+        ("age == 5", "age == 5"),
+        ("age = 5", "age == 5"),
+        ("age<>5", "age != 5"),
+        ("  age\n\t>=\r\n18  ", "age >= 18"),
+        ("a < -1.5e3 and b <= 0.0", "a < -1.5e3 AND b <= 0.0"),
+        ("balance == 0.1", "balance == 0.1"),
+        ("name == 'x'", "name == 'x'"),
+        ("name == \"it's\"", "name == 'it\\'s'"),
+        ("name == 'a\\\\b\\n\\t\\u00e9\\ud83d\\ude00'", "name == 'a\\\\b\\n\\té😀'"),
+        ("user == nil", "user == nil"),
+        ("user != NULL", "user != nil"),
+        ("ok == true OR ok == No", "ok == TRUE OR ok == FALSE"),
+        ("a == 1 AND b == 2 && c == 3", "a == 1 AND b == 2 AND c == 3"),
+        ("a == 1 || b == 2 AND c == 3", "a == 1 OR b == 2 AND c == 3"),
+        ("(a == 1 OR b == 2) AND c == 3", "(a == 1 OR b == 2) AND c == 3"),
+        ("a == 1 AND (b == 2 AND (c == 3))", "a == 1 AND b == 2 AND c == 3"),
+        ("NOT (age > 3)", "NOT age > 3"),
+        ("!(a == 1 OR b == 2)", "NOT (a == 1 OR b == 2)"),
+        ("not not a == 1", "NOT NOT a == 1"),
+        ("NOT a == 1 AND b == 2", "NOT a == 1 AND b == 2"),
+        ("TRUEPREDICATE", "TRUEPREDICATE"),
+        ("falsepredicate OR a == 1", "FALSEPREDICATE OR a == 1"),
+        ("id IN {1, 2,3}", "id IN {1, 2, 3}"),
+        ("id in {}", "id IN {}"),
+        ("id IN { 'a', nil }", "id IN {'a', nil}"),
+        ("age BETWEEN {1, 10}", "age BETWEEN {1, 10}"),
+        ("superUser.remoteID == 6", "superUser.remoteID == 6"),
+        ("ANY tags.remoteID == 1", "ANY tags.remoteID == 1"),
+        ("some tags.id == 1", "ANY tags.id == 1"),
+        ("ALL tags.id == 1 AND NONE tags.id == 2", "ALL tags.id == 1 AND NONE tags.id == 2"),
+        ("tags.@count > 2", "tags.@count > 2"),
+        ("name CONTAINS 'x'", "name CONTAINS 'x'"),
+        ("name beginswith[c] 'x'", "name BEGINSWITH[c] 'x'"),
+        ("name ENDSWITH [c] 'x'", "name ENDSWITH[c] 'x'"),
+        ("name like 'x*'", "name LIKE 'x*'"),
+        ("name ==[c] 'x'", "name ==[c] 'x'"),
+        ("#any == 1 AND #name == 2", "#any == 1 AND name == 2"),
+        ("#'first name' == 1", "#'first name' == 1"),
+        ("größe > 1", "größe > 1"),
+        ("user.any.in == 1", "user.any.in == 1"),
+    ]
+
+    @Test("is read, and written out as text that reads as the same condition", arguments: texts)
+    func roundTrip(text: String, written: String) throws {
+        let predicate = try RecordPredicate(parsing: text)
+        #expect(predicate.description == written)
+        #expect(try RecordPredicate(parsing: written) == predicate)
+    }
+
+    /// Text, the column of the error, and a part of its message.
+    static let mistakes: [(String, Int, String)] = [
+        ("", 1, "expected an attribute or relationship, found the end"),
+        ("age ==", 7, "expected a value after '==', found the end"),
+        ("age", 4, "expected an operator after 'age', found the end"),
+        ("age ~ 5", 5, "unexpected '~'"),
+        ("age == name", 8, "expected a value after '==' (a text needs quotes), found 'name'"),
+        ("5 == age", 1, "expected an attribute or relationship, found the number 5"),
+        ("age == 5 5", 10, "expected AND, OR or the end, found the number 5"),
+        ("age == 5 AND", 13, "expected an attribute or relationship, found the end"),
+        ("(age == 5", 10, "expected AND, OR or ')', found the end"),
+        ("age == 5)", 9, "expected AND, OR or the end, found ')'"),
+        ("age === 5", 7, "expected a value after '==', found '='"),
+        ("name == 'abc", 9, "expected a closing '"),
+        ("name == 'a\\q'", 11, "unknown escape"),
+        ("name == 'a\\u12'", 11, "four hexadecimal digits"),
+        ("id IN 5", 7, "IN needs a list, as in {1, 2}, not the number 5"),
+        ("id IN (1, 2)", 7, "expected a list in braces"),
+        ("id IN {1, 2", 12, "expected ',' or '}', found the end"),
+        ("id IN {1,}", 10, "expected a value in the list, found '}'"),
+        ("id == {1}", 7, "needs a single value, not a list"),
+        ("age BETWEEN {1}", 13, "BETWEEN needs a list of two values"),
+        ("age BETWEEN 1 AND 2", 13, "BETWEEN needs a list of two values"),
+        ("name CONTAINS 5", 15, "CONTAINS needs a text, not the number 5"),
+        ("name MATCHES 'x.*'", 6, "MATCHES is not supported"),
+        ("name ==[d] 'x'", 9, "expected the option 'c'"),
+        ("name NOT IN {1}", 6, "NOT stands before the path"),
+        ("tags.@max.id == 1", 6, "expected @count, the only operator for collections, found '@max'"),
+        ("@count == 1", 1, "expected an attribute or relationship, found '@count'"),
+        ("a. == 1", 4, "expected a name after '.', found '=='"),
+        ("AND == 1", 1, "written #AND"),
+        ("age == 5x", 8, "a name cannot begin with a digit"),
+        ("age > %@", 7, "there is no argument for this '%@'"),
+        ("age > %d", 7, "expected '%@' for a value or '%K' for a path"),
+    ]
+
+    @Test("with a mistake is refused with its column", arguments: mistakes)
+    func mistake(text: String, column: Int, message: String) throws {
+        let error = try #require(throws: SyncError.self) { try RecordPredicate(parsing: text) }
+        #expect(error.code == .invalidPredicate)
+        #expect(error.line == 1)
+        #expect(error.column == column)
+        #expect(error.message.contains(message), "\(error.message)")
+    }
+
+    @Test("is placed by line, and by column in bytes")
+    func lines() throws {
+        let error = try #require(throws: SyncError.self) { try RecordPredicate(parsing: "name == 'é\n'\n AND é ?") }
+        #expect(error.line == 3)
+        #expect(error.column == 9)
+    }
+
+    @Test("may be nested a hundred levels deep, not more")
+    func nesting() throws {
+        func nested(_ levels: Int, _ open: String, _ close: String) -> String {
+            String(repeating: open, count: levels) + "a == 1" + String(repeating: close, count: levels)
+        }
+        #expect(try RecordPredicate(parsing: nested(100, "(", ")")).description == "a == 1")
+        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(101, "(", ")")) }
+        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(50_000, "(", ")")) }
+        #expect(throws: SyncError.self) { try RecordPredicate(parsing: nested(50_000, "NOT ", "")) }
+    }
+}

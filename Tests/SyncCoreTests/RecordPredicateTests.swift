@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import SyncCore
+
+@Suite("A predicate")
+struct RecordPredicateTests {
+    @Test("takes values and paths as arguments, never as text of the condition")
+    func arguments() throws {
+        let date = Date(timeIntervalSince1970: 1_709_231_399.999)
+        let uuid = try #require(UUID(uuidString: "0b6ae2f7-5e0b-4a55-8b46-3f8d3b7d0a11"))
+        let cases: [(RecordPredicate, String)] = [
+            (.where("name == %@", "x' OR 1 == 1"), "name == 'x\\' OR 1 == 1'"),
+            (.where("%K == %@", "company.name", 5), "company.name == 5"),
+            (.where("%K > 1", "tags.@count"), "tags.@count > 1"),
+            (.where("%K == 1", "any"), "#any == 1"),
+            (.where("%K == 1", "odd name"), "#'odd name' == 1"),
+            (.where("a == %@ AND b == %@", true, nil), "a == TRUE AND b == nil"),
+            (.where("a == %@", Int64.min), "a == -9223372036854775808"),
+            (.where("a > %@ AND b > %@", 0.5, 1e21), "a > 0.5 AND b > 1e+21"),
+            (.where("a == %@", Decimal(string: "12.340")), "a == 12.34"),
+            (.where("at > %@", date), "at > '2024-02-29T18:29:59.999Z'"),
+            (.where("at > %@", Date(timeIntervalSince1970: -62_135_596_800)), "at > '0001-01-01T00:00:00.000Z'"),
+            (.where("u == %@", uuid), "u == '0B6AE2F7-5E0B-4A55-8B46-3F8D3B7D0A11'"),
+            (.where("u == %@", URL(string: "http://a.b/c")), "u == 'http://a.b/c'"),
+            (.where("b == %@", Data([1, 2, 3])), "b == 'AQID'"),
+            (.where("id IN %@", [1, 2]), "id IN {1, 2}"),
+            (.where("id IN {%@, %@}", 1, "a"), "id IN {1, 'a'}"),
+            (.where("id == %@", StoredValue.integer(7)), "id == 7"),
+        ]
+        for (predicate, text) in cases {
+            #expect(throws: Never.self) { try predicate.checked() }
+            #expect(predicate.description == text)
+            #expect(try RecordPredicate(parsing: text) == predicate)
+        }
+    }
+
+    @Test("keeps a mistake until it is used")
+    func keepsMistakes() throws {
+        let wrong: [RecordPredicate] = [
+            "age ==", .where("age == %@"), .where("age == 1", 2), .where("%K == 1", 5), .where("a == %@", Double.nan),
+            .where("a == %@", Decimal.nan), .where("a == %@", Date(timeIntervalSince1970: 1e12)),
+            .where("a IN {%@}", [1]), .attribute("a").contains("x") && .attribute("") == 1,
+            !(.compare(.init("a"), .between, 5)), .attribute("tags.@max") == 1,
+            .where("a == %@", PredicateValue.list([.list([])])), .where("%K == 1", "a..b"),
+        ]
+        for predicate in wrong {
+            let error = try #require(throws: SyncError.self, "\(predicate)") { try predicate.checked() }
+            #expect(error.code == .invalidPredicate)
+        }
+        #expect(wrong[0].description == "age ==")
+    }
+
+    @Test("can be built from Swift values")
+    func building() throws {
+        let cases: [(RecordPredicate, String)] = [
+            (.attribute("age") >= 18 && .attribute("company.name") == "Apple", "age >= 18 AND company.name == 'Apple'"),
+            ((.attribute("a") < 1 || .attribute("b") <= 2) && .attribute("c") > 3, "(a < 1 OR b <= 2) AND c > 3"),
+            (!(.attribute("a") != nil), "NOT a != nil"),
+            (.any("tags.id").isIn([1, 2]), "ANY tags.id IN {1, 2}"),
+            (.all("tags.id") == 1 || .none("tags.id") == 2, "ALL tags.id == 1 OR NONE tags.id == 2"),
+            (.count("tags") > 2, "tags.@count > 2"),
+            (.attribute("a").isBetween(1, 2), "a BETWEEN {1, 2}"),
+            (.attribute("a").beginsWith("x", ignoringCase: true), "a BEGINSWITH[c] 'x'"),
+            (.attribute("a").endsWith("x") && .attribute("a").like("x*"), "a ENDSWITH 'x' AND a LIKE 'x*'"),
+            (.compare(.attribute("a"), .equal, "x", ignoringCase: true), "a ==[c] 'x'"),
+            (.all, "TRUEPREDICATE"),
+        ]
+        for (predicate, text) in cases {
+            #expect(throws: Never.self) { try predicate.checked() }
+            #expect(predicate.description == text)
+            #expect(try RecordPredicate(parsing: text) == predicate)
+        }
+    }
+
+    @Test("built too deep is an error, not a crash")
+    func nesting() throws {
+        var predicate = RecordPredicate.attribute("a") == 1
+        for _ in 0..<100 { predicate = !predicate }
+        #expect(try RecordPredicate(parsing: predicate.description) == predicate)
+        for _ in 0..<100_000 { predicate = !predicate }
+        let error = try #require(throws: SyncError.self) { try predicate.checked() }
+        #expect(error.message.contains("nested deeper"))
+    }
+
+    @Test("of many conditions is one level")
+    func wide() throws {
+        let text = (0..<10_000).map { "a == \($0)" }.joined(separator: " OR ")
+        let predicate = try RecordPredicate(parsing: text)
+        #expect(predicate.nesting == 1)
+        #expect(predicate.description == text)
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite struct InsertTests {
+    @Test func aRowOfEveryTypeReadsAsItWasInserted() throws {
+        let stack = try DataStack.inMemory(Models.everyType())
+        let uuid = UUID()
+        let values: [String: StoredValue] = [
+            "id": .integer(1), "integerValue": .integer(.max), "doubleValue": .double(0.1 + 0.2),
+            "decimalValue": .decimal(Decimal(string: "12345678901234567890.5") ?? 0), "booleanValue": .boolean(true),
+            "stringValue": .string("é\u{0}\"'"), "dateValue": .date(Date(timeIntervalSince1970: 1.5)),
+            "uuidValue": .uuid(uuid), "urlValue": .url("https://example.com/a"),
+            "binaryValue": .binary(Data([0, 255])), "jsonValue": .json(["b": 1, "a": [true, nil, "x"]]),
+            "transformableValue": .json("x"),
+        ]
+        try stack.insert("Thing", storedValues: values)
+        let record = try #require(try stack.fetch("Thing", id: 1))
+        for (name, value) in values where name != "jsonValue" { #expect(record[name] == value, "\(name)") }
+        #expect(record["nothing"] == nil)
+        #expect(record.key == .integer(1))
+        let row = try #require(try stack.read { db in try Row.fetchOne(db, sql: "SELECT * FROM Thing") })
+        #expect(row["dateValue"] == "1970-01-01 00:00:01.500")
+        #expect(row["uuidValue"] == uuid.uuidString)
+        #expect(row["decimalValue"] == "12345678901234567890.5")
+        #expect(row["jsonValue"] == #"{"a":[true,null,"x"],"b":1}"#)
+        #expect(row["booleanValue"] == 1)
+    }
+
+    @Test func linksOfEveryKindAreReadFromBothEnds() throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let company = try stack.insert("Company", values: ["id": 1])
+        let passport = try stack.insert("Passport", values: ["number": "P1"])
+        let notes = try [3, 1, 2].map { try stack.insert("Note", values: ["id": JSONValue($0)]) }
+        let tags = try (0..<2).map { _ in try stack.insert("Tag", values: ["uuid": JSONValue(UUID())]) }
+        let photos = try [1, 2].map { try stack.insert("Photo", values: ["id": JSONValue($0)]) }
+        let boss = try stack.insert("User", values: ["id": 1])
+        let user = try stack.insert(
+            "User", values: ["id": 2],
+            links: [
+                "company": [company], "passport": [passport], "notes": notes, "tags": tags, "photos": photos,
+                "avatar": [photos[1]], "manager": [boss], "friends": [boss], "spouse": [boss],
+            ])
+        for (relationship, expected) in [
+            ("company", [company]), ("passport", [passport]), ("notes", notes), ("tags", tags), ("photos", photos),
+            ("avatar", [photos[1]]), ("manager", [boss]), ("friends", [boss]), ("spouse", [boss]), ("reports", []),
+        ] {
+            #expect(try stack.targets(of: user, relationship) == expected, "\(relationship)")
+        }
+        #expect(try stack.targets(of: company, "users") == [user])
+        #expect(try stack.targets(of: passport, "user") == [user])
+        #expect(try stack.targets(of: notes[0], "user") == [user])
+        #expect(try stack.targets(of: tags[0], "users") == [user])
+        #expect(try stack.targets(of: boss, "reports") == [user])
+        #expect(try stack.targets(of: boss, "friends") == [user])
+        #expect(try stack.targets(of: boss, "spouse") == [user])
+        #expect(throws: SyncError.self) { try stack.targets(of: boss, "enemies") }
+    }
+
+    @Test func defaultsAreForMissingValuesAndForNilWhereAValueIsRequired() throws {
+        let stack = try DataStack.inMemory(Models.trees())
+        let cat = try stack.insert("Cat", values: ["id": 1, "name": nil, "lives": nil])
+        #expect(cat["name"]?.string == "?")
+        #expect(cat["lives"] == .null)
+        #expect(try stack.insert("Cat", values: ["id": 2])["lives"]?.int == 9)
+    }
+
+    @Test(
+        arguments: [
+            ("Nothing", [:], .unknownEntity), ("Animal", [:], .abstractEntity),
+            ("Cat", ["age": 1], .unknownAttribute), ("Cat", ["tricks": 1], .unknownAttribute),
+            ("Cat", ["id": "x"], .valueDoesNotFit), ("Dog", ["id": 2], .valueDoesNotFit),
+            ("Dog", ["id": 1, "tricks": 2], .keyTaken), ("Film", ["code": 7], .keyTaken),
+        ] as [(String, [String: JSONValue], SyncError.Code)])
+    func whatCannotBeInsertedIsATypedErrorAndWritesNothing(
+        _ entity: String, _ values: [String: JSONValue], _ code: SyncError.Code
+    ) throws {
+        let stack = try DataStack.inMemory(Models.trees())
+        try stack.insert("Cat", values: ["id": 1])
+        try stack.insert("Short", values: ["code": 7])
+        let before = try stack.read { db in db.totalChangesCount }
+        let error = try #require(throws: SyncError.self) { try stack.insert(entity, values: values) }
+        #expect(error.code == code)
+        #expect(try stack.read { db in db.totalChangesCount } == before)
+    }
+
+    @Test func linksThatDoNotFitAreTypedErrorsAndWriteNothing() throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let photo = try stack.insert("Photo", values: ["id": 1])
+        let other = try stack.insert("Photo", values: ["id": 2])
+        let cases: [([String: [SyncSQLite.Record]], SyncError.Code)] = [
+            (["enemies": [photo]], .unknownRelationship), (["avatar": [photo, other]], .valueDoesNotFit),
+            (["company": [photo]], .valueDoesNotFit),
+        ]
+        for (links, code) in cases {
+            let error = try #require(throws: SyncError.self) { try stack.insert("User", links: links) }
+            #expect(error.code == code)
+        }
+        try stack.drop()
+        let error = try #require(throws: SyncError.self) { try stack.insert("User", links: ["avatar": [photo]]) }
+        #expect(error.code == .rowNotFound)
+        #expect(try stack.count("User") == 0)
+    }
+
+    @Test func targetsOfAToOneWayBackMove() throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let passport = try stack.insert("Passport", values: ["number": "P"])
+        let note = try stack.insert("Note", values: ["id": 1])
+        let first = try stack.insert("User", values: ["id": 1], links: ["passport": [passport], "notes": [note]])
+        let second = try stack.insert(
+            "User", values: ["id": 2], links: ["passport": [passport], "notes": [note], "spouse": [first]])
+        #expect(try stack.targets(of: first, "passport").isEmpty)
+        #expect(try stack.targets(of: first, "notes").isEmpty)
+        #expect(try stack.targets(of: second, "notes") == [note])
+        let third = try stack.insert("User", values: ["id": 3], links: ["spouse": [first]])
+        #expect(try stack.targets(of: second, "spouse").isEmpty)
+        #expect(try stack.targets(of: first, "spouse") == [third])
+        let child = try stack.insert("Passport", values: ["number": "Q"], links: ["user": [second]])
+        #expect(try stack.targets(of: second, "passport") == [child])
+        #expect(try stack.targets(of: passport, "user").isEmpty)
+    }
+
+    @Test func everySideOfAnOrderedLinkKeepsItsOrder() throws {
+        let model = try Model(entities: [
+            Entity(
+                "A", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("bs", to: "B", many: true, ordered: true, inverse: "as")]),
+            Entity(
+                "B", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("as", to: "A", many: true, ordered: true, inverse: "bs")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let bs = try [3, 1, 2].map { try stack.insert("B", values: ["id": JSONValue($0)]) }
+        let second = try stack.insert("A", values: ["id": 2], links: ["bs": bs])
+        let first = try stack.insert("A", values: ["id": 1], links: ["bs": bs.reversed()])
+        #expect(try stack.targets(of: second, "bs") == bs)
+        #expect(try stack.targets(of: first, "bs") == bs.reversed())
+        #expect(try stack.targets(of: bs[0], "as") == [second, first])
+    }
+
+    @Test func linksToTablesWithAHiddenKeyHoldIt() throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("address", to: "Address", inverse: "user")]),
+            Entity(
+                "Address", attributes: [Attribute("city", .string)],
+                relationships: [Relationship("user", to: "User", inverse: "address")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        try stack.insert("Address", values: ["city": "Rome"])
+        let address = try stack.insert("Address", values: ["city": "Oslo"])
+        let user = try stack.insert("User", values: ["id": 9], links: ["address": [address]])
+        #expect(try stack.targets(of: user, "address") == [address])
+        #expect(try stack.targets(of: address, "user") == [user])
+        #expect(address.key == .integer(2))
+        let error = try #require(throws: SyncError.self) { try stack.fetch("Address", id: 1) }
+        #expect(error.code == .keylessEntity)
+        #expect(try #require(throws: SyncError.self) { try stack.newKey(for: "Address") }.code == .keylessEntity)
+    }
+
+    @Test func theStoreIsSoundAfterInserts() throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let boss = try stack.insert("User")
+        let tag = try stack.insert("Tag")
+        try stack.insert("User", links: ["manager": [boss], "friends": [boss], "spouse": [boss], "tags": [tag, tag]])
+        let (broken, integrity) = try stack.read { db in
+            (
+                try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").count,
+                try String.fetchAll(db, sql: "PRAGMA integrity_check")
+            )
+        }
+        #expect(broken == 0)
+        #expect(integrity == ["ok"])
+    }
+
+    @Test func asyncCallersUseTheSameNames() async throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let company = try await stack.insert("Company", values: ["id": 1, "name": "Apple"])
+        let user = try await stack.insert("User", values: ["id": 2], links: ["company": [company]])
+        #expect(try await stack.fetch("User") == [user])
+        #expect(try await stack.fetch("User", id: 2) == user)
+        #expect(try await stack.count("User") == 1)
+        #expect(try await stack.targets(of: company, "users") == [user])
+        #expect(try await stack.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } == 1)
+    }
+}

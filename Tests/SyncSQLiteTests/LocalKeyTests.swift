@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import SyncCore
+import Testing
+
+@testable import SyncSQLite
+
+@Suite struct LocalKeyTests {
+    private func stack(_ type: AttributeType) throws -> DataStack {
+        try DataStack.inMemory(
+            Model(entities: [Entity("Row", primaryKey: "code", attributes: [Attribute("code", type)])]))
+    }
+
+    @Test func integersCountUpFromTheSmallest() throws {
+        let stack = try stack(.integer)
+        #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min))
+        #expect(try stack.newKey(for: "Row") == JSONValue(Int64.min + 1))
+        let record = try stack.insert("Row")
+        #expect(record.key == .integer(.min + 2))
+        #expect(record["code"] == .null)
+        #expect(try stack.insert("Row").key == .integer(.min + 3))
+    }
+
+    @Test func integersGoOnWhereTheTableEnds() throws {
+        let stack = try stack(.integer)
+        try stack.write { db in
+            try db.execute(
+                sql: "INSERT INTO Row (code) VALUES (?), (?), (?)", arguments: [Int64.min + 9, 5, -(1 << 62)])
+        }
+        #expect(try stack.insert("Row").key == .integer(.min + 10))
+    }
+
+    @Test func onlyIntegersBelowTheBoundAreLocal() throws {
+        let stack = try stack(.integer)
+        let bound = -(Int64(1) << 62)
+        #expect(try stack.insert("Row", values: ["code": JSONValue(bound)])["code"]?.int == bound)
+        #expect(try stack.insert("Row", values: ["code": JSONValue(bound - 1)])["code"] == .null)
+    }
+
+    @Test func stringsAreMarkedAndReadAsNil() throws {
+        let stack = try stack(.string)
+        let record = try stack.insert("Row")
+        #expect(record.key.description.hasPrefix("local-"))
+        #expect(record.key.description.count == 42)
+        #expect(record["code"] == .null)
+        #expect(try stack.fetch("Row")[0]["code"] == .null)
+        #expect(try stack.insert("Row", values: ["code": "local-1"])["code"]?.string == "local-1")
+    }
+
+    @Test func uuidsAreSimplyNew() throws {
+        let stack = try stack(.uuid)
+        let record = try stack.insert("Row")
+        #expect(record["code"]?.uuid?.uuidString == record.key.description)
+    }
+
+    @Test(arguments: [AttributeType.date, .decimal, .double]) func otherKeysCannotBeMade(_ type: AttributeType) throws {
+        let stack = try stack(type)
+        let error = try #require(throws: SyncError.self) { try stack.insert("Row") }
+        #expect(error.code == .primaryKeyMissing)
+        #expect(try stack.count("Row") == 0)
+    }
+
+    @Test func aGivenNewKeyCanBeInserted() throws {
+        let stack = try stack(.integer)
+        let keys = try (0..<3).map { _ in try stack.newKey(for: "Row") }
+        for key in keys.reversed() { try stack.insert("Row", values: ["code": key]) }
+        #expect(try stack.fetch("Row").map(\.key) == [.integer(.min), .integer(.min + 1), .integer(.min + 2)])
+    }
+}

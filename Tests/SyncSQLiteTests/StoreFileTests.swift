@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite final class StoreFileTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    private var url: URL { folder.appendingPathComponent("store.sqlite") }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    private func error(_ body: () throws -> Void) throws -> SyncError {
+        try #require(throws: SyncError.self, performing: body)
+    }
+
+    private func user(_ attributes: [Attribute]) throws -> Model {
+        try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)] + attributes)])
+    }
+
+    @Test func aStoreKeepsItsRowsAndItsModel() throws {
+        let model = try Models.links()
+        let first = try DataStack(model: model, at: url)
+        try first.insert("User", values: ["id": 1, "name": "Ann"])
+        try first.close()
+        let second = try DataStack(model: model, at: url)
+        #expect(try second.fetch("User", id: 1)?["name"]?.string == "Ann")
+        try second.close()
+        let third = try DataStack(at: url)
+        #expect(third.model == model)
+        #expect(try third.count("User") == 1)
+        try third.close()
+        #expect(try files() == ["store.sqlite"])
+    }
+
+    @Test func aStoreIsConfigured() throws {
+        let stack = try DataStack(model: Models.links(), at: url)
+        func pragma(_ name: String) throws -> String? {
+            try stack.write { db in try String.fetchOne(db, sql: "PRAGMA \(name)") }
+        }
+        #expect(try pragma("journal_mode") == "wal")
+        #expect(try pragma("foreign_keys") == "1")
+        #expect(try pragma("cache_size") == "-16384")
+        #expect(try pragma("busy_timeout") == "5000")
+        try stack.close()
+    }
+
+    @Test func aMissingStoreIsNotCreatedWithoutAModel() throws {
+        let url = url
+        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
+        #expect(try files().isEmpty)
+    }
+
+    @Test func whatIsNotADatabaseIsRefusedAndKept() throws {
+        let text = Data(String(repeating: "not a database\n", count: 100).utf8)
+        try text.write(to: url)
+        let url = url
+        let model = try Models.links()
+        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+        #expect(try Data(contentsOf: url) == text)
+        #expect(try files() == ["store.sqlite"])
+    }
+
+    @Test func aDatabaseOfSomeoneElseIsRefusedAndKept() throws {
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.write { db in try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY)") }
+        try queue.close()
+        let before = try Data(contentsOf: url)
+        let url = url
+        let model = try Models.links()
+        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+        #expect(try Data(contentsOf: url) == before)
+        #expect(try files() == ["store.sqlite"])
+    }
+
+    @Test func anEmptyFileBecomesAStore() throws {
+        try Data().write(to: url)
+        let stack = try DataStack(model: Models.links(), at: url)
+        #expect(try stack.count("User") == 0)
+        try stack.close()
+    }
+
+    @Test func aFailedCreationLeavesNoFile() throws {
+        let url = url
+        let model = try user([Attribute("name", .string), Attribute("NAME", .string)])
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .storeFailure)
+        #expect(try files().isEmpty)
+        let missing = folder.appendingPathComponent("none/store.sqlite")
+        let good = try Models.links()
+        #expect(try error { _ = try DataStack(model: good, at: missing) }.code == .unreadableStore)
+        #expect(try files().isEmpty)
+    }
+
+    @Test func anotherModelIsRefusedSayingWhatDiffers() throws {
+        let stack = try DataStack(
+            model: user([Attribute("age", .integer), Attribute("name", .string), Attribute("gone", .date)]), at: url)
+        try stack.insert("User", values: ["id": 1, "name": "Ann"])
+        try stack.close()
+        let before = try Data(contentsOf: url)
+        let url = url
+        let other = try user([Attribute("age", .string), Attribute("name", .string), Attribute("new", .date)])
+        let error = try error { _ = try DataStack(model: other, at: url) }
+        #expect(error.code == .modelMismatch)
+        #expect(
+            error.problems.map(\.path) == [
+                "entities.User.attributes.age.type", "entities.User.attributes.gone", "entities.User.attributes.new",
+            ])
+        #expect(error.problems.first?.message == "is integer in the store, string in the model")
+        #expect(try Data(contentsOf: url) == before)
+        #expect(try files() == ["store.sqlite"])
+    }
+
+    @Test func aModelThatMapsOtherwiseIsKept() throws {
+        try DataStack(model: user([Attribute("name", .string)]), at: url).close()
+        let mapped = try user([Attribute("name", .string, remoteKey: "full_name")])
+        try DataStack(model: mapped, at: url).close()
+        let stack = try DataStack(at: url)
+        #expect(stack.model == mapped)
+        try stack.close()
+    }
+
+    @Test func aClosedStoreFailsWithATypedError() throws {
+        let stack = try DataStack(model: Models.links(), at: url)
+        try stack.close()
+        #expect(try error { _ = try stack.fetch("User") }.code == .storeFailure)
+    }
+
+    @Test func droppingRemovesEveryRowAndLeavesTheStoreUsable() throws {
+        let stack = try DataStack(model: Models.links(), at: url)
+        var last = try stack.insert("User", values: ["id": 0])
+        for id in 1..<1500 {
+            last = try stack.insert(
+                "User", values: ["id": JSONValue(id)], links: ["manager": [last], "friends": [last]])
+        }
+        try stack.insert("Note", values: ["id": 1], links: ["user": [last]])
+        try stack.drop()
+        for entity in stack.model.entities { #expect(try stack.count(entity.name) == 0) }
+        #expect(try stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User_friends") } == 0)
+        try stack.insert("User", values: ["id": 0])
+        #expect(try stack.count("User") == 1)
+        try stack.close()
+    }
+}
