@@ -32,7 +32,8 @@ extension SyncTransaction {
             }
             for tree in trees.indices {
                 mergeVersions(tree)
-                admitNewRows(tree) { trees[tree].values[$0] >= 0 }
+                let values = trees[tree].values
+                admitNewRows(tree) { values[$0] >= 0 }
             }
             if refused == trees.map(\.refused.count) { break }
         }

@@ -29,25 +29,33 @@ extension SyncTransaction {
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {
             guard isFirstRound else { return [] }
-            return Set(
-                trees[tree].strays.lazy.filter { !$0.isNode && !$0.key.isLocal && model.entity($0.entity, isKindOf: plan.entity) }
-                    .map { StoredRow(tree: tree, key: $0.key) })
+            return wholeEntityRows(tree)
         }
         return try rows(where: scopeCondition())
     }
 
-    private var model0: CompiledEntity { model.entities[plan.entity] }
+    /// The unmentioned rows of the whole entity, seen while matching.
+    private func wholeEntityRows(_ tree: Int) -> Set<StoredRow> {
+        var found: Set<StoredRow> = []
+        for stray in trees[tree].strays
+        where !stray.isNode && !stray.key.isLocal && model.entity(stray.entity, isKindOf: plan.entity) {
+            found.insert(StoredRow(tree: tree, key: stray.key))
+        }
+        return found
+    }
+
+    private var rootEntity: CompiledEntity { model.entities[plan.entity] }
 
     private func scopeCondition() throws -> PredicateSQL? {
-        if let predicate { return try PredicateSQL(predicate, on: model0, layout: layout, alias: "scope") }
-        guard let root = model0.rootScope else { return nil }
+        if let predicate { return try PredicateSQL(predicate, on: rootEntity, layout: layout, alias: "scope") }
+        guard let root = rootEntity.rootScope else { return nil }
         let isNil = try RecordPredicate(parsing: "\(root.name) == nil")
-        return try PredicateSQL(isNil, on: model0, layout: layout, alias: "scope")
+        return try PredicateSQL(isNil, on: rootEntity, layout: layout, alias: "scope")
     }
 
     private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
-        let tree = model0.tree
-        var conditions = [condition?.sql, PredicateSQL.familyCondition(model0, layout, alias: "scope")].compactMap { $0 }
+        let tree = rootEntity.tree
+        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout, alias: "scope")].compactMap { $0 }
         if conditions.isEmpty { conditions = ["1"] }
         let cursor = try Row.fetchCursor(
             db,
