@@ -30,7 +30,7 @@ extension ScenarioFunction {
         switch self {
         case .primaryKey(let entity, let local, let remote, let type):
             let key = try model.primaryKey(of: entity)
-            let found = key.flatMap { key in model.attribute(key.local, of: entity) }
+            let found = key?.attribute
             return [
                 ("local key of \(entity)", local, key?.local), ("remote key of \(entity)", remote, key?.remote),
                 ("type of the key of \(entity)", type ?? found?.typeName, found?.typeName),
@@ -52,6 +52,11 @@ extension ScenarioFunction {
     private static func normal(_ text: String?) throws -> String? {
         guard let text else { return nil }
         guard let date = ScenarioDate.date(text) else { throw ScenarioError("'\(text)' is not a UTC date") }
+        return ScenarioDate.text(date)
+    }
+
+    private static func parsedDate(_ value: JSONValue) throws -> String? {
+        guard case .date(let date) = Coercion.storedValue(value, as: .date) else { return nil }
         return ScenarioDate.text(date)
     }
 
