@@ -34,8 +34,8 @@ struct Import: AsyncParsableCommand {
 
     private func importIntoNew(_ data: Data) async throws -> SyncResult {
         let model = try store.modelForNewDatabase()
-        return try await NewDatabase(at: store.location.url).fill { url in
-            try await payload.sync(data, into: DataStack(model: model, at: url))
+        return try await NewDatabase(at: store.location.url).fill(model) { stack in
+            try await payload.sync(data, into: stack)
         }
     }
 }

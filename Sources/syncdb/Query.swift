@@ -15,7 +15,11 @@ struct Query: AsyncParsableCommand {
 
     @OptionGroup var condition: ConditionOptions
 
-    @Option(help: ArgumentHelp("The attribute to sort by. (default: the primary key)", valueName: "attribute"))
+    @Option(
+        help: ArgumentHelp(
+            "The attributes to sort by, as in lastName,-age with a minus for the largest first; --order-by=-age if it "
+                + "is the first. (default: the primary key)",
+            valueName: "attributes"))
     var orderBy: String?
 
     @Option(help: ArgumentHelp("Print at most so many rows.", valueName: "n"))
@@ -30,8 +34,8 @@ struct Query: AsyncParsableCommand {
 
     func run() async throws {
         let stack = try location.open()
-        let records = try await stack.fetch(
-            entity, where: condition.predicate(), orderedBy: orderBy, limit: limit)
+        let order = RecordOrder(orderBy?.split(separator: ",").map(String.init) ?? [])
+        let records = try await stack.fetch(entity, where: condition.predicate(), orderedBy: order, limit: limit)
         let printer = RecordPrinter(records: records, attributes: try stack.model.attributes(of: entity))
         Terminal.write(json ? printer.json : printer.table)
     }

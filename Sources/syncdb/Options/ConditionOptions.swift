@@ -8,7 +8,7 @@ struct ConditionOptions: ParsableArguments {
         help: ArgumentHelp("Only rows that match, as in \"age >= 18 AND name CONTAINS 'a'\".", valueName: "predicate"))
     var text: String?
 
-    func predicate() throws -> RecordPredicate? {
-        try text.map { try RecordPredicate(parsing: $0) }
+    func predicate() throws -> RecordPredicate {
+        try text.map { try RecordPredicate(parsing: $0) } ?? .all
     }
 }

@@ -8,7 +8,7 @@ struct DatabaseOptions: ParsableArguments {
     var database: String
 
     var url: URL { URL(fileURLWithPath: database) }
-    var exists: Bool { FileManager.default.fileExists(atPath: database) }
+    var exists: Bool { FileManager.default.fileExists(atPath: database) && !NewDatabase.isEmptyFile(url) }
 
     /// Opens the database with the model it keeps. Never creates one.
     func open() throws -> DataStack { try .existing(at: database) }
@@ -21,7 +21,7 @@ struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Needed for the first "
-                + "import; later a changed model migrates the database.",
+                + "import, later only if it has changed.",
             valueName: "file"))
     var model: String?
 

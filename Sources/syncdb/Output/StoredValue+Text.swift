@@ -4,7 +4,7 @@ import Sync
 extension StoredValue {
     /// The value in a table.
     var text: String {
-        switch json {
+        switch jsonValue {
         case .null: ""
         case .bool(let value): value ? "true" : "false"
         case .number(let text), .string(let text): text
@@ -13,7 +13,7 @@ extension StoredValue {
     }
 
     /// The value in JSON: dates as ISO 8601 in UTC, bytes as base64.
-    var json: JSONValue {
+    var jsonValue: JSONValue {
         switch self {
         case .null: .null
         case .integer(let value): .number("\(value)")

@@ -14,12 +14,12 @@ struct ComparisonStore {
         }
         let kept = try options.location.open()
         guard let model = try options.givenModel(), model != kept.model else { return try await body(kept) }
-        try await useCopy(of: kept, migratedTo: model, body)
+        try await useCopy(of: kept, with: model, body)
     }
 
-    /// A changed model migrates the database when it is opened, so a copy is opened instead.
+    /// The database would take over a changed model when it is opened, so a copy is opened instead.
     private func useCopy(
-        of kept: DataStack, migratedTo model: Model, _ body: (DataStack) async throws -> Void
+        of kept: DataStack, with model: Model, _ body: (DataStack) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("syncdb-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

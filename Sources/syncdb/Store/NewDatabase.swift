@@ -10,20 +10,29 @@ struct NewDatabase {
 
     init(at url: URL) { self.url = url }
 
-    /// Gives `body` the place to make the database at. The database must be closed when `body` returns.
-    func fill<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
+    /// Gives `body` the empty store to fill.
+    func fill<Result>(_ model: Model, _ body: (DataStack) async throws -> Result) async throws -> Result {
         try checkFolder()
         let process = ProcessInfo.processInfo.processIdentifier
         let draft = folder.appendingPathComponent(".\(url.lastPathComponent).\(process)")
         defer { remove(draft) }
-        let result = try await body(draft)
+        let stack = try DataStack(model: model, at: draft)
+        let result = try await body(stack)
+        try stack.close()
         do {
+            if Self.isEmptyFile(url) { try FileManager.default.removeItem(at: url) }
             try FileManager.default.moveItem(at: draft, to: url)
         } catch {
             throw SyncError(
                 .storeFailure, "cannot make the database '\(url.path)'", underlying: error.localizedDescription)
         }
         return result
+    }
+
+    /// Whether there is a file that only holds the place, as `mktemp` makes one.
+    static func isEmptyFile(_ url: URL) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+        return attributes?[.type] as? FileAttributeType == .typeRegular && attributes?[.size] as? Int == 0
     }
 
     private var folder: URL { url.deletingLastPathComponent() }
