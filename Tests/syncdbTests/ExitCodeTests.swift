@@ -55,7 +55,6 @@ struct ExitCodeTests {
             (["schema", "show", "--database", "none.sqlite"], "none.sqlite"),
             (["schema", "show", "--model", "none.json"], "none.json"),
             (["schema", "convert", "none.json"], "none.json"),
-            (["verify", "none.json"], "none.json"),
             (["import", "none.json", "--entity", "User", "--database", "app.sqlite"], "none.json"),
             (["diff", "none.json", "--entity", "User", "--database", "app.sqlite"], "none.json"),
             (["import", ".", "--entity", "User", "--database", "app.sqlite"], "folder"),
