@@ -48,11 +48,11 @@ struct DiffTests {
         let sandbox = try Sandbox()
         let file = try sandbox.file("users.json", "[" + (1...30).map { "{\"id\": \($0)}" }.joined(separator: ",") + "]")
         let arguments = ["diff", file, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite"]
-        let short = try Program.run(arguments, in: sandbox.folder).output
+        let short = try sandbox.run(arguments).output
         #expect(short.contains("+ User 20\n"))
         #expect(!short.contains("+ User 21\n"))
         #expect(short.contains("and 10 more"))
-        let long = try Program.run(arguments + ["--all"], in: sandbox.folder).output
+        let long = try sandbox.run(arguments + ["--all"]).output
         #expect(long.contains("+ User 30\n"))
         #expect(!long.contains("more"))
     }

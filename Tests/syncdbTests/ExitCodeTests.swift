@@ -30,7 +30,7 @@ struct ExitCodeTests {
         ])
     func usage(arguments: [String]) throws {
         let sandbox = try Sandbox()
-        let run = try Program.run(arguments, in: sandbox.folder)
+        let run = try sandbox.run(arguments)
         #expect(run.status == 2)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))
@@ -61,7 +61,7 @@ struct ExitCodeTests {
         ])
     func missing(arguments: [String], named: String) throws {
         let sandbox = try Sandbox()
-        let run = try Program.run(arguments, in: sandbox.folder)
+        let run = try sandbox.run(arguments)
         #expect(run.status == 1)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))

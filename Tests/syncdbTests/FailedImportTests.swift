@@ -18,9 +18,8 @@ struct FailedImportTests {
         ])
     func first(options: [String], json: String) throws {
         let sandbox = try Sandbox()
-        let run = try Program.run(
-            ["import", "-", "--model", Sandbox.model, "--database", "app.sqlite"] + options, in: sandbox.folder,
-            input: json)
+        let run = try sandbox.run(
+            ["import", "-", "--model", Sandbox.model, "--database", "app.sqlite"] + options, input: json)
         #expect(run.status == 1)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))

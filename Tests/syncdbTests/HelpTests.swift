@@ -20,7 +20,7 @@ struct HelpTests {
         ])
     func options(command: [String], options: [String]) throws {
         let sandbox = try Sandbox()
-        let run = try Program.run(command + ["--help"], in: sandbox.folder)
+        let run = try sandbox.run(command + ["--help"])
         #expect(run.status == 0)
         for option in options {
             let line = run.output.split(separator: "\n").firstIndex { $0.hasPrefix("  \(option)") }

@@ -61,7 +61,7 @@ struct QueryTests {
         arguments: [["Robot"], ["User", "--where", "wings > 2"], ["User", "--where", "age >"]],
         ["query", "count"])
     func unknown(arguments: [String], command: String) throws {
-        let run = try Program.run([command] + arguments + ["--database", "app.sqlite"], in: sandbox().folder)
+        let run = try sandbox().run([command] + arguments + ["--database", "app.sqlite"])
         #expect(run.status == 1)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))

@@ -20,15 +20,20 @@ final class Sandbox {
 
     /// Runs `syncdb` here.
     func syncdb(_ arguments: String..., input: String = "") throws -> Program.Run {
-        try Program.run(arguments, in: folder, input: input)
+        try run(arguments, input: input)
+    }
+
+    /// Runs `syncdb` here. The folder lasts as long as the call, also where nobody keeps the sandbox.
+    func run(_ arguments: [String], input: String = "") throws -> Program.Run {
+        try withExtendedLifetime(self) { try Program.run(arguments, in: folder, input: input) }
     }
 
     /// Imports users from a file into `app.sqlite`.
     @discardableResult
     func importUsers(_ file: String, _ more: String..., input: String = "") throws -> Program.Run {
-        try Program.run(
+        try run(
             ["import", file, "--entity", "User", "--model", Self.model, "--database", "app.sqlite"] + more,
-            in: folder, input: input)
+            input: input)
     }
 
     /// Writes a file and gives its name.
@@ -51,7 +56,7 @@ final class Sandbox {
 
     func count(_ entity: String, where predicate: String? = nil) throws -> String {
         let condition = predicate.map { ["--where", $0] } ?? []
-        let run = try Program.run(["count", entity, "--database", "app.sqlite"] + condition, in: folder)
+        let run = try self.run(["count", entity, "--database", "app.sqlite"] + condition)
         try #require(run.status == 0, "\(run.errors)")
         return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }

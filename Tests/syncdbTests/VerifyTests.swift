@@ -43,7 +43,7 @@ struct VerifyTests {
 
     @Test("A run without a case is a failure", arguments: [["names.json", "--only", "none"], ["none.json"]])
     func nothing(arguments: [String]) throws {
-        let run = try Program.run(["verify"] + arguments, in: sandbox().folder)
+        let run = try sandbox().run(["verify"] + arguments)
         #expect(run.status == 1)
         #expect(run.output.contains("none"))
     }
