@@ -20,7 +20,7 @@ struct RecordPrinter {
         guard !records.isEmpty else { return "[]" }
         let rows = records.map { record in
             let members = attributes.map { JSONValue.Member($0.name, (record[$0.name] ?? .null).jsonValue) }
-            return "  " + JSONText.text(of: .object(members))
+            return "  " + JSONLine.text(of: .object(members))
         }
         return "[\n" + rows.joined(separator: ",\n") + "\n]"
     }

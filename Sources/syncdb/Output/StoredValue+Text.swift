@@ -8,7 +8,7 @@ extension StoredValue {
         case .null: ""
         case .bool(let value): value ? "true" : "false"
         case .number(let text), .string(let text): text
-        case let other: JSONText.text(of: other)
+        case let other: JSONLine.text(of: other)
         }
     }
 

@@ -1,7 +1,7 @@
 import Sync
 
 /// A JSON value as text on one line, members in their order.
-enum JSONText {
+enum JSONLine {
     static func text(of value: JSONValue) -> String {
         switch value {
         case .null: "null"
