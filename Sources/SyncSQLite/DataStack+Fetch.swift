@@ -82,8 +82,13 @@ extension DataStack {
     }
 
     private func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
-        let conditions = select.condition.map { [$0] } ?? []
-        let arguments = StatementArguments()
+        var conditions = select.condition.map { [$0] } ?? []
+        var arguments = StatementArguments()
+        if predicate != .all {
+            let condition = try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
+            conditions.append(condition.sql)
+            arguments += StatementArguments(condition.arguments)
+        }
         return (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))", arguments)
     }
 
