@@ -1,19 +1,110 @@
-@_exported public import SyncCore
-@_exported public import SyncSQLite
 public import Foundation
+public import SyncCore
+public import SyncSQLite
 
 /// Keeps a store in step with JSON.
+///
+/// ```swift
+/// let stack = try DataStack(model: Model(contentsOf: modelURL), at: databaseURL)
+/// let result = try await Sync.changes(json, inEntity: "User", stack: stack)
+/// print(result["User"].insertedCount, "new users")
+/// ```
+///
+/// Each call maps its payload (``PayloadStaging``) to a plan, and the stack compares the plan with the stored rows and
+/// writes the difference in one transaction: either all of it or nothing.
 public enum Sync {
-    /// The rows a payload belongs to: an entity and the key of one of its rows.
+    /// A stored row whose children a payload lists: its entity and its key.
     public typealias Parent = (entity: String, id: JSONValue)
 
-    /// Makes the rows of an entity what a payload says, in one transaction.
+    /// Makes the stored rows of an entity what a JSON payload says: an array of records, or one record.
+    ///
+    /// ```swift
+    /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
+    /// try await Sync.changes(data, inEntity: "Note", stack: stack, parent: ("User", 6), operations: [.insert, .update])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - json: UTF-8 JSON.
+    ///   - entity: The entity its root records are of.
+    ///   - predicate: The stored rows the payload speaks for: only they are deleted if it leaves them out.
+    ///   - parent: The row whose children the payload lists.
+    ///   - relationship: The parent's relationship, if it has several to the entity.
+    ///   - operations: What may be done.
+    /// - Returns: What changed.
+    /// - Throws: ``SyncError`` with its place in the payload, `CancellationError`, or an error of SQLite. The store is
+    ///   then as it was.
     @discardableResult
     public static func changes(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
-        SyncResult(entity: entity)
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(call.staging().plan(json, options: options))
+    }
+
+    /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
+    @discardableResult
+    public static func changes(
+        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(call.staging().plan(json))
+    }
+
+    /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
+    /// first suspends, so they need not be sendable.
+    @discardableResult
+    public nonisolated(nonsending) static func changes(
+        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        let plan = try call.staging().plan(json)
+        return try await call.apply(plan)
+    }
+
+    /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change. Writes nothing.
+    public static func plan(
+        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(call.staging().plan(json, options: options), isDryRun: true)
+    }
+
+    /// What a sync of JSON values would change. Writes nothing.
+    public static func plan(
+        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(call.staging().plan(json), isDryRun: true)
+    }
+
+    /// The same for callers that are not async: `completion` is called once, on no particular thread.
+    ///
+    /// - Returns: The running task; cancelling it undoes the sync.
+    @discardableResult
+    public static func changes(
+        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(), completion: @escaping @Sendable (Result<SyncResult, any Error>) -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                let result = try await changes(
+                    json, inEntity: entity, stack: stack, predicate: predicate, parent: parent,
+                    relationship: relationship, operations: operations, options: options)
+                completion(.success(result))
+            } catch {
+                completion(.failure(error))
+            }
+        }
     }
 }

@@ -14,7 +14,16 @@ package final class CompiledModel: Sendable {
         self.trees = compiler.trees
         self.links = compiler.links
         self.entities = compiler.compiled
+        let keys = Set(compiler.compiled.compactMap { entity in entity.keySlot.map { [entity.tree, $0] } })
+        requiresValues = compiler.trees.contains { tree in
+            tree.attributes.enumerated().contains { slot, attribute in
+                !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id, slot])
+            }
+        }
     }
+
+    /// Whether a new row can be refused because a required value is missing.
+    let requiresValues: Bool
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
@@ -40,7 +49,7 @@ package final class CompiledModel: Sendable {
 }
 
 /// An entity with what it inherits.
-package struct CompiledEntity: Sendable {
+package final class CompiledEntity: Sendable {
     package let id: Int
     package let name: String
     package let parent: Int?
@@ -61,6 +70,25 @@ package struct CompiledEntity: Sendable {
     package let relationships: [CompiledRelationship]
     /// Relationship name → position in `relationships`.
     package let relationshipByName: [String: Int]
+
+    init(
+        id: Int, name: String, parent: Int?, isAbstract: Bool, tree: Int, family: [Int], slots: [Int],
+        slotByName: [String: Int], keySlot: Int?, keyOwner: Int?, relationships: [CompiledRelationship],
+        relationshipByName: [String: Int]
+    ) {
+        self.id = id
+        self.name = name
+        self.parent = parent
+        self.isAbstract = isAbstract
+        self.tree = tree
+        self.family = family
+        self.slots = slots
+        self.slotByName = slotByName
+        self.keySlot = keySlot
+        self.keyOwner = keyOwner
+        self.relationships = relationships
+        self.relationshipByName = relationshipByName
+    }
 
     /// The first to-one relationship to the entity itself: a root-level sync compares only rows where it is nil.
     package var rootScope: CompiledRelationship? {

@@ -78,6 +78,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var linksAdded = 0
     public var linksRemoved = 0
     public var diagnostics: [Diagnostic] = []
+    /// How many more diagnostics there were than are listed.
+    public var omittedDiagnostics = 0
     public var unresolved: [UnresolvedReference] = []
     public var unmappedKeys: [UnmappedKey] = []
 

@@ -1,0 +1,2 @@
+@_exported public import SyncCore
+@_exported public import SyncSQLite

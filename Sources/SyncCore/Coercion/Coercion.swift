@@ -1,0 +1,165 @@
+import Foundation
+
+/// The coercion table: which JSON fits which attribute, and as what it is stored.
+package enum Coercion {
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// Brings a token to the storage class of a type; nil if it does not fit. Text that is verbatim in the payload
+    /// stays there, other text goes to the arena.
+    @inline(__always)
+    package static func slot(
+        _ tape: JSONTape, at index: Int, as type: AttributeType, bytes: UnsafeBufferPointer<UInt8>,
+        arena: inout [UInt8]
+    ) -> Slot? {
+        let token = tape.tokens[index]
+        if token.kind == .null { return .null }
+        if token.kind == .string, token.hasEscapes, type != .json {
+            var plain: [UInt8] = []
+            JSONText.unescape(Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)]), into: &plain)
+            return plain.withUnsafeBufferPointer { slot(.string, $0, offset: nil, as: type, arena: &arena) }
+        }
+        switch type {
+        case .json:
+            let start = arena.count
+            CanonicalJSON.append(tape, at: index, in: bytes, to: &arena)
+            return text(from: start, arena)
+        case .transformable: return nil
+        default: break
+        }
+        switch token.kind {
+        case .true_, .false_: return slot(token.kind == .true_, as: type, arena: &arena)
+        case .object, .array, .null: return nil
+        case .number, .string:
+            let text = Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
+            return slot(token.kind, text, offset: token.offset, as: type, arena: &arena)
+        }
+    }
+
+    private static func slot(_ value: Bool, as type: AttributeType, arena: inout [UInt8]) -> Slot? {
+        switch type {
+        case .integer, .boolean: .integer(value ? 1 : 0)
+        case .double: .real(value ? 1 : 0)
+        case .decimal, .string: append(value ? "1".utf8 : "0".utf8, to: &arena)
+        default: nil
+        }
+    }
+
+    /// A number or string. `offset` is its place in the payload, if its text is there as it is.
+    @inline(__always)
+    private static func slot(
+        _ kind: JSONTape.Kind, _ text: Bytes, offset: Int?, as type: AttributeType, arena: inout [UInt8]
+    ) -> Slot? {
+        switch type {
+        case .integer: return NumberText.integer(text).map(Slot.integer)
+        case .double: return NumberText.double(text).map { .real($0 == 0 ? 0 : $0) }
+        case .string where kind == .string: return verbatim(text, offset, &arena)
+        case .string:
+            let start = arena.count
+            guard NumberText.appendExact(text, to: &arena) else { return nil }
+            return Coercion.text(from: start, arena)
+        case .date:
+            let milliseconds = kind == .number ? DateParser.milliseconds(number: text) : DateParser.milliseconds(text)
+            return milliseconds.map(Slot.date)
+        case .decimal:
+            let start = arena.count
+            guard DecimalText.append(text, to: &arena) else { return nil }
+            return Coercion.text(from: start, arena)
+        case .boolean: return kind == .number ? boolean(number: text) : boolean(text)
+        case .uuid where kind == .string: return uuid(text, offset, &arena)
+        case .url where kind == .string: return isURL(text) ? verbatim(text, offset, &arena) : nil
+        case .binary where kind == .string: return binary(text, &arena)
+        default: return nil
+        }
+    }
+
+    // MARK: Types
+
+    private static func boolean(number text: Bytes) -> Slot? {
+        switch NumberText.integer(text) {
+        case 0: .integer(0)
+        case 1: .integer(1)
+        default: nil
+        }
+    }
+
+    private static func boolean(_ text: Bytes) -> Slot? {
+        guard text.count <= 5 else { return nil }
+        switch String(decoding: text, as: UTF8.self).lowercased() {
+        case "true", "yes", "1": return .integer(1)
+        case "false", "no", "0": return .integer(0)
+        default: return nil
+        }
+    }
+
+    private static func uuid(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> Slot? {
+        guard text.count == 36 else { return nil }
+        var isUpper = true
+        for (index, byte) in text.enumerated() {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                if byte != 0x2D { return nil }
+            } else {
+                guard JSONText.hexadecimal(byte) != nil else { return nil }
+                if byte >= 0x61 { isUpper = false }
+            }
+        }
+        if isUpper { return verbatim(text, offset, &arena) }
+        return append(text.map { $0 >= 0x61 ? $0 - 0x20 : $0 }, to: &arena)
+    }
+
+    /// A reference as of RFC 3986, or with characters beyond ASCII: no blanks, controls or quotes, escapes complete.
+    private static func isURL(_ text: Bytes) -> Bool {
+        guard !text.isEmpty else { return false }
+        for (index, byte) in text.enumerated() {
+            switch byte {
+            case 0...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B, 0x7C, 0x7D, 0x7F: return false
+            case 0x25:
+                guard index + 2 < text.count, JSONText.hexadecimal(text[index + 1]) != nil,
+                    JSONText.hexadecimal(text[index + 2]) != nil
+                else { return false }
+            default: break
+            }
+        }
+        return true
+    }
+
+    private static func binary(_ text: Bytes, _ arena: inout [UInt8]) -> Slot? {
+        guard let data = Data(base64Encoded: String(decoding: text, as: UTF8.self)) else { return nil }
+        let start = arena.count
+        arena += data
+        return Slot(kind: .arenaBlob, length: UInt32(truncatingIfNeeded: data.count), bits: UInt64(start))
+    }
+
+    // MARK: Texts
+
+    @inline(__always)
+    private static func verbatim(_ text: Bytes, _ offset: Int?, _ arena: inout [UInt8]) -> Slot {
+        guard let offset else { return append(text, to: &arena) }
+        return Slot(kind: .payloadText, length: UInt32(truncatingIfNeeded: text.count), bits: UInt64(offset))
+    }
+
+    static func append(_ text: some Sequence<UInt8>, to arena: inout [UInt8]) -> Slot {
+        let start = arena.count
+        arena.append(contentsOf: text)
+        return Coercion.text(from: start, arena)
+    }
+
+    private static func text(from start: Int, _ arena: [UInt8]) -> Slot {
+        Slot(kind: .arenaText, length: UInt32(truncatingIfNeeded: arena.count - start), bits: UInt64(start))
+    }
+
+    // MARK: Single values
+
+    /// The same table for one value, `null` included; nil if it does not fit.
+    package static func storedValue(_ value: JSONValue, as type: AttributeType) -> StoredValue? {
+        var tape = JSONTape()
+        var bytes: [UInt8] = []
+        var arena: [UInt8] = []
+        guard (try? JSONTapeBuilder.append(value, to: &tape, bytes: &bytes)) != nil else { return nil }
+        return bytes.withUnsafeBufferPointer { bytes in
+            guard let slot = slot(tape, at: 0, as: type, bytes: bytes, arena: &arena) else { return nil }
+            return arena.withUnsafeBufferPointer {
+                StoredValue(slot, as: type, TextPool(payload: bytes, arena: $0))
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// Instants as text: UTC, proleptic Gregorian, milliseconds since 1970.
+package enum DateText {
+    /// The first instant of year 1 and the last of year 9999.
+    package static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// Writes the 23 bytes `YYYY-MM-DD HH:MM:SS.SSS`, the form stores keep. Outside the years 1 to 9999 the nearest
+    /// instant inside is written.
+    @inline(__always)
+    package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) {
+        let clamped = min(max(milliseconds, range.lowerBound), range.upperBound)
+        let day = clamped >= 0 ? clamped / 86_400_000 : (clamped - 86_399_999) / 86_400_000
+        let rest = Int(clamped - day * 86_400_000)
+        let date = CalendarDate(daysSince1970: Int(day))
+        write(date.year / 100, 2, to: out)
+        write(date.year % 100, 2, to: out + 2)
+        out[4] = 0x2D
+        write(date.month, 2, to: out + 5)
+        out[7] = 0x2D
+        write(date.day, 2, to: out + 8)
+        out[10] = 0x20
+        write(rest / 3_600_000, 2, to: out + 11)
+        out[13] = 0x3A
+        write(rest / 60_000 % 60, 2, to: out + 14)
+        out[16] = 0x3A
+        write(rest / 1000 % 60, 2, to: out + 17)
+        out[19] = 0x2E
+        write(rest % 1000, 3, to: out + 20)
+    }
+
+    @inline(__always)
+    private static func write(_ value: Int, _ digits: Int, to out: UnsafeMutablePointer<UInt8>) {
+        var value = value
+        for place in stride(from: digits - 1, through: 0, by: -1) {
+            out[place] = 0x30 + UInt8(truncatingIfNeeded: value % 10)
+            value /= 10
+        }
+    }
+
+    /// `2024-02-29 18:29:59.999`
+    package static func string(_ milliseconds: Int64) -> String {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { buffer in
+            guard let base = buffer.baseAddress else { return "" }
+            buffer.initialize(repeating: 0)
+            write(milliseconds, to: base)
+            return String(decoding: buffer, as: UTF8.self)
+        }
+    }
+
+    /// `2024-02-29T18:29:59.999Z`, the milliseconds only if they are not zero.
+    package static func iso(_ milliseconds: Int64) -> String {
+        var text = string(milliseconds).replacing(" ", with: "T")
+        if text.hasSuffix(".000") { text.removeLast(4) }
+        return text + "Z"
+    }
+}
+
+/// A day of the proleptic Gregorian calendar.
+struct CalendarDate {
+    var year: Int
+    var month: Int
+    var day: Int
+
+    init(year: Int, month: Int, day: Int) {
+        self.year = year
+        self.month = month
+        self.day = day
+    }
+
+    /// Counts in eras of 400 years that begin on 1 March, so that leap days come last.
+    @inline(__always)
+    init(daysSince1970 days: Int) {
+        let shifted = days + 719_468
+        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    }
+
+    @inline(__always)
+    var daysSince1970: Int {
+        let fromMarch = month <= 2 ? year - 1 : year
+        let era = (fromMarch >= 0 ? fromMarch : fromMarch - 399) / 400
+        let yearOfEra = fromMarch - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    var isValid: Bool { 1...9999 ~= year && 1...12 ~= month && day >= 1 && day <= daysInMonth }
+
+    private var daysInMonth: Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}

@@ -1,0 +1,173 @@
+/// Numbers as text, read exactly.
+package enum NumberText {
+    /// A decimal number taken apart: `digits` without leading or trailing zeros, times ten to the `exponent`.
+    struct Parts {
+        var isNegative = false
+        var digits: [UInt8] = []
+        var exponent = 0
+    }
+
+    /// Whether the text is a JSON number.
+    static func isNumber(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes, maximumDepth: 1)
+            var tape = JSONTape()
+            guard (try? scanner.value(into: &tape, depth: 0)) != nil else { return false }
+            return tape.tokens.first?.kind == .number && Int(tape.tokens[0].length) == bytes.count
+        }
+    }
+
+    /// Takes a number apart; nil if the text is none. `+`, leading zeros and a bare point are accepted: strings in the
+    /// wild have them.
+    static func parts(_ text: UnsafeBufferPointer<UInt8>) -> Parts? {
+        var parts = Parts()
+        var index = 0
+        if index < text.count, text[index] == 0x2D || text[index] == 0x2B {
+            parts.isNegative = text[index] == 0x2D
+            index += 1
+        }
+        var sawDigit = false
+        var sawPoint = false
+        scan: while index < text.count {
+            switch text[index] {
+            case 0x30...0x39:
+                sawDigit = true
+                if sawPoint { parts.exponent -= 1 }
+                if text[index] != 0x30 || !parts.digits.isEmpty { parts.digits.append(text[index]) }
+            case 0x2E where !sawPoint: sawPoint = true
+            default: break scan
+            }
+            index += 1
+        }
+        guard sawDigit else { return nil }
+        if index < text.count {
+            guard text[index] | 0x20 == 0x65, let exponent = exponent(text, from: index + 1) else { return nil }
+            parts.exponent += exponent
+        }
+        while parts.digits.last == 0x30 {
+            parts.digits.removeLast()
+            parts.exponent += 1
+        }
+        if parts.digits.isEmpty { parts = Parts() }
+        return parts
+    }
+
+    private static func exponent(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
+        var index = start
+        var isNegative = false
+        if index < text.count, text[index] == 0x2D || text[index] == 0x2B {
+            isNegative = text[index] == 0x2D
+            index += 1
+        }
+        guard index < text.count else { return nil }
+        var value = 0
+        while index < text.count {
+            guard 0x30...0x39 ~= text[index] else { return nil }
+            value = min(value * 10 + Int(text[index] - 0x30), 1_000_000)
+            index += 1
+        }
+        return isNegative ? -value : value
+    }
+
+    /// The whole number; nil for a fraction, for text that is none, and beyond 64 bits.
+    package static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        if text.count <= 18, let quick = plainInteger(text) { return quick }
+        guard let parts = parts(text), parts.exponent >= 0, parts.digits.count + parts.exponent <= 19 else { return nil }
+        var value: Int64 = 0
+        for index in 0..<parts.digits.count + parts.exponent {
+            let digit = index < parts.digits.count ? Int64(parts.digits[index] - 0x30) : 0
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            let (sum, beyond) = product.subtractingReportingOverflow(digit)
+            if overflow || beyond { return nil }
+            value = sum
+        }
+        if parts.isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    @inline(__always)
+    private static func plainInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        var index = 0
+        let isNegative = text.first == 0x2D
+        if isNegative { index = 1 }
+        guard index < text.count else { return nil }
+        var value: Int64 = 0
+        while index < text.count {
+            let digit = text[index] &- 0x30
+            if digit > 9 { return nil }
+            value = value &* 10 &+ Int64(digit)
+            index += 1
+        }
+        return isNegative ? 0 &- value : value
+    }
+
+    /// The nearest double; nil for text that is no number, and beyond its range.
+    package static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        if let quick = plainDouble(text) { return quick }
+        guard parts(text) != nil, let value = Double(Substring(decoding: text, as: UTF8.self)), value.isFinite else {
+            return nil
+        }
+        return value
+    }
+
+    /// At most 15 digits and a power of ten up to 22 are exact in a double, so one division rounds correctly.
+    @inline(__always)
+    private static func plainDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        guard text.count <= 16 else { return nil }
+        var index = 0
+        let isNegative = text.first == 0x2D
+        if isNegative { index = 1 }
+        guard index < text.count else { return nil }
+        var value: UInt64 = 0
+        var fraction = -1
+        while index < text.count {
+            let byte = text[index]
+            if byte &- 0x30 <= 9 {
+                value = value &* 10 &+ UInt64(byte &- 0x30)
+                if fraction >= 0 { fraction += 1 }
+            } else if byte == 0x2E, fraction < 0, index > 0, index + 1 < text.count {
+                fraction = 0
+            } else {
+                return nil
+            }
+            index += 1
+        }
+        guard value < 1 << 53 else { return nil }
+        let magnitude = fraction > 0 ? Double(value) / powers[fraction] : Double(value)
+        return isNegative ? -magnitude : magnitude
+    }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    ]
+
+    /// Appends the shortest exact decimal text: `7.50` gives `7.5`, `1e2` gives `100`. Numbers that would need more
+    /// than 400 digits keep an exponent. False if the text is no number.
+    package static func appendExact(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
+        guard let parts = parts(text) else { return false }
+        append(parts, to: &out)
+        return true
+    }
+
+    static func append(_ parts: Parts, to out: inout [UInt8]) {
+        if parts.digits.isEmpty { return out.append(0x30) }
+        if parts.isNegative { out.append(0x2D) }
+        if abs(parts.exponent) > 400 {
+            out += parts.digits
+            out += "e\(parts.exponent)".utf8
+        } else if parts.exponent >= 0 {
+            out += parts.digits
+            out += repeatElement(0x30, count: parts.exponent)
+        } else {
+            let whole = parts.digits.count + parts.exponent
+            if whole > 0 {
+                out += parts.digits[..<whole]
+            } else {
+                out.append(0x30)
+            }
+            out.append(0x2E)
+            if whole < 0 { out += repeatElement(0x30, count: -whole) }
+            out += parts.digits[max(whole, 0)...]
+        }
+    }
+}

@@ -1,0 +1,176 @@
+/// Reads the records of a JSON document one by one, strictly by RFC 8259 and in strict UTF-8.
+///
+/// A root array gives its elements, a root object itself as an array of one; NDJSON gives one record a line; with a key
+/// path the records are below those keys. The whole document is checked, also what stands around the records.
+package struct JSONReader {
+    package enum Form: Sendable { case json, ndjson }
+
+    private enum State { case start, elements, finished }
+
+    private var scanner: JSONScanner
+    private let form: Form
+    private let keyPath: [String]
+    private var state = State.start
+    private var openObjects = 0
+    /// The index of the record last read, from 0; -1 before the first.
+    package private(set) var recordIndex = -1
+
+    package init(
+        _ bytes: UnsafeBufferPointer<UInt8>, form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
+    ) {
+        scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
+        self.form = form
+        self.keyPath = keyPath
+    }
+
+    /// Reads the next record into `tape`; false at the end of a document that is right to its last byte.
+    ///
+    /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
+    ///   with a path, `keyPathNotFound`.
+    package mutating func next(into tape: inout JSONTape) throws -> Bool {
+        tape.tokens.removeAll(keepingCapacity: true)
+        switch state {
+        case .finished: return false
+        case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
+        case .elements: return try nextElement(into: &tape)
+        }
+    }
+
+    // MARK: NDJSON
+
+    private mutating func nextLine(into tape: inout JSONTape) throws -> Bool {
+        scanner.skipBlanks()
+        guard !scanner.isAtEnd else {
+            state = .finished
+            return false
+        }
+        recordIndex += 1
+        try scanner.value(into: &tape, depth: 0)
+        try expectRecord(tape)
+        try scanner.endLine()
+        return true
+    }
+
+    // MARK: One document
+
+    private mutating func first(into tape: inout JSONTape) throws -> Bool {
+        scanner.skipBlanks()
+        try descend()
+        let byte = try scanner.peek("an array of records or an object")
+        if byte == UInt8(ascii: "[") {
+            scanner.advance()
+            state = .elements
+            return try nextElement(into: &tape)
+        }
+        try scanner.value(into: &tape, depth: openObjects)
+        guard tape.tokens[0].kind == .object else {
+            throw SyncError(
+                .recordExpected, "an array of records or an object is expected, found \(tape.name(of: 0))",
+                path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
+        }
+        recordIndex = 0
+        try finish()
+        return true
+    }
+
+    private mutating func nextElement(into tape: inout JSONTape) throws -> Bool {
+        scanner.skipBlanks()
+        let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
+        let byte = try scanner.peek(expected)
+        if byte == UInt8(ascii: "]") {
+            scanner.advance()
+            try finish()
+            return false
+        }
+        if recordIndex >= 0 {
+            guard byte == UInt8(ascii: ",") else { throw scanner.failure(expected: expected) }
+            scanner.advance()
+            scanner.skipBlanks()
+        }
+        recordIndex += 1
+        try scanner.value(into: &tape, depth: openObjects + 1)
+        try expectRecord(tape)
+        return true
+    }
+
+    private func expectRecord(_ tape: JSONTape) throws {
+        guard tape.tokens[0].kind != .object else { return }
+        throw SyncError(
+            .recordExpected, "a record (JSON object) is expected, found \(tape.name(of: 0))", path: "[\(recordIndex)]")
+    }
+
+    // MARK: Key paths
+
+    /// Walks into the objects of the key path, up to the value under its last key.
+    private mutating func descend() throws {
+        for (depth, key) in keyPath.enumerated() {
+            let place = keyPath[..<depth].joined(separator: ".")
+            guard try scanner.peek("an object with the key '\(key)'") == UInt8(ascii: "{") else {
+                throw SyncError(
+                    .keyPathNotFound, "an object with the key '\(key)' is expected", path: place.isEmpty ? "$" : place)
+            }
+            scanner.advance()
+            openObjects += 1
+            try find(key, place)
+        }
+    }
+
+    /// Skips members of an open object up to the value under `key`.
+    private mutating func find(_ key: String, _ place: String) throws {
+        var seen: [String] = []
+        var tape = JSONTape()
+        while true {
+            scanner.skipBlanks()
+            if try scanner.peek("a key or '}'") == UInt8(ascii: "}") {
+                let names = seen.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
+                throw SyncError(
+                    .keyPathNotFound, "there is no key '\(key)'; there is \(seen.isEmpty ? "none" : names)",
+                    path: place.isEmpty ? "$" : place)
+            }
+            if !seen.isEmpty { try scanner.expect(UInt8(ascii: ","), "',' or '}'") }
+            let name = try scanner.key()
+            if name == key { return }
+            seen.append(name)
+            tape.tokens.removeAll(keepingCapacity: true)
+            try scanner.value(into: &tape, depth: openObjects)
+        }
+    }
+
+    /// Checks what is left of the document: the rest of the objects the key path led through.
+    private mutating func finish() throws {
+        state = .finished
+        var tape = JSONTape()
+        for depth in stride(from: openObjects, to: 0, by: -1) {
+            while true {
+                scanner.skipBlanks()
+                if try scanner.peek("',' or '}'") == UInt8(ascii: "}") {
+                    scanner.advance()
+                    break
+                }
+                try scanner.expect(UInt8(ascii: ","), "',' or '}'")
+                let place = scanner.position
+                if try scanner.key() == keyPath[depth - 1] {
+                    throw scanner.failure("the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
+                }
+                tape.tokens.removeAll(keepingCapacity: true)
+                try scanner.value(into: &tape, depth: depth)
+            }
+        }
+        scanner.skipBlanks()
+        guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
+    }
+}
+
+extension JSONTape {
+    /// What a token is, for messages.
+    func name(of token: Int) -> String {
+        switch tokens[token].kind {
+        case .null: "null"
+        case .true_, .false_: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .object: "an object"
+        case .array: "an array"
+        }
+    }
+}

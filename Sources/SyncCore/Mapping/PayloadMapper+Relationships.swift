@@ -1,0 +1,204 @@
+extension PayloadMapper {
+    /// The candidate that speaks for a relationship in one record: an object beats an id key, an id key beats a null
+    /// object; then the stronger name, then the later key.
+    func winner(for relationship: Int, from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int? {
+        var best: (rank: Int, index: Int)?
+        for index in first..<candidates.count where candidates[index].relationship == relationship {
+            let candidate = candidates[index]
+            let shape = RelationshipShape(tape, at: candidate.value)
+            let rank: Int
+            if candidate.isIDKey {
+                rank = 100 + candidate.strength
+            } else if case .null = shape {
+                rank = 200 + candidate.strength
+            } else if shape.fits(toMany: relationships[entity][relationship].isToMany) {
+                rank = candidate.strength
+            } else {
+                rank = 300 + candidate.strength
+            }
+            if rank <= best?.rank ?? .max { best = (rank, index) }
+        }
+        return best?.index
+    }
+
+    /// Maps the value under a relationship's key.
+    mutating func map(
+        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ place: Place, _ bytes: Bytes
+    ) throws {
+        let relationship = relationships[entity][candidate.relationship]
+        if !relationship.isToMany, let arrival = place.arrival, arrival.link == relationship.link,
+            arrival.end == relationship.end
+        {
+            return
+        }
+        sequence += 1
+        let statement = Statement(
+            relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
+            value: candidate.value)
+        let key = tape.tokens[candidate.key]
+        path.push(.key(offset: key.offset, length: Int(key.length)))
+        defer { path.pop() }
+        let shape = RelationshipShape(tape, at: candidate.value)
+        switch shape {
+        case .null:
+            replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
+        case .object where !relationship.isToMany && !candidate.isIDKey:
+            try toOne(statement, tape, bytes)
+        case .scalar where !relationship.isToMany && relationship.keyType != nil:
+            if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
+                assert(statement, target: target, isByID: true)
+            }
+        case .objects where relationship.isToMany && !candidate.isIDKey:
+            try list(statement, tape, bytes)
+        case .scalars where relationship.isToMany && relationship.keyType != nil:
+            ids(statement, tape, entity, bytes)
+        case .empty(let hasNulls) where relationship.isToMany:
+            if candidate.isIDKey {
+                replace(statement, .unlink)
+            } else if plan.operations.contains(.deleteRelationships), !hasNulls {
+                replace(statement, relationship.listKind)
+            }
+        default:
+            report(
+                .shapeDoesNotFit, entity, bytes,
+                "\(found(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
+                    + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
+        }
+    }
+
+    /// What is being said about the links of one row.
+    struct Statement {
+        var relationship: RelationshipMapping
+        var owner: Mapped
+        var sequence: UInt32
+        var isIDKey: Bool
+        var value: Int
+    }
+
+    private mutating func toOne(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
+        let relationship = statement.relationship
+        let place = Place(
+            permission: .full, mention: statement.owner.mention, arrival: (relationship.link, relationship.end.other),
+            owner: owner(of: statement, position: 0))
+        guard let child = try record(tape, at: statement.value, as: relationship.destination, place, bytes) else {
+            return
+        }
+        assert(statement, target: child.node, isByID: false)
+    }
+
+    private mutating func list(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
+        let relationship = statement.relationship
+        let permission = Permission(child: plan.operations)
+        let isKeyless = relationship.keyType == nil
+        var readable = 0
+        var position: Int32 = 0
+        var element = statement.value + 1
+        let end = Int(tape.tokens[statement.value].next)
+        var index = 0
+        while element < end {
+            defer {
+                element = Int(tape.tokens[element].next)
+                index += 1
+            }
+            guard tape.tokens[element].kind == .object else { continue }
+            path.push(.index(index))
+            defer { path.pop() }
+            let place = Place(
+                permission: permission, mention: statement.owner.mention,
+                arrival: (relationship.link, relationship.end.other),
+                owner: isKeyless ? owner(of: statement, position: position) : nil)
+            guard let child = try record(tape, at: element, as: relationship.destination, place, bytes) else {
+                continue
+            }
+            readable += 1
+            assert(
+                relationship.link, end: relationship.end, owner: statement.owner.node, target: child.node,
+                sequence: statement.sequence, position: position, mention: statement.owner.mention,
+                onlyKeeps: permission.isEmpty, isSymmetric: relationship.isSymmetric)
+            position += 1
+        }
+        if readable > 0, plan.operations.contains(.deleteRelationships) {
+            replace(statement, relationship.listKind)
+        }
+    }
+
+    private mutating func ids(_ statement: Statement, _ tape: JSONTape, _ entity: Int, _ bytes: Bytes) {
+        let relationship = statement.relationship
+        var position: Int32 = 0
+        var element = statement.value + 1
+        let end = Int(tape.tokens[statement.value].next)
+        while element < end {
+            defer { element = Int(tape.tokens[element].next) }
+            guard tape.tokens[element].kind != .null else { continue }
+            if let target = idNode(relationship, tape, at: element, entity, bytes) {
+                assert(
+                    relationship.link, end: relationship.end, owner: statement.owner.node, target: target,
+                    sequence: statement.sequence, position: position, mention: statement.owner.mention, isByID: true,
+                    isSymmetric: relationship.isSymmetric)
+            }
+            position += 1
+        }
+        replace(statement, .unlink)
+    }
+
+    private func owner(of statement: Statement, position: Int32) -> RowBatch.Owner {
+        RowBatch.Owner(
+            link: Int32(truncatingIfNeeded: statement.relationship.link), end: statement.relationship.end,
+            tree: Int32(truncatingIfNeeded: statement.owner.tree), node: Int32(truncatingIfNeeded: statement.owner.node),
+            position: position)
+    }
+
+    /// The node a scalar refers to; reported if it cannot be a key of the destination.
+    private mutating func idNode(
+        _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
+    ) -> Int? {
+        let destination = model.entities[relationship.destination]
+        guard let type = relationship.keyType, let keyOwner = destination.keyOwner,
+            let key = Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena), key.kind != .null
+        else {
+            report(
+                .valueDoesNotFit, entity, bytes,
+                "\(found(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped")
+            return nil
+        }
+        return node(forKey: key, keyOwner: keyOwner, destination, bytes)
+    }
+
+    // MARK: Statements
+
+    private mutating func assert(_ statement: Statement, target: Int, isByID: Bool) {
+        assert(
+            statement.relationship.link, end: statement.relationship.end, owner: statement.owner.node, target: target,
+            sequence: statement.sequence, position: -1, mention: statement.owner.mention, isByID: isByID,
+            isSymmetric: statement.relationship.isSymmetric)
+    }
+
+    /// Says that a pair is linked. A symmetric link is said in both directions.
+    mutating func assert(
+        _ link: Int, end: Link.End, owner: Int, target: Int, sequence: UInt32, position: Int32, mention: Int32,
+        onlyKeeps: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
+    ) {
+        let owner = Int32(truncatingIfNeeded: owner)
+        let target = Int32(truncatingIfNeeded: target)
+        var assertion = LinkBatch.Assertion(
+            first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
+            position: position, mention: mention, saidBy: end, onlyKeeps: onlyKeeps, isByID: isByID)
+        plan.links[link].assertions.append(assertion)
+        guard isSymmetric, owner != target else { return }
+        swap(&assertion.first, &assertion.second)
+        assertion.saidBy = end.other
+        plan.links[link].assertions.append(assertion)
+    }
+
+    /// Says that a row has no other links than the ones said along with this.
+    mutating func replace(_ statement: Statement, _ kind: LinkBatch.Replacement.Kind) {
+        let relationship = statement.relationship
+        var replacement = LinkBatch.Replacement(
+            node: Int32(truncatingIfNeeded: statement.owner.node), end: relationship.end, kind: kind,
+            sequence: statement.sequence, mention: statement.owner.mention)
+        plan.links[relationship.link].replacements.append(replacement)
+        guard relationship.isSymmetric else { return }
+        replacement.end = relationship.end.other
+        plan.links[relationship.link].replacements.append(replacement)
+    }
+}

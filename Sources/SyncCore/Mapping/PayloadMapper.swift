@@ -1,0 +1,270 @@
+/// Turns records into a ``ChangePlan``: names to slots, values to storage classes, nesting to links.
+///
+/// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
+/// anything nested in it is looked at, so that mentions are merged in document order.
+package struct PayloadMapper {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// Where a record stands, which decides what may be done with it and how it is identified.
+    struct Place {
+        var permission: Permission
+        /// The mention of the record around it; -1 at the root.
+        var mention: Int32 = -1
+        /// The link it was reached through, and the end it is at: a to-one way back is not read from its JSON.
+        var arrival: (link: Int, end: Link.End)?
+        /// What identifies it if it has no key; nil where it must have one.
+        var owner: RowBatch.Owner?
+        var isRoot = false
+    }
+
+    /// A key of a record that speaks for a relationship.
+    struct Candidate {
+        var relationship: Int
+        var isIDKey: Bool
+        var strength: Int
+        var key: Int
+        var value: Int { key + 1 }
+    }
+
+    static let diagnosticLimit = 10_000
+
+    package internal(set) var plan: ChangePlan
+    let model: CompiledModel
+    let options: SyncOptions
+    let relationships: [[RelationshipMapping]]
+    let tracksMentions: Bool
+    var tables: [KeyTable]
+    var scratch: [Slot] = []
+    var strengths: [UInt8] = []
+    var candidates: [Candidate] = []
+    var path = PayloadPath()
+    /// The place of the last statement about links; the root list's own is 0.
+    var sequence: UInt32 = 0
+
+    init(_ plan: ChangePlan, options: SyncOptions) {
+        self.plan = plan
+        self.model = plan.model
+        self.options = options
+        tables = model.entities.map { KeyTable(entity: $0.id, path: []) }
+        relationships = model.entities.map { entity in
+            entity.relationships.map { RelationshipMapping($0, of: plan.model) }
+        }
+        tracksMentions = plan.operations != .all || model.requiresValues
+    }
+
+    /// Maps one root record, the first value of `tape`.
+    mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
+        path.reset(to: plan.rootRecords)
+        plan.rootRecords += 1
+        var place = Place(permission: Permission(root: plan.operations), isRoot: true)
+        if let parent = plan.parent { place.arrival = (parent.link, parent.end.other) }
+        guard let root = try record(tape, at: 0, as: plan.entity, place, bytes) else { return }
+        plan.rows[root.tree].markRoot(root.node)
+        plan.readableRootRecords += 1
+        if let parent = plan.parent {
+            assert(
+                parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
+                position: Int32(truncatingIfNeeded: plan.rootRecords - 1), mention: root.mention,
+                isSymmetric: model.links[parent.link].isSymmetric)
+        }
+    }
+
+    /// A record's node, and the mention it makes.
+    struct Mapped {
+        var tree: Int
+        var node: Int
+        var mention: Int32
+    }
+
+    /// Maps a record and everything nested in it. Nil if it is skipped, which is reported.
+    mutating func record(
+        _ tape: JSONTape, at token: Int, as entity: Int, _ place: Place, _ bytes: Bytes
+    ) throws -> Mapped? {
+        let firstCandidate = candidates.count
+        defer { candidates.removeLast(candidates.count - firstCandidate) }
+        resetScratch(model.trees[model.entities[entity].tree].attributes.count)
+        try scan(tape, object: token, table: entity, bytes)
+        guard let mapped = commit(as: entity, place, bytes) else { return nil }
+        var index = firstCandidate
+        while index < candidates.count {
+            let candidate = candidates[index]
+            if winner(for: candidate.relationship, from: firstCandidate, entity, tape, bytes) == index {
+                try map(candidate, tape, of: mapped, as: entity, place, bytes)
+            }
+            index += 1
+        }
+        return mapped
+    }
+
+    /// The attribute values of one record, one slot each.
+    mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
+        resetScratch(model.trees[entity.tree].attributes.count)
+        try scan(tape, object: 0, table: entity.id, bytes)
+        return scratch
+    }
+
+    private mutating func resetScratch(_ count: Int) {
+        if scratch.count < count {
+            scratch = Array(repeating: .absent, count: count)
+            strengths = Array(repeating: .max, count: count)
+        }
+        for slot in 0..<count {
+            scratch[slot] = .absent
+            strengths[slot] = .max
+        }
+    }
+
+    // MARK: Attributes
+
+    /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
+    private mutating func scan(_ tape: JSONTape, object: Int, table: Int, _ bytes: Bytes) throws {
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        var previous = -1
+        while key < end {
+            let entry = self.entry(tape.tokens[key], table, after: previous, bytes)
+            previous = entry
+            let count = tables[table].entries[entry].targets.count
+            if count == 0 { tables[table].countUnmapped(entry) }
+            for target in 0..<count {
+                switch tables[table].entries[entry].targets[target] {
+                case .attribute(let slot, let strength):
+                    try fill(slot, strength: strength, tape, key: key, table, bytes)
+                case .relationship(let index, let strength):
+                    candidates.append(Candidate(relationship: index, isIDKey: false, strength: strength, key: key))
+                case .ids(let index, let strength):
+                    candidates.append(Candidate(relationship: index, isIDKey: true, strength: strength, key: key))
+                case .nested(let nested, let slots):
+                    try descend(tape, key: key, into: nested, clearing: slots, bytes)
+                }
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+    }
+
+    private mutating func entry(_ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: Bytes) -> Int {
+        let raw = Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
+        guard token.hasEscapes else { return entry(raw, table, after: previous) }
+        var plain: [UInt8] = []
+        JSONText.unescape(raw, into: &plain)
+        return plain.withUnsafeBufferPointer { entry($0, table, after: previous) }
+    }
+
+    private mutating func entry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
+        if let known = tables[table].entry(for: key, after: previous) { return known }
+        let resolver = KeyResolver(model: model, entity: model.entities[tables[table].entity])
+        let targets = resolver.targets(
+            of: String(decoding: key, as: UTF8.self), path: tables[table].path,
+            nested: { path in
+                if let known = tables.firstIndex(where: { $0.entity == tables[table].entity && $0.path == path }) {
+                    return known
+                }
+                tables.append(KeyTable(entity: tables[table].entity, path: path))
+                return tables.count - 1
+            })
+        return tables[table].add(key, targets, after: previous)
+    }
+
+    private mutating func fill(
+        _ slot: Int, strength: Int, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
+    ) throws {
+        guard strength <= Int(strengths[slot]) else { return }
+        strengths[slot] = UInt8(truncatingIfNeeded: strength)
+        let entity = model.entities[tables[table].entity]
+        let type = model.trees[entity.tree].attributes[slot].type
+        if type == .transformable {
+            scratch[slot] = .null
+        } else if let value = Coercion.slot(tape, at: key + 1, as: type, bytes: bytes, arena: &plan.arena) {
+            let keepsNull = value.kind != .null || model.trees[entity.tree].attributes[slot].isOptional
+            scratch[slot] = keepsNull ? value : .absent
+        } else {
+            scratch[slot] = .absent
+            try report(
+                .valueDoesNotFit, entity.id, tape, key: key, bytes,
+                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
+        }
+    }
+
+    /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
+    private mutating func descend(
+        _ tape: JSONTape, key: Int, into table: Int, clearing slots: [Int], _ bytes: Bytes
+    ) throws {
+        switch tape.tokens[key + 1].kind {
+        case .object:
+            let token = tape.tokens[key]
+            path.push(.key(offset: token.offset, length: Int(token.length)))
+            try scan(tape, object: key + 1, table: table, bytes)
+            path.pop()
+        case .null:
+            for slot in slots { try fill(slot, strength: 0, tape, key: key, table, bytes) }
+        default:
+            let entity = tables[table].entity
+            guard !slots.isEmpty else { return }
+            try report(
+                .valueDoesNotFit, entity, tape, key: key, bytes,
+                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected")
+        }
+    }
+
+    // MARK: Nodes
+
+    /// Gives the scratch row to its node.
+    private mutating func commit(as entityID: Int, _ place: Place, _ bytes: Bytes) -> Mapped? {
+        let entity = model.entities[entityID]
+        guard let node = node(of: entity, place, bytes) else { return nil }
+        var mention: Int32 = -1
+        if tracksMentions {
+            mention = Int32(truncatingIfNeeded: plan.mentions.count)
+            plan.mentions.append(
+                .init(
+                    tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node),
+                    parent: place.mention, permission: place.permission))
+        }
+        plan.rows[entity.tree].merge(scratch, into: node, permission: place.permission, mention: mention)
+        return Mapped(tree: entity.tree, node: node, mention: mention)
+    }
+
+    private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
+        let key = entity.keySlot.map { scratch[$0] } ?? .absent
+        if let keyOwner = entity.keyOwner, key.kind != .absent, key.kind != .null {
+            return node(forKey: key, keyOwner: keyOwner, entity, bytes)
+        }
+        if let owner = place.owner {
+            if let slot = entity.keySlot { scratch[slot] = .absent }
+            let (node, isNew) = plan.rows[entity.tree].node(ownedBy: owner, entity: entity.id)
+            if isNew { plan.ownedRows.append(.init(tree: entity.tree, node: node)) }
+            return node
+        }
+        report(
+            .recordWithoutKey, entity.id, bytes,
+            "the record has no readable \(entity.keySlot.map { name(of: $0, entity) } ?? "key"); it is skipped")
+        return nil
+    }
+
+    /// The node of a key, made if it is new. Nil if the row is of an entity that is no kin of this one.
+    mutating func node(forKey key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes) -> Int? {
+        let (node, isNew) = plan.arena.withUnsafeBufferPointer { arena in
+            plan.rows[entity.tree].node(
+                forKey: key, keyOwner: keyOwner, entity: entity.id, TextPool(payload: bytes, arena: arena))
+        }
+        let known = Int(plan.rows[entity.tree].nodes[node].entity)
+        if isNew || known == entity.id { return node }
+        if model.entity(entity.id, isKindOf: known) {
+            plan.rows[entity.tree].setEntity(entity.id, of: node)
+        } else if !model.entity(known, isKindOf: entity.id) {
+            report(
+                .entityMismatch, entity.id, bytes,
+                "the payload has this row as \(model.entities[known].name) too; it is skipped")
+            return nil
+        }
+        return node
+    }
+
+    private func name(of slot: Int, _ entity: CompiledEntity) -> String {
+        model.trees[entity.tree].attributes[slot].name
+    }
+
+    private func article(_ type: AttributeType) -> String {
+        "aeiou".contains(type.rawValue.prefix(1)) ? "an \(type)" : "a \(type)"
+    }
+}

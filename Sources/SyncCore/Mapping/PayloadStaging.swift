@@ -1,0 +1,128 @@
+package import Foundation
+
+/// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
+package struct PayloadStaging {
+    private var mapper: PayloadMapper
+
+    /// Checks the entity and the parent.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
+    ///   `ambiguousRelationship`, `valueDoesNotFit` (a parent id of another type).
+    package init(
+        inEntity name: String, of model: Model, parent: (entity: String, id: JSONValue)?, relationship: String?,
+        operations: SyncOperations, options: SyncOptions
+    ) throws {
+        let compiled = model.compiled
+        let entity = try compiled.entity(named: name)
+        guard !entity.isAbstract else {
+            throw SyncError(.abstractEntity, "'\(name)' is abstract: sync one of its sub-entities", entity: name)
+        }
+        guard entity.keySlot != nil else {
+            throw SyncError(
+                .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners",
+                entity: name)
+        }
+        if parent == nil, let relationship {
+            throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
+        }
+        var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
+        if let parent {
+            try plan.setParent(ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
+        }
+        mapper = PayloadMapper(plan, options: options)
+    }
+
+    /// A payload of bytes: strict JSON, or one record a line.
+    package consuming func plan(_ data: Data, options: SyncOptions) throws -> ChangePlan {
+        let mapped = try data.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            var mapper = self.mapper
+            var reader = JSONReader(
+                bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
+            var tape = JSONTape()
+            while try reader.next(into: &tape) { try mapper.mapRoot(tape, bytes) }
+            return mapper
+        }
+        return mapped.finished(payload: data)
+    }
+
+    /// A payload of values.
+    package consuming func plan(_ value: JSONValue) throws -> ChangePlan {
+        switch value {
+        case .array(let records): try plan(records)
+        case .object: try plan([value])
+        default:
+            throw SyncError(.recordExpected, "an array of records is expected", path: "$")
+        }
+    }
+
+    private consuming func plan(_ records: [JSONValue]) throws -> ChangePlan {
+        try plan(count: records.count) { index, tape, bytes in
+            guard case .object = records[index] else {
+                throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
+            }
+            try JSONTapeBuilder.append(records[index], to: &tape, bytes: &bytes)
+        }
+    }
+
+    /// A payload as Foundation's JSON gives it.
+    package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
+        try plan(count: records.count) { index, tape, bytes in
+            try JSONTapeBuilder.append(any: records[index], to: &tape, bytes: &bytes, path: "[\(index)]")
+        }
+    }
+
+    private consuming func plan(
+        count: Int, _ append: (Int, inout JSONTape, inout [UInt8]) throws -> Void
+    ) throws -> ChangePlan {
+        var mapper = self.mapper
+        var bytes: [UInt8] = []
+        var tape = JSONTape()
+        for index in 0..<count {
+            tape.tokens.removeAll(keepingCapacity: true)
+            try append(index, &tape, &bytes)
+            try bytes.withUnsafeBufferPointer { try mapper.mapRoot(tape, $0) }
+        }
+        return mapper.finished(payload: Data(bytes))
+    }
+}
+
+extension PayloadMapper {
+    /// The plan, with what was counted on the way.
+    consuming func finished(payload: Data) -> ChangePlan {
+        var plan = self.plan
+        plan.payload = payload
+        for tree in plan.rows.indices { plan.rows[tree].finish() }
+        for table in tables {
+            for entry in table.entries where entry.unmapped > 0 {
+                let key = (table.path + [String(decoding: entry.name, as: UTF8.self)]).joined(separator: ".")
+                plan.unmappedKeys.append(
+                    .init(entity: model.entities[table.entity].name, key: key, count: entry.unmapped))
+            }
+        }
+        return plan
+    }
+}
+
+extension ChangePlan {
+    fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
+        let entity = found.parent
+        guard let keySlot = entity.keySlot, let keyOwner = entity.keyOwner else {
+            throw SyncError(.keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
+        }
+        let attribute = model.trees[entity.tree].attributes[keySlot]
+        guard let value = Coercion.storedValue(id, as: attribute.type), value != .null else {
+            throw SyncError(
+                .valueDoesNotFit, "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
+                entity: entity.name)
+        }
+        let key = value.slot(arena: &arena)
+        let node = arena.withUnsafeBufferPointer { arena in
+            rows[entity.tree].node(
+                forKey: key, keyOwner: keyOwner, entity: entity.id,
+                TextPool(payload: UnsafeBufferPointer(start: nil, count: 0), arena: arena)
+            ).node
+        }
+        parent = Parent(link: found.link, end: found.end, tree: entity.tree, node: node)
+    }
+}

@@ -1,0 +1,76 @@
+/// How names are spelled in JSON and in Swift.
+public enum Inflection {
+    /// Words that are written in capitals inside a camelCase name.
+    public static let acronyms: Set<String> = ["uuid", "id", "pdf", "url", "png", "jpg", "uri", "json", "xml"]
+
+    /// `userIDFirst` → `user_id_first`, `avatarURLString` → `avatar_url_string`.
+    public static func snakeCase(_ name: String) -> String {
+        let characters = Array(name)
+        var words: [String] = []
+        var word = ""
+        for (index, character) in characters.enumerated() {
+            if character.isUppercase, !word.isEmpty, startsWord(at: index, in: characters) {
+                words.append(word)
+                word = ""
+            }
+            word.append(character)
+        }
+        words.append(word)
+        return words.map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
+    }
+
+    /// A capital begins a word after a small letter or a digit, and before a small letter, unless that is only the
+    /// plural of an acronym (`userIDs`).
+    private static func startsWord(at index: Int, in characters: [Character]) -> Bool {
+        let previous = characters[index - 1]
+        if previous == "_" { return false }
+        if !previous.isUppercase { return true }
+        guard index + 1 < characters.count, characters[index + 1].isLowercase else { return false }
+        let isPlural = characters[index + 1] == "s" && (index + 2 == characters.count || characters[index + 2].isUppercase)
+        guard isPlural else { return true }
+        var start = index
+        while start > 0, characters[start - 1].isUppercase { start -= 1 }
+        return !acronyms.contains(String(characters[start...index]).lowercased())
+    }
+
+    /// `driver_identifier` → `driverIdentifier`, `user_id` → `userID`, `_id` → `id`.
+    ///
+    /// Nil for a key with an underscore and a character that no name can have. A key without an underscore only loses
+    /// its first capital.
+    public static func camelCase(_ key: String) -> String? { camelCase(key, capitalizesAcronyms: true) }
+
+    /// All names that a key stands for: `user_id` for `userID` and `userId`.
+    package static func camelCaseVariants(_ key: String) -> [String] {
+        let variants = [true, false].compactMap { camelCase(key, capitalizesAcronyms: $0) }
+        return variants.count == 2 && variants[0] == variants[1] ? [variants[0]] : variants
+    }
+
+    private static func camelCase(_ key: String, capitalizesAcronyms: Bool) -> String? {
+        guard key.contains("_") else { return key.prefix(1).lowercased() + key.dropFirst() }
+        guard key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == " " }) else { return nil }
+        let words = key.split { $0 == "_" || $0 == "-" || $0 == " " }.map(String.init)
+        guard let first = words.first else { return nil }
+        let start = isShouted(first) ? first.lowercased() : first.prefix(1).lowercased() + first.dropFirst()
+        return words.dropFirst().reduce(into: start) { name, word in
+            if capitalizesAcronyms, acronyms.contains(word.lowercased()) {
+                name += word.uppercased()
+            } else {
+                let rest = isShouted(word) ? word.dropFirst().lowercased() : String(word.dropFirst())
+                name += word.prefix(1).uppercased() + rest
+            }
+        }
+    }
+
+    private static func isShouted(_ word: String) -> Bool { word.count > 1 && word.uppercased() == word }
+
+    /// `tags` → `tag`, `companies` → `company`, `addresses` → `address`. A word that is no plural stays.
+    public static func singular(_ word: String) -> String {
+        let lower = word.lowercased()
+        if lower.hasSuffix("ies"), word.count > 4 { return word.dropLast(3) + "y" }
+        if ["sses", "shes", "ches", "xes", "zes"].contains(where: lower.hasSuffix) { return String(word.dropLast(2)) }
+        if lower.hasSuffix("s"), !lower.hasSuffix("ss"), !lower.hasSuffix("us"), !lower.hasSuffix("is") {
+            return String(word.dropLast())
+        }
+        return word
+    }
+}

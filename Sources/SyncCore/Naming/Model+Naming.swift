@@ -1,0 +1,46 @@
+extension Model {
+    /// The key an attribute is exported under.
+    ///
+    /// A custom remote key as it is; `id` for `id` and `remoteID`; a reserved word without the entity's name
+    /// (`userType` → `type`); else the name in the given case.
+    ///
+    /// - Parameter nested: Whether the row is exported inside its owner's nested attributes, where `destroy` becomes
+    ///   `_destroy`.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
+    public func remoteKey(
+        forAttribute name: String, of entity: String, case keyCase: KeyCase = .snake, nested: Bool = false
+    ) throws -> String {
+        let compiled = try self.compiled.entity(named: entity)
+        guard let slot = compiled.slotByName[name] else {
+            throw SyncError(.unknownAttribute, "\(entity) has no attribute '\(name)'", entity: entity)
+        }
+        let attribute = self.compiled.trees[compiled.tree].attributes[slot]
+        if let remoteKey = attribute.remoteKey { return remoteKey }
+        if name == "id" || name == "remoteID" { return "id" }
+        if nested, name == "destroy" { return "_destroy" }
+        if let word = AttributeNaming.reservedWord(of: name, compiled, self.compiled) { return word }
+        return keyCase == .snake ? Inflection.snakeCase(name) : name
+    }
+
+    /// The attribute a JSON key fills; nil if there is none.
+    public func attribute(forKey key: String, in entity: String) throws -> String? {
+        let compiled = try self.compiled.entity(named: entity)
+        let slot = AttributeNaming.attribute(forKey: key, in: compiled, of: self.compiled)?.slot
+        return slot.map { self.compiled.trees[compiled.tree].attributes[$0].name }
+    }
+
+    /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity.
+    public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: Attribute)? {
+        let compiled = try self.compiled.entity(named: entity)
+        guard let slot = compiled.keySlot else { return nil }
+        let attribute = self.compiled.trees[compiled.tree].attributes[slot]
+        let isID = attribute.name == "id" || attribute.name == "remoteID"
+        let remote = attribute.remoteKey ?? (isID ? "id" : Inflection.snakeCase(attribute.name))
+        return (attribute.name, remote, attribute)
+    }
+
+    /// The to-one relationship to itself that must be nil for a row to be in scope of a root-level sync.
+    public func rootScope(of entity: String) throws -> String? {
+        try compiled.entity(named: entity).rootScope?.name
+    }
+}

@@ -1,0 +1,77 @@
+package import Foundation
+
+/// What a payload asserts, worked out without asking the store: rows per entity, links, and what they replace.
+///
+/// Immutable once mapped. ``SyncSQLite`` compares it with the stored rows and writes the difference.
+package struct ChangePlan: Sendable {
+    /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
+    package struct Mention: Sendable {
+        package var tree: Int32
+        package var node: Int32
+        /// The record it is nested in; -1 for a root record.
+        package var parent: Int32
+        package var permission: Permission
+    }
+
+    /// A parent whose rows the payload lists.
+    package struct Parent: Sendable {
+        package var link: Int
+        /// The end of the link at which the parent is.
+        package var end: Link.End
+        package var tree: Int
+        package var node: Int
+    }
+
+    /// A row of one of the batches.
+    package struct RowReference: Sendable, Hashable {
+        package var tree: Int
+        package var node: Int
+
+        package init(tree: Int, node: Int) {
+            self.tree = tree
+            self.node = node
+        }
+    }
+
+    package let model: CompiledModel
+    package let entity: Int
+    package let operations: SyncOperations
+    /// One per tree of the model.
+    package internal(set) var rows: [RowBatch]
+    /// One per link of the model.
+    package internal(set) var links: [LinkBatch]
+    package internal(set) var mentions: [Mention] = []
+    package internal(set) var parent: Parent?
+    /// The rows known only by their owner, owners first.
+    package internal(set) var ownedRows: [RowReference] = []
+    package internal(set) var rootRecords = 0
+    package internal(set) var readableRootRecords = 0
+    package internal(set) var diagnostics: [Diagnostic] = []
+    package internal(set) var omittedDiagnostics = 0
+    package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
+    package internal(set) var payload: Data
+    package internal(set) var arena: [UInt8] = []
+
+    init(model: CompiledModel, entity: Int, operations: SyncOperations, payload: Data) {
+        self.model = model
+        self.entity = entity
+        self.operations = operations
+        self.payload = payload
+        rows = model.trees.map { RowBatch(stride: $0.attributes.count) }
+        links = model.links.map { _ in LinkBatch() }
+    }
+
+    /// A non-empty list in which no record could be read says nothing about what is missing from it.
+    package var canDelete: Bool {
+        operations.contains(.delete) && (rootRecords == 0 || readableRootRecords > 0)
+    }
+
+    /// Gives `body` access to the texts of the slots.
+    package func withTexts<Result>(_ body: (TextPool) throws -> Result) rethrows -> Result {
+        try payload.withUnsafeBytes { raw in
+            try arena.withUnsafeBufferPointer { arena in
+                try body(TextPool(payload: raw.bindMemory(to: UInt8.self), arena: arena))
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times.
+package struct KeyIndex: Sendable {
+    /// Upper half: 32 bits of the hash, which also say where to look first; lower half: node + 1, or 0 if free.
+    private var places: [UInt64] = Array(repeating: 0, count: 16)
+    private var mask = 15
+    private var count = 0
+
+    package init() {}
+
+    /// The node with this key, if there is one.
+    @inline(__always)
+    package func node(for key: Slot, hash: UInt64, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+        let half = hash >> 32
+        var place = Int(truncatingIfNeeded: half) & mask
+        while true {
+            let entry = places[place]
+            if entry == 0 { return nil }
+            if entry >> 32 == half {
+                let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
+                if pool.isSameKey(nodes[node].key, key) { return node }
+            }
+            place = (place + 1) & mask
+        }
+    }
+
+    /// The node whose key is this text.
+    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+        let half = TextPool.hash(text) >> 32
+        var place = Int(truncatingIfNeeded: half) & mask
+        while true {
+            let entry = places[place]
+            if entry == 0 { return nil }
+            if entry >> 32 == half {
+                let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
+                if TextPool.equal(pool.bytes(nodes[node].key), text) { return node }
+            }
+            place = (place + 1) & mask
+        }
+    }
+
+    /// Adds a node whose key is not in the table yet.
+    @inline(__always)
+    package mutating func insert(_ node: Int, hash: UInt64) {
+        if count * 2 >= mask { grow() }
+        place((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node + 1))
+        count += 1
+    }
+
+    @inline(__always)
+    private mutating func place(_ entry: UInt64) {
+        var place = Int(truncatingIfNeeded: entry >> 32) & mask
+        while places[place] != 0 { place = (place + 1) & mask }
+        places[place] = entry
+    }
+
+    private mutating func grow() {
+        let old = places
+        mask = mask * 2 + 1
+        places = Array(repeating: 0, count: mask + 1)
+        for entry in old where entry != 0 { place(entry) }
+    }
+}

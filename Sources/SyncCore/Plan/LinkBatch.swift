@@ -1,0 +1,41 @@
+/// What a payload says about one link: which pairs there are, and which ends were spoken for as a whole.
+///
+/// Every statement has its place in document order. A pair holds if neither of its ends was spoken for later:
+/// that one rule covers every kind of relationship and both of its sides.
+package struct LinkBatch: Sendable {
+    /// A pair that the payload says is linked.
+    package struct Assertion: Sendable {
+        package var first: Int32
+        package var second: Int32
+        package var sequence: UInt32
+        /// Its position in the list that gave it; -1 if no list did.
+        package var position: Int32
+        /// The record that says it, where mentions are tracked; else -1.
+        package var mention: Int32
+        /// The end whose record or list says it.
+        package var saidBy: Link.End
+        /// Whether it only keeps a link that is stored, because the child may be neither inserted nor updated.
+        package var onlyKeeps: Bool
+        /// Whether it refers by id to a row that may arrive later.
+        package var isByID: Bool
+    }
+
+    /// The links of a row at one end are what the payload says here, and no others.
+    package struct Replacement: Sendable {
+        package enum Kind: UInt8, Sendable {
+            /// Unlisted rows stay.
+            case unlink
+            /// Unlisted rows that nothing else mentions are deleted.
+            case delete
+        }
+        package var node: Int32
+        package var end: Link.End
+        package var kind: Kind
+        package var sequence: UInt32
+        package var mention: Int32
+    }
+
+    package internal(set) var assertions: [Assertion] = []
+    package internal(set) var replacements: [Replacement] = []
+    package var isEmpty: Bool { assertions.isEmpty && replacements.isEmpty }
+}

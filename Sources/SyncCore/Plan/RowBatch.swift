@@ -1,0 +1,102 @@
+/// The rows of one inheritance tree that a payload mentions, one node per row.
+///
+/// Values are in `slots`, `stride` to a version; a node has one version unless parts of the payload have
+/// different permissions (``SyncOperations``), which only the store can weigh up.
+package struct RowBatch: Sendable {
+    /// A row as the payload mentions it.
+    package struct Node: Sendable {
+        /// The primary key; absent for a row that is known only by its owner (``Owner``).
+        package var key: Slot
+        /// The most specific entity it was mentioned as.
+        package var entity: Int32
+        /// Its first and last version in document order; -1 if it is mentioned only by id.
+        package var firstVersion: Int32 = -1
+        package var lastVersion: Int32 = -1
+        /// Its place in `owners`, or -1.
+        package var owner: Int32 = -1
+        /// Whether a root record gives it.
+        package var isRoot = false
+    }
+
+    /// What identifies a row without a key: who owns it, through which link, at which position.
+    package struct Owner: Sendable, Hashable {
+        package var link: Int32
+        /// The end of the link at which the owner is.
+        package var end: Link.End
+        package var tree: Int32
+        package var node: Int32
+        package var position: Int32
+    }
+
+    /// What one part of the payload says of a row.
+    package struct Version: Sendable {
+        package var permission: Permission
+        package var next: Int32 = -1
+        /// The mention that began it; -1 where mentions are not tracked.
+        package var mention: Int32 = -1
+    }
+
+    package let stride: Int
+    package private(set) var nodes: [Node] = []
+    package private(set) var slots: [Slot] = []
+    package private(set) var versions: [Version] = []
+    package private(set) var owners: [Owner] = []
+    /// By the position of the key's topmost entity in the model.
+    package private(set) var indexes: [Int: KeyIndex] = [:]
+    private var nodeByOwner: [Owner: Int32] = [:]
+
+    init(stride: Int) { self.stride = stride }
+
+    /// The node of a key given as text that is not in the payload, such as a column's.
+    package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> Int? {
+        indexes[keyOwner]?.node(forText: text, in: nodes, pool)
+    }
+
+    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool) -> Int? {
+        indexes[keyOwner]?.node(for: key, hash: pool.hash(key), in: nodes, pool)
+    }
+
+    mutating func node(
+        forKey key: Slot, keyOwner: Int, entity: Int, _ pool: TextPool
+    ) -> (node: Int, isNew: Bool) {
+        let hash = pool.hash(key)
+        if let known = indexes[keyOwner, default: KeyIndex()].node(for: key, hash: hash, in: nodes, pool) {
+            return (known, false)
+        }
+        nodes.append(Node(key: key, entity: Int32(truncatingIfNeeded: entity)))
+        indexes[keyOwner, default: KeyIndex()].insert(nodes.count - 1, hash: hash)
+        return (nodes.count - 1, true)
+    }
+
+    mutating func node(ownedBy owner: Owner, entity: Int) -> (node: Int, isNew: Bool) {
+        if let known = nodeByOwner[owner] { return (Int(known), false) }
+        nodeByOwner[owner] = Int32(truncatingIfNeeded: nodes.count)
+        owners.append(owner)
+        nodes.append(
+            Node(
+                key: .absent, entity: Int32(truncatingIfNeeded: entity),
+                owner: Int32(truncatingIfNeeded: owners.count - 1)))
+        return (nodes.count - 1, true)
+    }
+
+    mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int32(truncatingIfNeeded: entity) }
+    mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
+
+    /// Merges a record's values, the first `stride` of `row`, into a node: later values over earlier ones, absent ones
+    /// leave them.
+    mutating func merge(_ row: [Slot], into node: Int, permission: Permission, mention: Int32) {
+        let last = Int(nodes[node].lastVersion)
+        if last >= 0, versions[last].permission == permission, mention < 0 {
+            for slot in 0..<stride where row[slot].kind != .absent { slots[last * stride + slot] = row[slot] }
+            return
+        }
+        let version = Int32(truncatingIfNeeded: versions.count)
+        versions.append(Version(permission: permission, mention: mention))
+        slots.append(contentsOf: row[..<stride])
+        if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
+        nodes[node].lastVersion = version
+    }
+
+    /// Frees what only staging needs.
+    mutating func finish() { nodeByOwner = [:] }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Where the texts and bytes of slots are: the payload, and the arena for those that are not verbatim in it.
+package struct TextPool {
+    package let payload: UnsafeBufferPointer<UInt8>
+    package let arena: UnsafeBufferPointer<UInt8>
+
+    package init(payload: UnsafeBufferPointer<UInt8>, arena: UnsafeBufferPointer<UInt8>) {
+        self.payload = payload
+        self.arena = arena
+    }
+
+    /// The bytes of a text or blob slot; empty for any other.
+    @inline(__always)
+    package func bytes(_ slot: Slot) -> UnsafeBufferPointer<UInt8> {
+        switch slot.kind {
+        case .payloadText: UnsafeBufferPointer(rebasing: payload[slot.offset..<slot.offset + Int(slot.length)])
+        case .arenaText, .arenaBlob: UnsafeBufferPointer(rebasing: arena[slot.offset..<slot.offset + Int(slot.length)])
+        default: UnsafeBufferPointer(start: nil, count: 0)
+        }
+    }
+
+    /// Whether two keys of the same type are the same key.
+    @inline(__always)
+    package func isSameKey(_ left: Slot, _ right: Slot) -> Bool {
+        guard left.isText, right.isText else { return left.kind == right.kind && left.bits == right.bits }
+        return left.length == right.length && TextPool.equal(bytes(left), bytes(right))
+    }
+
+    @inline(__always)
+    package static func equal(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let l = left.baseAddress, let r = right.baseAddress else { return true }
+        return memcmp(l, r, left.count) == 0
+    }
+
+    /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena.
+    @inline(__always)
+    package func hash(_ slot: Slot) -> UInt64 {
+        slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
+    }
+
+    @inline(__always)
+    package static func mix(_ value: UInt64) -> UInt64 {
+        let product = (value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return product.high ^ product.low
+    }
+
+    @inline(__always)
+    package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = 0
+        while index + 8 <= raw.count {
+            hash = mix(hash ^ raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        var tail: UInt64 = 0
+        while index < raw.count {
+            tail = tail << 8 | UInt64(raw[index])
+            index += 1
+        }
+        return mix(hash ^ tail)
+    }
+}

@@ -1,0 +1,117 @@
+import SyncCore
+
+/// Collects what a sync changes, entity by entity.
+struct ChangeReport {
+    /// A row as a result names it.
+    struct Identity: Hashable {
+        var entity: Int
+        var key: RecordKey
+    }
+
+    let model: CompiledModel
+    let collectsKeys: Bool
+    var linksAdded = 0
+    var linksRemoved = 0
+    private(set) var root = SyncResult.RootCounts()
+    private(set) var entities: [SyncResult.EntityChanges]
+    private(set) var diagnostics: [Diagnostic]
+    /// Rows written outside the plan's own updates, such as those that lose a deleted target.
+    private var lateUpdates: [Identity: Set<String>] = [:]
+    private let plan: ChangePlan
+
+    init(_ plan: ChangePlan, collectsKeys: Bool) {
+        self.plan = plan
+        self.model = plan.model
+        self.collectsKeys = collectsKeys
+        entities = plan.model.entities.map { _ in .init() }
+        diagnostics = plan.diagnostics
+    }
+
+    mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, _ message: String) {
+        guard diagnostics.count < 10_000 else { return }
+        diagnostics.append(
+            Diagnostic(
+                kind, entity: model.entities[entity].name, key: key.map { $0.recordKey(keyType(entity)).description },
+                path: "", message: message))
+    }
+
+    func keyType(_ entity: Int) -> AttributeType? {
+        let compiled = model.entities[entity]
+        return compiled.keySlot.map { model.trees[compiled.tree].attributes[$0].type }
+    }
+
+    // MARK: Rows of the plan
+
+    mutating func inserted(_ nodes: [Int], _ tree: Int, _ state: TreeState, _ pool: TextPool) {
+        for node in nodes {
+            let entity = Int(plan.rows[tree].nodes[node].entity)
+            entities[entity].insertedCount += 1
+            if plan.rows[tree].nodes[node].isRoot { root.inserted += 1 }
+            if collectsKeys { entities[entity].inserted.append(key(of: node, tree, state, pool)) }
+        }
+    }
+
+    mutating func updated(_ node: Int, _ tree: Int, _ state: TreeState, _ changed: [String], _ pool: TextPool) {
+        let entity = Int(state.entity[node])
+        entities[entity].updatedCount += 1
+        if plan.rows[tree].nodes[node].isRoot, state.values[node] >= 0 { root.matched += 1 }
+        if collectsKeys { entities[entity].updated.append(.init(key: key(of: node, tree, state, pool), changed: changed)) }
+    }
+
+    mutating func unchanged(_ node: Int, _ tree: Int, _ state: TreeState) {
+        entities[Int(state.entity[node])].unchangedCount += 1
+        if plan.rows[tree].nodes[node].isRoot { root.matched += 1 }
+    }
+
+    private func key(of node: Int, _ tree: Int, _ state: TreeState, _ pool: TextPool) -> RecordKey {
+        let staged = plan.rows[tree].nodes[node].key
+        let key = RowKey(staged, pool) ?? state.rowKey(node, plan.rows[tree], pool)
+        return key?.recordKey(keyType(Int(plan.rows[tree].nodes[node].entity))) ?? .text("")
+    }
+
+    // MARK: Other rows
+
+    mutating func updated(_ row: Identity, _ changed: [String], wasUnchanged: Bool) {
+        if lateUpdates[row] == nil, wasUnchanged { entities[row.entity].unchangedCount -= 1 }
+        lateUpdates[row, default: []].formUnion(changed)
+    }
+
+    mutating func deleted(_ row: Identity, isRoot: Bool) {
+        entities[row.entity].deletedCount += 1
+        if isRoot { root.deleted += 1 }
+        lateUpdates[row] = nil
+        if collectsKeys { entities[row.entity].deleted.append(row.key) }
+    }
+
+    // MARK: Result
+
+    func result(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+        var result = SyncResult(entity: model.entities[plan.entity].name)
+        var entities = entities
+        for (row, changed) in lateUpdates { merge(row, changed, into: &entities[row.entity]) }
+        for (id, changes) in entities.enumerated() where !changes.isEmpty || changes.unchangedCount > 0 {
+            var changes = changes
+            changes.inserted.sort()
+            changes.updated.sort { $0.key < $1.key }
+            changes.deleted.sort()
+            result.entities[model.entities[id].name] = changes
+        }
+        result.root = root
+        result.linksAdded = linksAdded
+        result.linksRemoved = linksRemoved
+        result.diagnostics = diagnostics
+        result.omittedDiagnostics = plan.omittedDiagnostics
+        result.unresolved = unresolved
+        result.unmappedKeys = plan.unmappedKeys
+        return result
+    }
+
+    private func merge(_ row: Identity, _ changed: Set<String>, into changes: inout SyncResult.EntityChanges) {
+        if let place = changes.updated.firstIndex(where: { $0.key == row.key }) {
+            changes.updated[place].changed += changed.subtracting(changes.updated[place].changed).sorted()
+        } else if !changes.inserted.contains(row.key) {
+            changes.updatedCount += 1
+            if collectsKeys { changes.updated.append(.init(key: row.key, changed: changed.sorted())) }
+        }
+    }
+}

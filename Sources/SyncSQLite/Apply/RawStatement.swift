@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SyncCore
+
+/// A prepared statement bound and stepped directly, for loops over many rows.
+///
+/// GRDB owns the statement and its transaction; this only saves the boxing of every value.
+final class RawStatement {
+    private let statement: Statement
+    private let handle: OpaquePointer
+    /// One place of 24 bytes per parameter, for dates as text while they are bound.
+    private let dates: UnsafeMutablePointer<UInt8>
+
+    init(_ db: Database, _ sql: String) throws {
+        statement = try db.makeStatement(sql: sql)
+        handle = statement.sqliteStatement
+        dates = .allocate(capacity: 24 * (Int(sqlite3_bind_parameter_count(handle)) + 1))
+    }
+
+    deinit { dates.deallocate() }
+
+    // MARK: Binding
+
+    /// Binds a staged value. Texts are not copied: they must live until the next step.
+    @inline(__always)
+    func bind(_ slot: Slot, at parameter: Int, _ pool: TextPool) {
+        let index = Int32(truncatingIfNeeded: parameter)
+        switch slot.kind {
+        case .absent, .null: sqlite3_bind_null(handle, index)
+        case .integer: sqlite3_bind_int64(handle, index, slot.integer)
+        case .real: sqlite3_bind_double(handle, index, slot.real)
+        case .payloadText, .arenaText:
+            let bytes = pool.bytes(slot)
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                _ = sqlite3_bind_text(handle, index, text.baseAddress, Int32(truncatingIfNeeded: text.count), nil)
+            }
+        case .date:
+            let place = dates + 24 * parameter
+            DateText.write(slot.integer, to: place)
+            place.withMemoryRebound(to: CChar.self, capacity: 24) { text in
+                _ = sqlite3_bind_text(handle, index, text, 23, nil)
+            }
+        case .arenaBlob:
+            let bytes = pool.bytes(slot)
+            sqlite3_bind_blob(handle, index, bytes.baseAddress, Int32(truncatingIfNeeded: bytes.count), nil)
+        }
+    }
+
+    func bind(_ value: Int64, at parameter: Int) {
+        sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: parameter), value)
+    }
+
+    func bindNull(at parameter: Int) { sqlite3_bind_null(handle, Int32(truncatingIfNeeded: parameter)) }
+
+    func bind(_ key: RowKey, at parameter: Int) {
+        let index = Int32(truncatingIfNeeded: parameter)
+        switch key {
+        case .integer(let value): sqlite3_bind_int64(handle, index, value)
+        case .real(let value): sqlite3_bind_double(handle, index, value)
+        case .text(let text):
+            let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+            _ = text.withCString { sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy) }
+        }
+    }
+
+    func bind(copying blob: [UInt8], at parameter: Int) {
+        let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        sqlite3_bind_blob(handle, Int32(truncatingIfNeeded: parameter), blob, Int32(truncatingIfNeeded: blob.count), copy)
+    }
+
+    // MARK: Stepping
+
+    /// Steps once; true if there is a row.
+    @inline(__always)
+    func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        throw failure(code)
+    }
+
+    @inline(__always)
+    func reset() { sqlite3_reset(handle) }
+
+    /// Steps a statement that returns no rows, and resets it.
+    @inline(__always)
+    func execute() throws {
+        let code = sqlite3_step(handle)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else {
+            let error = failure(code)
+            sqlite3_reset(handle)
+            throw error
+        }
+        sqlite3_reset(handle)
+    }
+
+    private func failure(_ code: Int32) -> any Error {
+        if code & 0xFF == SQLITE_INTERRUPT { return CancellationError() }
+        let message = sqlite3_db_handle(handle).flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+        return DatabaseError(resultCode: ResultCode(rawValue: code), message: message, sql: statement.sql)
+    }
+
+    // MARK: Reading
+
+    @inline(__always)
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
+
+    @inline(__always)
+    func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column)) }
+
+    @inline(__always)
+    func real(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(truncatingIfNeeded: column)) }
+
+    /// The bytes of a text, valid until the next step.
+    @inline(__always)
+    func text(_ column: Int) -> UnsafeBufferPointer<UInt8> {
+        let index = Int32(truncatingIfNeeded: column)
+        let text = sqlite3_column_text(handle, index)
+        return UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, index)))
+    }
+
+    func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
+
+    func key(_ column: Int) -> RowKey? {
+        switch sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) {
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_FLOAT: .real(real(column))
+        case SQLITE_TEXT: .text(string(column))
+        default: nil
+        }
+    }
+
+    /// Whether the column holds just what the slot would store.
+    @inline(__always)
+    func column(_ column: Int, equals slot: Slot, _ pool: TextPool) -> Bool {
+        let index = Int32(truncatingIfNeeded: column)
+        let type = sqlite3_column_type(handle, index)
+        switch slot.kind {
+        case .absent: return true
+        case .null: return type == SQLITE_NULL
+        case .integer: return type == SQLITE_INTEGER && sqlite3_column_int64(handle, index) == slot.integer
+        case .real: return type == SQLITE_FLOAT && sqlite3_column_double(handle, index) == slot.real
+        case .payloadText, .arenaText: return type == SQLITE_TEXT && TextPool.equal(text(column), pool.bytes(slot))
+        case .date:
+            guard type == SQLITE_TEXT else { return false }
+            DateText.write(slot.integer, to: dates)
+            return TextPool.equal(text(column), UnsafeBufferPointer(start: dates, count: 23))
+        case .arenaBlob:
+            guard type == SQLITE_BLOB else { return false }
+            let stored = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(handle, index), count: Int(sqlite3_column_bytes(handle, index)))
+            return stored.elementsEqual(pool.bytes(slot))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import SyncCore
+
+/// The columns of a table in the order a sync reads them: key, entity, attributes, foreign keys, orders.
+struct RowColumns {
+    let table: String
+    let keyColumn: String
+    let entity: Int?
+    let attributes: Int
+    let foreignKeys: Int
+    /// Per foreign key the column of its order, if the other side is ordered.
+    let orders: [Int?]
+    /// All names, quoted, for SELECT and INSERT alike.
+    let names: [String]
+    let hasHiddenKey: Bool
+
+    init(_ tree: EntityTree, _ layout: StoreLayout) {
+        let table = layout.tables[tree.id]
+        var names = [table.keyColumn.quoted]
+        entity = table.hasEntityColumn ? 1 : nil
+        if table.hasEntityColumn { names.append(TableLayout.entityColumn.quoted) }
+        attributes = names.count
+        names += table.columns.map(\.quoted)
+        foreignKeys = names.count
+        var orderNames: [String?] = []
+        for link in tree.foreignKeys {
+            guard case .foreignKey(_, let column, let order) = layout.links[link] else { continue }
+            names.append(column.quoted)
+            orderNames.append(order)
+        }
+        var orders: [Int?] = []
+        for order in orderNames {
+            orders.append(order == nil ? nil : names.count)
+            if let order { names.append(order.quoted) }
+        }
+        self.orders = orders
+        self.names = names
+        self.table = table.name.quoted
+        keyColumn = table.keyColumn.quoted
+        hasHiddenKey = table.hasHiddenKey
+    }
+
+    /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.
+    var inserted: [Int] { names.indices.filter { names.firstIndex(of: names[$0]) == $0 } }
+
+    var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
+}
+
+extension String {
+    /// As an SQL identifier.
+    package var quoted: String { "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\"" }
+
+    /// As an SQL string literal.
+    var literal: String { "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+}

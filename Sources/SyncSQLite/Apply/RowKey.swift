@@ -1,0 +1,62 @@
+import Foundation
+package import GRDB
+import SyncCore
+
+/// The primary key of a table's row, as foreign keys hold it.
+package enum RowKey: Hashable, Sendable {
+    case integer(Int64)
+    case real(Double)
+    case text(String)
+
+    /// Everything below is a local key.
+    static let firstRemoteInteger: Int64 = -4_611_686_018_427_387_904
+
+    /// Whether it was made here, because the row has no remote key yet.
+    var isLocal: Bool {
+        switch self {
+        case .integer(let value): value < Self.firstRemoteInteger
+        case .real: false
+        case .text(let text): text.hasPrefix("local-") && UUID(uuidString: String(text.dropFirst(6))) != nil
+        }
+    }
+
+    package var databaseValue: DatabaseValue {
+        switch self {
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let text): text.databaseValue
+        }
+    }
+
+    package init?(_ value: DatabaseValue) {
+        switch value.storage {
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let text): self = .text(text)
+        case .null, .blob: return nil
+        }
+    }
+
+    /// The key a staged row is stored under; nil for a value that cannot be one.
+    init?(_ slot: Slot, _ pool: TextPool) {
+        switch slot.kind {
+        case .integer: self = .integer(slot.integer)
+        case .real: self = .real(slot.real)
+        case .date: self = .text(DateText.string(slot.integer))
+        case .payloadText, .arenaText: self = .text(String(decoding: pool.bytes(slot), as: UTF8.self))
+        case .absent, .null, .arenaBlob: return nil
+        }
+    }
+
+    /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
+    func recordKey(_ type: AttributeType?) -> RecordKey {
+        switch self {
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .double(value)
+        case .text(let text):
+            guard type == .date else { return .text(text) }
+            let milliseconds = Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
+            return .text(milliseconds.map(DateText.iso) ?? text)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import SyncCore
+
+// Which records count: what the operations allow, and what a new row must have.
+extension SyncTransaction {
+    mutating func decideWhichRecordsCount() throws {
+        if plan.mentions.isEmpty {
+            for tree in trees.indices { admitNewRows(tree) { _ in true } }
+        } else {
+            try decideMentions()
+        }
+        try giveKeysToOwnedRows()
+    }
+
+    /// Whether a record's statements count.
+    func isActive(_ mention: Int32) -> Bool { mention < 0 || activeMentions.isEmpty || activeMentions[Int(mention)] }
+
+    /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. What is
+    /// nested in a refused record does not count either, so this is repeated until no more are refused.
+    private mutating func decideMentions() throws {
+        while true {
+            let refused = trees.map(\.refused.count)
+            activeMentions = Array(repeating: false, count: plan.mentions.count)
+            for (index, mention) in plan.mentions.enumerated() {
+                let tree = Int(mention.tree)
+                guard mention.parent < 0 || activeMentions[Int(mention.parent)],
+                    !trees[tree].refused.contains(mention.node)
+                else { continue }
+                let isStored = trees[tree].presence[Int(mention.node)] == .stored
+                activeMentions[index] = mention.permission.contains(isStored ? .update : .insert)
+            }
+            for tree in trees.indices {
+                mergeVersions(tree)
+                let values = trees[tree].values
+                admitNewRows(tree) { values[$0] >= 0 }
+            }
+            if refused == trees.map(\.refused.count) { break }
+        }
+        try compareRows()
+    }
+
+    /// The values of the versions that count, later ones over earlier ones.
+    private mutating func mergeVersions(_ tree: Int) {
+        let batch = plan.rows[tree]
+        trees[tree].merged.removeAll()
+        for node in batch.nodes.indices {
+            var values: Int32 = -1
+            var version = batch.nodes[node].firstVersion
+            while version >= 0 {
+                defer { version = batch.versions[Int(version)].next }
+                guard isActive(batch.versions[Int(version)].mention) else { continue }
+                values = values < 0 ? version : merge(version, over: values, tree)
+            }
+            trees[tree].values[node] = values
+        }
+    }
+
+    private mutating func merge(_ version: Int32, over earlier: Int32, _ tree: Int) -> Int32 {
+        let batch = plan.rows[tree]
+        let stride = batch.stride
+        func slots(_ place: Int32) -> ArraySlice<Slot> {
+            let index = Int(place)
+            return index < batch.versions.count
+                ? batch.slots[index * stride..<(index + 1) * stride]
+                : trees[tree].merged[(index - batch.versions.count) * stride..<(index - batch.versions.count + 1) * stride]
+        }
+        let merged = zip(slots(earlier), slots(version)).map { $1.kind == .absent ? $0 : $1 }
+        let place = batch.versions.count + trees[tree].merged.count / max(stride, 1)
+        trees[tree].merged += merged
+        return Int32(truncatingIfNeeded: place)
+    }
+
+    // MARK: New rows
+
+    private mutating func admitNewRows(_ tree: Int, where mayInsert: (Int) -> Bool) {
+        let batch = plan.rows[tree]
+        for node in batch.nodes.indices where trees[tree].presence[node] != .stored {
+            trees[tree].presence[node] = .missing
+            let id = Int32(truncatingIfNeeded: node)
+            guard batch.nodes[node].firstVersion >= 0, mayInsert(node), !trees[tree].refused.contains(id) else { continue }
+            if let problem = problem(withNew: node, tree) {
+                trees[tree].refused.insert(id)
+                trees[tree].values[node] = -1
+                report.add(problem.kind, Int(batch.nodes[node].entity), key: RowKey(batch.nodes[node].key, pool), problem.message)
+            } else {
+                trees[tree].presence[node] = .new
+            }
+        }
+    }
+
+    private func problem(withNew node: Int, _ tree: Int) -> (kind: Diagnostic.Kind, message: String)? {
+        let batch = plan.rows[tree]
+        let entity = model.entities[Int(batch.nodes[node].entity)]
+        if entity.isAbstract { return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored") }
+        if batch.nodes[node].owner >= 0, let slot = entity.keySlot {
+            let type = model.trees[tree].attributes[slot].type
+            if ![.integer, .string, .uuid].contains(type) {
+                return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
+            }
+        }
+        for slot in entity.slots where slot != entity.keySlot {
+            let attribute = model.trees[tree].attributes[slot]
+            guard !attribute.isOptional, attribute.defaultValue == nil else { continue }
+            let kind = trees[tree].slot(slot, of: node, batch).kind
+            if kind == .absent || kind == .null {
+                return (.requiredValueMissing, "a new \(entity.name) needs a value for \(attribute.name); the record is refused")
+            }
+        }
+        return nil
+    }
+
+    /// Hidden keys for new rows of hidden-key tables, local keys for new rows that have no key of their own.
+    private mutating func giveKeysToOwnedRows() throws {
+        for tree in model.trees where !trees[tree.id].isEmpty {
+            var next: Int64?
+            for node in plan.rows[tree.id].nodes.indices where trees[tree.id].presence[node] == .new {
+                guard columns[tree.id].hasHiddenKey || plan.rows[tree.id].nodes[node].owner >= 0 else { continue }
+                let key = try newRowKey(tree.id, Int(plan.rows[tree.id].nodes[node].entity), next: &next)
+                trees[tree.id].setOwnedKey(key, of: node)
+            }
+        }
+    }
+
+    private func newRowKey(_ tree: Int, _ entity: Int, next: inout Int64?) throws -> RowKey {
+        let table = columns[tree]
+        let type = model.entities[entity].keySlot.map { model.trees[tree].attributes[$0].type }
+        if !table.hasHiddenKey, type == .string { return .text("local-\(UUID().uuidString)") }
+        if !table.hasHiddenKey, type == .uuid { return .text(UUID().uuidString) }
+        let condition = table.hasHiddenKey ? "" : " WHERE \(table.keyColumn) < \(RowKey.firstRemoteInteger)"
+        let value = try next
+            ?? Int64.fetchOne(db, sql: "SELECT max(\(table.keyColumn)) + 1 FROM \(table.table)\(condition)")
+            ?? (table.hasHiddenKey ? 1 : Int64.min + 1)
+        next = value + 1
+        return .integer(value)
+    }
+}

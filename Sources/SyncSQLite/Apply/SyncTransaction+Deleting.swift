@@ -1,0 +1,216 @@
+import GRDB
+import SyncCore
+
+// Deletions come last, on the final state, in rounds: what the scope, the lists and the delete rules doom; then what
+// that frees into the scope or leaves without an owner.
+extension SyncTransaction {
+    mutating func deleteRows() throws {
+        var doomed = unlisted.union(try scopeRows(isFirstRound: true))
+        rootDoomed = doomed.subtracting(unlisted)
+        doomed.formUnion(try ownerlessRows())
+        while !doomed.isEmpty {
+            let closure = try closure(of: doomed)
+            try refuseDenied(closure)
+            try detach(closure)
+            for row in closure.reversed() { try delete(row) }
+            let scoped = try scopeRows(isFirstRound: false)
+            rootDoomed.formUnion(scoped)
+            doomed = scoped.union(try ownerlessRows())
+        }
+        try checkForeignKeys()
+    }
+
+    // MARK: Scope
+
+    /// Stored rows in scope that nothing in the payload mentions.
+    private mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
+        guard plan.canDelete else { return [] }
+        let tree = model.entities[plan.entity].tree
+        if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
+        if isWholeEntityScope {
+            guard isFirstRound else { return [] }
+            return wholeEntityRows(tree)
+        }
+        return try rows(where: scopeCondition())
+    }
+
+    /// The unmentioned rows of the whole entity, seen while matching.
+    private func wholeEntityRows(_ tree: Int) -> Set<StoredRow> {
+        var found: Set<StoredRow> = []
+        for stray in trees[tree].strays
+        where !stray.isNode && !stray.key.isLocal && model.entity(stray.entity, isKindOf: plan.entity) {
+            found.insert(StoredRow(tree: tree, key: stray.key))
+        }
+        return found
+    }
+
+    private var rootEntity: CompiledEntity { model.entities[plan.entity] }
+
+    private func scopeCondition() throws -> PredicateSQL? {
+        if let predicate { return try PredicateSQL(predicate, on: rootEntity, layout: layout, alias: "scope") }
+        guard let root = rootEntity.rootScope else { return nil }
+        let isNil = try RecordPredicate(parsing: "\(root.name) == nil")
+        return try PredicateSQL(isNil, on: rootEntity, layout: layout, alias: "scope")
+    }
+
+    private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
+        let tree = rootEntity.tree
+        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout, alias: "scope")].compactMap { $0 }
+        if conditions.isEmpty { conditions = ["1"] }
+        let cursor = try Row.fetchCursor(
+            db,
+            sql: "SELECT scope.\(columns[tree].keyColumn) FROM \(columns[tree].table) AS scope WHERE "
+                + conditions.map { "(\($0))" }.joined(separator: " AND "),
+            arguments: StatementArguments(condition?.arguments ?? []))
+        var found: Set<StoredRow> = []
+        while let row = try cursor.next() {
+            guard let key = RowKey(row[0] as DatabaseValue), !key.isLocal, !isNode(key, tree) else { continue }
+            found.insert(StoredRow(tree: tree, key: key))
+        }
+        return found
+    }
+
+    /// The rows a parent had before: deleted if they can have no other owner, else unlinked.
+    private mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
+        var left = Set(parentRows.filter { !$0.isLocal && !isNode($0, tree) }.map { StoredRow(tree: tree, key: $0) })
+        if predicate != nil { left.formIntersection(try rows(where: scopeCondition())) }
+        guard case .joinTable(let name, let first, let second, _, _) = layout.links[parent.link],
+            let parentKey = trees[parent.tree].rowKey(parent.node, plan.rows[parent.tree], pool)
+        else { return left }
+        let (mine, other) = parent.end == .first ? (first, second) : (second, first)
+        for row in left.sorted(by: { $0.key.recordKey(nil) < $1.key.recordKey(nil) }) {
+            var directions = [(mine, other)]
+            if model.links[parent.link].isSymmetric { directions.append((other, mine)) }
+            for (mine, other) in directions {
+                try db.execute(
+                    sql: "DELETE FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(other.quoted) = ?",
+                    arguments: [parentKey.databaseValue, row.key.databaseValue])
+                report.linksRemoved += db.changesCount
+            }
+        }
+        return []
+    }
+
+    /// Keyless rows that lost a link and have none left.
+    private mutating func ownerlessRows() throws -> Set<StoredRow> {
+        let candidates = orphans
+        orphans = []
+        return try candidates.filter { row in
+            guard let found = try identity(of: row), isKeyless(found.entity) else { return false }
+            return try !ends(of: row.tree).contains { try !storedTargets(of: row, link: $0.link, from: $0.end).isEmpty }
+        }
+    }
+
+    /// The links a table's rows can have, and the end they are at.
+    private func ends(of tree: Int) -> [(link: Int, end: Link.End)] {
+        model.links.flatMap { link in
+            [Link.End.first, .second].filter { link.side($0).tree == tree && !(link.isSymmetric && $0 == .second && link.storage == .joinTable) }
+                .map { (link.id, $0) }
+        }
+    }
+
+    // MARK: Delete rules
+
+    /// The rows and everything their deletion cascades to, owners before what they own.
+    private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
+        var closure = rows.sorted { ($0.tree, $0.key.recordKey(nil)) < ($1.tree, $1.key.recordKey(nil)) }
+        var seen = rows
+        var next = 0
+        while next < closure.count {
+            try checkCancellation()
+            let row = closure[next]
+            next += 1
+            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .cascade {
+                let target = model.links[link].side(end.other).tree
+                for key in try storedTargets(of: row, link: link, from: end) {
+                    let found = StoredRow(tree: target, key: key)
+                    if seen.insert(found).inserted { closure.append(found) }
+                }
+            }
+        }
+        return closure
+    }
+
+    private func refuseDenied(_ closure: [StoredRow]) throws {
+        let going = Set(closure)
+        for row in closure {
+            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .deny {
+                let target = model.links[link].side(end.other).tree
+                let staying = try storedTargets(of: row, link: link, from: end).filter {
+                    !going.contains(StoredRow(tree: target, key: $0))
+                }
+                guard !staying.isEmpty, let found = try identity(of: row) else { continue }
+                let name = "\(model.entities[found.entity].name).\(model.links[link].side(end).relationship?.name ?? "")"
+                throw SyncError(
+                    .deletionDenied,
+                    "\(model.entities[found.entity].name) \(found.key) cannot be deleted: denied by \(name), which still has \(staying.count)",
+                    entity: model.entities[found.entity].name)
+            }
+        }
+    }
+
+    /// Removes the links of rows that go to rows that stay.
+    private mutating func detach(_ closure: [StoredRow]) throws {
+        let going = Set(closure)
+        for row in closure {
+            try checkCancellation()
+            for (link, end) in ends(of: row.tree) {
+                let target = model.links[link].side(end.other).tree
+                let keys = try storedTargets(of: row, link: link, from: end)
+                for key in keys {
+                    let other = StoredRow(tree: target, key: key)
+                    if columns[target].hasHiddenKey, !going.contains(other) { orphans.insert(other) }
+                    if case .foreignKey = layout.links[link], end == .second, !going.contains(other) {
+                        try clearForeignKey(of: other, link)
+                    }
+                }
+                if end == .first || model.links[link].storage == .joinTable || !keys.isEmpty {
+                    report.linksRemoved += keys.count
+                }
+                if case .joinTable(let name, let first, let second, _, _) = layout.links[link], !keys.isEmpty {
+                    let column = end == .first ? first : second
+                    let statement = try statements.statement("DELETE FROM \(name.quoted) WHERE \(column.quoted) = ?")
+                    statement.bind(row.key, at: 1)
+                    try statement.execute()
+                }
+            }
+        }
+    }
+
+    private mutating func delete(_ row: StoredRow) throws {
+        guard let found = try identity(of: row) else { return }
+        try forgetReferences(of: row)
+        let statement = try statements.statement(
+            "DELETE FROM \(columns[row.tree].table) WHERE \(columns[row.tree].keyColumn) = ?")
+        statement.bind(row.key, at: 1)
+        try statement.execute()
+        report.deleted(found, isRoot: rootDoomed.contains(row))
+    }
+
+    // MARK: Rows by their key
+
+    /// The entity and key of a stored row; nil if it is not stored.
+    func identity(of row: StoredRow) throws -> ChangeReport.Identity? {
+        let table = columns[row.tree]
+        let keys = Set(model.trees[row.tree].entities.compactMap { model.entities[$0].keySlot }).sorted()
+        let selected = ([table.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
+            + keys.map { layout.tables[row.tree].columns[$0].quoted }).joined(separator: ", ")
+        let statement = try statements.statement("SELECT \(selected) FROM \(table.table) WHERE \(table.keyColumn) = ?")
+        statement.bind(row.key, at: 1)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let entity = statement.isNull(0) ? model.trees[row.tree].root : model.entityID(statement.string(0)) ?? model.trees[row.tree].root
+        let column = model.entities[entity].keySlot.flatMap { keys.firstIndex(of: $0) }
+        let key = column.flatMap { statement.key($0 + 1) } ?? row.key
+        return .init(entity: entity, key: key.recordKey(report.keyType(entity)))
+    }
+
+    /// Reports a row that was written outside the plan's own updates.
+    mutating func noteUpdate(_ found: ChangeReport.Identity, _ row: StoredRow, _ changed: [String]) {
+        let node = node(of: row.key, row.tree).map(Int.init)
+        let wasUnchanged = node.map {
+            trees[row.tree].presence[$0] == .stored && trees[row.tree].values[$0] >= 0 && !trees[row.tree].isDirty($0)
+        } ?? false
+        report.updated(found, changed, wasUnchanged: wasUnchanged)
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+import GRDBSQLite
+import SyncCore
+
+extension SyncTransaction {
+    /// Every foreign key must hold by now; asked before the commit, which could only say that one does not.
+    func checkForeignKeys() throws {
+        var open: Int32 = 0
+        var peak: Int32 = 0
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
+        guard open != 0 else { return }
+        let violations = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(5)
+        let places = violations.map { "\($0["table"] as String? ?? "?") row \($0["rowid"] as Int64? ?? 0)" }
+        throw SyncError(
+            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+    }
+
+    /// Refuses to delete more of an entity than the caller allows.
+    func checkGuard() throws {
+        guard let limit = options.deletionGuard else { return }
+        for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
+            let entity = model.entities[id]
+            let condition = columns[entity.tree].entity == nil ? "" : " WHERE sync_entity = \(entity.name.literal)"
+            let now = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(columns[entity.tree].table)\(condition)") ?? 0
+            let before = now + changes.deletedCount - changes.insertedCount
+            let allowed: Int
+            switch limit {
+            case .rows(let rows): allowed = rows
+            case .fraction(let part, let above):
+                allowed = before > above ? Int((Double(before) * part).rounded(.down)) : before
+            }
+            guard changes.deletedCount > allowed else { continue }
+            throw SyncError(
+                .deletionGuard,
+                "\(changes.deletedCount) of \(before) \(entity.name) rows would be deleted, more than the \(allowed) allowed; nothing was written",
+                entity: entity.name)
+        }
+    }
+
+    /// Tells observers which tables changed, once.
+    func notifyObservers() throws {
+        var region = DatabaseRegion()
+        for tree in model.trees where tree.entities.contains(where: { !report.entities[$0].isEmpty }) || wroteLinks {
+            region = region.union(try Table(layout.tables[tree.id].name).databaseRegion(db))
+        }
+        if wroteLinks {
+            for link in layout.links {
+                guard case .joinTable(let name, _, _, _, _) = link else { continue }
+                region = region.union(try Table(name).databaseRegion(db))
+            }
+        }
+        if !region.isEmpty { try db.notifyChanges(in: region) }
+    }
+
+    private var wroteLinks: Bool { report.linksAdded + report.linksRemoved > 0 }
+
+    func finishedResult() -> SyncResult { report.result(unresolved: unresolved) }
+}

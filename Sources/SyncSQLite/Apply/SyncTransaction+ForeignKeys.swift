@@ -1,0 +1,248 @@
+import GRDB
+import SyncCore
+
+// What each foreign key shall be. One rule: the last statement about a row's link holds, unless its target's end was
+// spoken for later.
+extension SyncTransaction {
+    mutating func resolveForeignKeys() throws {
+        for tree in model.trees {
+            for (index, link) in tree.foreignKeys.enumerated() {
+                try resolveForeignKey(link, index: index)
+            }
+        }
+        try dropUnownedRows()
+        for tree in model.trees {
+            for (index, link) in tree.foreignKeys.enumerated() { markChangedTargets(tree.id, link, index: index) }
+        }
+        countStrayUnlinks()
+    }
+
+    /// When the links of rows at one end were last spoken for, by node; -1 for never.
+    struct Replaced {
+        var sequence: [Int64]
+        var deletes: [Bool]
+
+        init(count: Int) {
+            sequence = Array(repeating: -1, count: count)
+            deletes = Array(repeating: false, count: count)
+        }
+
+        mutating func note(_ node: Int32, _ sequence: UInt32, deletes: Bool) {
+            let index = Int(node)
+            guard Int64(sequence) >= self.sequence[index] else { return }
+            self.sequence[index] = Int64(sequence)
+            self.deletes[index] = deletes
+        }
+
+        func at(_ node: Int32) -> Int64 { node < 0 || sequence.isEmpty ? -1 : sequence[Int(node)] }
+    }
+
+    /// The replacements of a link at one end by records that count; empty if there are none.
+    func replaced(_ link: Int, _ end: Link.End) -> Replaced {
+        let replacements = plan.links[link].replacements
+        guard replacements.contains(where: { $0.end == end }) else { return Replaced(count: 0) }
+        var replaced = Replaced(count: trees[model.links[link].side(end).tree].presence.count)
+        for replacement in replacements where replacement.end == end && isActive(replacement.mention) {
+            replaced.note(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
+        }
+        return replaced
+    }
+
+    private mutating func resolveForeignKey(_ link: Int, index: Int) throws {
+        let batch = plan.links[link]
+        let first = model.links[link].first.tree
+        let second = model.links[link].second.tree
+        guard !batch.isEmpty else {
+            trees[first].targets[index] = trees[first].storedTargets[index]
+            trees[first].orders[index] = trees[first].storedOrders[index]
+            return
+        }
+        let count = trees[first].presence.count
+        let cleared = replaced(link, .first)
+        var replacedTargets = replaced(link, .second)
+        var said = Array(repeating: Int64(-1), count: count)
+        var target = Array(repeating: TreeState.noTarget, count: count)
+        var position = Array(repeating: Int32(-1), count: count)
+        var kept: [Int32: LinkBatch.Assertion] = [:]
+        for assertion in batch.assertions where isActive(assertion.mention) {
+            let child = Int(assertion.first)
+            guard trees[first].isPresent(assertion.first), trees[second].isPresent(assertion.second) else {
+                if assertion.isByID { pending.note(assertion, link) }
+                continue
+            }
+            if assertion.onlyKeeps {
+                kept[assertion.first] = assertion
+            } else if Int64(assertion.sequence) >= said[child] {
+                if said[child] == Int64(assertion.sequence), target[child] == assertion.second, position[child] >= 0 { continue }
+                said[child] = Int64(assertion.sequence)
+                target[child] = assertion.second
+                position[child] = assertion.saidBy == .second ? assertion.position : -1
+            }
+        }
+        if model.links[link].isOneToOne { noteTakenTargets(&replacedTargets, said, target, trees[second].presence.count) }
+        for child in 0..<count where trees[first].presence[child] != .missing {
+            let node = Int32(truncatingIfNeeded: child)
+            if said[child] >= 0, said[child] >= cleared.at(node) {
+                let holds = said[child] >= replacedTargets.at(target[child])
+                target[child] = holds ? target[child] : TreeState.noTarget
+                if !holds { position[child] = -1 }
+            } else {
+                position[child] = -1
+                let stored = trees[first].storedTargets[index][child]
+                let keptSince = kept[node].map { $0.second == stored ? Int64($0.sequence) : -1 } ?? -1
+                let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > keptSince
+                target[child] = isGone ? TreeState.noTarget : stored
+            }
+        }
+        trees[first].targets[index] = target
+        try resolveOrders(link, index: index, positions: position)
+        noteStrays(link, replacedTargets)
+    }
+
+    /// Linking a one-to-one target speaks for its end too.
+    private func noteTakenTargets(_ replaced: inout Replaced, _ said: [Int64], _ target: [Int32], _ count: Int) {
+        if replaced.sequence.isEmpty { replaced = Replaced(count: count) }
+        for child in said.indices where said[child] >= 0 && target[child] >= 0 {
+            let index = Int(target[child])
+            replaced.sequence[index] = max(replaced.sequence[index], said[child])
+        }
+    }
+
+    // MARK: Order
+
+    /// Positions among the rows that point to the same target: the list's for those listed, after them in their
+    /// stored order or as they come for others.
+    private mutating func resolveOrders(_ link: Int, index: Int, positions: [Int32]) throws {
+        let first = model.links[link].first.tree
+        guard columns[first].orders[index] != nil else { return }
+        let count = trees[first].presence.count
+        if trees[first].storedOrders[index].isEmpty {
+            trees[first].storedOrders[index] = Array(repeating: TreeState.noOrder, count: count)
+        }
+        var orders = Array(repeating: TreeState.noOrder, count: count)
+        var nextOrder: [Int32: Int64] = [:]
+        for child in 0..<count where positions[child] >= 0 {
+            orders[child] = Int64(positions[child])
+            nextOrder[trees[first].targets[index][child], default: 0] =
+                max(nextOrder[trees[first].targets[index][child], default: 0], orders[child] + 1)
+        }
+        let stored = trees[first].storedOrders[index]
+        let others = (0..<count).filter {
+            positions[$0] < 0 && trees[first].presence[$0] != .missing && trees[first].targets[index][$0] != TreeState.noTarget
+        }
+        for child in others.sorted(by: { (stored[$0] == TreeState.noOrder ? .max : stored[$0], $0) < (stored[$1] == TreeState.noOrder ? .max : stored[$1], $1) }) {
+            let target = trees[first].targets[index][child]
+            let isStay = target == trees[first].storedTargets[index][child]
+            if isStay, nextOrder[target] == nil || target == TreeState.otherTarget {
+                orders[child] = stored[child]
+            } else {
+                let next = try nextOrder[target] ?? firstFreeOrder(link, target)
+                orders[child] = next
+                nextOrder[target] = next + 1
+            }
+        }
+        trees[first].orders[index] = orders
+    }
+
+    /// One more than the highest stored position among the rows that point to a node.
+    private func firstFreeOrder(_ link: Int, _ target: Int32) throws -> Int64 {
+        let second = model.links[link].second.tree
+        guard case .foreignKey(let table, let column, let order) = layout.links[link], let order, target >= 0,
+            trees[second].presence[Int(target)] == .stored,
+            let key = trees[second].rowKey(Int(target), plan.rows[second], pool)
+        else { return 0 }
+        let statement = try statements.statement(
+            "SELECT max(\(order.quoted)) + 1 FROM \(table.quoted) WHERE \(column.quoted) = ?")
+        statement.bind(key, at: 1)
+        defer { statement.reset() }
+        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : 0
+    }
+
+    // MARK: Differences
+
+    /// Marks foreign keys and orders that differ from what is stored, and counts links.
+    private mutating func markChangedTargets(_ tree: Int, _ link: Int, index: Int) {
+        let attributes = model.trees[tree].attributes.count
+        let foreignKeys = model.trees[tree].foreignKeys.count
+        let hasOrder = columns[tree].orders[index] != nil
+        for node in trees[tree].presence.indices where trees[tree].presence[node] != .missing {
+            let stored = trees[tree].presence[node] == .stored ? trees[tree].storedTargets[index][node] : TreeState.noTarget
+            let target = trees[tree].targets[index][node]
+            if stored != target {
+                if target != TreeState.noTarget { report.linksAdded += 1 }
+                if stored != TreeState.noTarget { report.linksRemoved += 1 }
+                if trees[tree].presence[node] == .stored {
+                    trees[tree].markDirty(node, column: attributes + index)
+                    noteOrphans(tree, node, link, stored: stored)
+                }
+            }
+            if hasOrder, trees[tree].presence[node] == .stored, !trees[tree].orders[index].isEmpty,
+                trees[tree].orders[index][node] != trees[tree].storedOrders[index][node]
+            {
+                trees[tree].markDirty(node, column: attributes + foreignKeys + index)
+            }
+        }
+    }
+
+    /// A keyless row at either end of a removed link may have no owner left.
+    private mutating func noteOrphans(_ tree: Int, _ node: Int, _ link: Int, stored: Int32) {
+        guard stored != TreeState.noTarget else { return }
+        let second = model.links[link].second.tree
+        if isKeyless(Int(trees[tree].entity[node])), let key = trees[tree].rowKey(node, plan.rows[tree], pool) {
+            orphans.insert(StoredRow(tree: tree, key: key))
+        }
+        if stored >= 0, isKeyless(Int(trees[second].entity[Int(stored)])),
+            let key = trees[second].rowKey(Int(stored), plan.rows[second], pool)
+        {
+            orphans.insert(StoredRow(tree: second, key: key))
+        } else if stored == TreeState.otherTarget, columns[second].hasHiddenKey, !trees[tree].rawTargets.isEmpty {
+            let index = model.trees[tree].foreignKeys.firstIndex(of: link) ?? 0
+            guard !trees[tree].rawTargets[index].isEmpty else { return }
+            orphans.insert(StoredRow(tree: second, key: .integer(trees[tree].rawTargets[index][node])))
+        }
+    }
+
+    func isKeyless(_ entity: Int) -> Bool { model.entities[entity].keySlot == nil }
+
+    // MARK: Strays
+
+    /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted.
+    private mutating func noteStrays(_ link: Int, _ replaced: Replaced) {
+        let first = model.links[link].first.tree
+        for stray in trees[first].strayLinks where stray.link == link && replaced.at(stray.target) >= 0 {
+            let row = StoredRow(tree: first, key: trees[first].strays[stray.stray].key)
+            if replaced.deletes[Int(stray.target)] || isKeyless(trees[first].strays[stray.stray].entity) {
+                unlisted.insert(row)
+            } else {
+                unlinked[row, default: []].insert(link)
+            }
+        }
+    }
+
+    private mutating func countStrayUnlinks() { report.linksRemoved += unlinked.values.reduce(0) { $0 + $1.count } }
+
+    /// New rows known only by their owner, which a later statement took the owner from, are not stored.
+    private mutating func dropUnownedRows() throws {
+        for reference in plan.ownedRows where trees[reference.tree].presence[reference.node] == .new {
+            let owner = plan.rows[reference.tree].owners[Int(plan.rows[reference.tree].nodes[reference.node].owner)]
+            guard model.links[Int(owner.link)].storage == .foreignKey, !isOwned(reference, owner) else { continue }
+            trees[reference.tree].presence[reference.node] = .missing
+            for tree in model.trees {
+                for (index, link) in tree.foreignKeys.enumerated() where model.links[link].second.tree == reference.tree {
+                    for node in trees[tree.id].targets[index].indices
+                    where trees[tree.id].targets[index][node] == Int32(truncatingIfNeeded: reference.node) {
+                        trees[tree.id].targets[index][node] = TreeState.noTarget
+                    }
+                }
+            }
+        }
+    }
+
+    private func isOwned(_ reference: ChangePlan.RowReference, _ owner: RowBatch.Owner) -> Bool {
+        let first = model.links[Int(owner.link)].first.tree
+        guard let index = model.trees[first].foreignKeys.firstIndex(of: Int(owner.link)) else { return true }
+        let child = owner.end == .first ? Int(owner.node) : reference.node
+        let target = owner.end == .first ? Int32(truncatingIfNeeded: reference.node) : owner.node
+        return trees[first].presence[child] != .missing && trees[first].targets[index][child] == target
+    }
+}

@@ -1,0 +1,192 @@
+import GRDB
+import SyncCore
+
+// Which pairs a join table shall have: those said to be, unless either end was spoken for later.
+extension SyncTransaction {
+    mutating func resolveJoinTables() throws {
+        for link in model.links where link.storage == .joinTable && !plan.links[link.id].isEmpty {
+            try resolveJoinTable(link)
+        }
+    }
+
+    /// A pair that was said to be linked.
+    private struct Said {
+        var first: Int32
+        var second: Int32
+        var sequence: Int64
+        var firstPosition: Int32 = -1
+        var secondPosition: Int32 = -1
+        var onlyKeeps: Bool
+        var isStored = false
+        var code: UInt64 { UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second)) }
+    }
+
+    private mutating func resolveJoinTable(_ link: Link) throws {
+        let replacedFirst = replaced(link.id, .first)
+        let replacedSecond = replaced(link.id, .second)
+        var pairs = saidPairs(link)
+        pairs.removeAll {
+            $0.sequence < replacedFirst.at($0.first) || $0.sequence < replacedSecond.at($0.second)
+        }
+        var changes = JoinChanges()
+        try compareStoredPairs(link, &pairs, replacedFirst, replacedSecond, &changes)
+        for pair in pairs where !pair.isStored && !pair.onlyKeeps {
+            changes.added.append(
+                .init(
+                    first: pair.first, second: pair.second, firstOrder: order(pair.firstPosition),
+                    secondOrder: order(pair.secondPosition)))
+        }
+        report.linksAdded += changes.added.count
+        report.linksRemoved += changes.removed.count
+        joins[link.id] = changes
+    }
+
+    private func order(_ position: Int32) -> Int64? { position < 0 ? nil : Int64(position) }
+
+    /// The pairs said by records that count, each once, by first and second node.
+    private mutating func saidPairs(_ link: Link) -> [Said] {
+        var pairs: [Said] = []
+        pairs.reserveCapacity(plan.links[link.id].assertions.count)
+        for assertion in plan.links[link.id].assertions where isActive(assertion.mention) {
+            guard trees[link.first.tree].isPresent(assertion.first), trees[link.second.tree].isPresent(assertion.second)
+            else {
+                if assertion.isByID { pending.note(assertion, link.id) }
+                continue
+            }
+            var pair = Said(
+                first: assertion.first, second: assertion.second, sequence: Int64(assertion.sequence),
+                onlyKeeps: assertion.onlyKeeps)
+            if assertion.saidBy == .first { pair.firstPosition = assertion.position } else { pair.secondPosition = assertion.position }
+            pairs.append(pair)
+        }
+        var isSorted = true
+        for index in pairs.indices.dropFirst() where pairs[index].code <= pairs[index - 1].code {
+            isSorted = false
+            break
+        }
+        return isSorted ? pairs : merged(pairs)
+    }
+
+    /// Repeated pairs merged: the last statement counts, with the position each end last gave (in one list the first).
+    private func merged(_ pairs: [Said]) -> [Said] {
+        var merged: [Said] = []
+        for pair in pairs.enumerated().sorted(by: { ($0.element.code, $0.offset) < ($1.element.code, $1.offset) }).map(\.element) {
+            guard var last = merged.last, last.code == pair.code else {
+                merged.append(pair)
+                continue
+            }
+            let isSameList = last.sequence == pair.sequence
+            if pair.firstPosition >= 0, !isSameList || last.firstPosition < 0 { last.firstPosition = pair.firstPosition }
+            if pair.secondPosition >= 0, !isSameList || last.secondPosition < 0 { last.secondPosition = pair.secondPosition }
+            last.sequence = max(last.sequence, pair.sequence)
+            last.onlyKeeps = last.onlyKeeps && pair.onlyKeeps
+            merged[merged.count - 1] = last
+        }
+        return merged
+    }
+
+    // MARK: Stored pairs
+
+    /// Reads the stored pairs that matter: all of them when the payload speaks of many rows, else row by row.
+    private mutating func compareStoredPairs(
+        _ link: Link, _ pairs: inout [Said], _ replacedFirst: Replaced, _ replacedSecond: Replaced,
+        _ changes: inout JoinChanges
+    ) throws {
+        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link.id]
+        else { return }
+        let orders = [firstOrder, secondOrder].map { $0?.quoted ?? "NULL" }.joined(separator: ", ")
+        let select = "SELECT \(first.quoted), \(second.quoted), \(orders) FROM \(name.quoted)"
+        var firsts = Set(pairs.map(\.first))
+        var seconds: Set<Int32> = []
+        for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
+            if replacement.end == .first { firsts.insert(replacement.node) } else { seconds.insert(replacement.node) }
+        }
+        firsts = firsts.filter { trees[link.first.tree].presence[Int($0)] == .stored }
+        seconds = seconds.filter { trees[link.second.tree].presence[Int($0)] == .stored }
+        guard !firsts.isEmpty || !seconds.isEmpty else { return }
+        let limit = (firsts.count + seconds.count) * 12
+        let stored = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
+        if stored == 0 { return }
+        var seen: Set<JoinChanges.Pair> = []
+        if stored <= limit {
+            let statement = try RawStatement(db, select)
+            while try statement.step() {
+                try checkCancellation()
+                compare(statement, link, &pairs, replacedFirst, replacedSecond, &changes)
+            }
+            return
+        }
+        for (nodes, tree, column) in [(firsts, link.first.tree, first), (seconds, link.second.tree, second)] {
+            let statement = try RawStatement(db, select + " WHERE \(column.quoted) = ?")
+            for node in nodes.sorted() {
+                try checkCancellation()
+                guard let key = trees[tree].rowKey(Int(node), plan.rows[tree], pool) else { continue }
+                statement.bind(key, at: 1)
+                while try statement.step() {
+                    guard let one = statement.key(0), let other = statement.key(1),
+                        seen.insert(.init(first: one, second: other)).inserted
+                    else { continue }
+                    compare(statement, link, &pairs, replacedFirst, replacedSecond, &changes)
+                }
+                statement.reset()
+            }
+        }
+    }
+
+    /// One stored pair against what was said.
+    private mutating func compare(
+        _ statement: RawStatement, _ link: Link, _ pairs: inout [Said], _ replacedFirst: Replaced,
+        _ replacedSecond: Replaced, _ changes: inout JoinChanges
+    ) {
+        let first = endNode(statement, 0, link.first.tree)
+        let second = endNode(statement, 1, link.second.tree)
+        if first >= 0, second >= 0, let index = index(of: first, second, in: pairs) {
+            pairs[index].isStored = true
+            noteOrder(statement, pairs[index], &changes)
+            return
+        }
+        guard replacedFirst.at(first) >= 0 || replacedSecond.at(second) >= 0,
+            let firstKey = statement.key(0), let secondKey = statement.key(1)
+        else { return }
+        changes.removed.append(.init(first: firstKey, second: secondKey))
+        noteOrphan(firstKey, first, link.first.tree)
+        noteOrphan(secondKey, second, link.second.tree)
+    }
+
+    private func endNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int32 {
+        guard columns[tree].hasHiddenKey else {
+            if !trees[tree].ownedNodes.isEmpty, let key = statement.key(column), let owned = trees[tree].ownedNodes[key] {
+                return owned
+            }
+            return targetNode(statement, column, tree).map { Int32(truncatingIfNeeded: $0) } ?? -1
+        }
+        return trees[tree].nodeByHiddenKey[statement.integer(column)] ?? -1
+    }
+
+    private func index(of first: Int32, _ second: Int32, in pairs: [Said]) -> Int? {
+        let code = UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second))
+        var low = 0
+        var high = pairs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pairs[middle].code < code { low = middle + 1 } else { high = middle }
+        }
+        return low < pairs.count && pairs[low].code == code ? low : nil
+    }
+
+    private mutating func noteOrder(_ statement: RawStatement, _ pair: Said, _ changes: inout JoinChanges) {
+        let storedFirst = statement.isNull(2) ? nil : statement.integer(2)
+        let storedSecond = statement.isNull(3) ? nil : statement.integer(3)
+        let first = storedFirst == nil ? nil : order(pair.firstPosition) ?? storedFirst
+        let second = storedSecond == nil ? nil : order(pair.secondPosition) ?? storedSecond
+        guard first != storedFirst || second != storedSecond,
+            let firstKey = statement.key(0), let secondKey = statement.key(1)
+        else { return }
+        changes.reordered.append((.init(first: firstKey, second: secondKey), first, second))
+    }
+
+    private mutating func noteOrphan(_ key: RowKey, _ node: Int32, _ tree: Int) {
+        let entity = node >= 0 ? Int(trees[tree].entity[Int(node)]) : model.trees[tree].root
+        if isKeyless(entity) { orphans.insert(StoredRow(tree: tree, key: key)) }
+    }
+}

@@ -1,0 +1,247 @@
+import GRDB
+import SyncCore
+
+// Ids of rows that are not stored are remembered, and linked when the rows arrive. What a payload says about a link
+// wins over what was remembered.
+extension SyncTransaction {
+    /// An end of a link at one row, spoken for in this payload.
+    private struct Spoken: Hashable {
+        var link: Int
+        var end: Link.End
+        var node: Int32
+    }
+
+    mutating func linkLateReferences() throws {
+        guard pending.hasStored || !pending.noted.isEmpty else { return }
+        let spoken = spokenEnds()
+        let wanted = wantedReferences(spoken)
+        for reference in try storedReferences() {
+            if let place = wanted.firstIndex(where: { $0.isSame(as: reference) }) {
+                if wanted[place].position != reference.position { try remember(wanted[place]) }
+            } else if isSpokenFor(reference, spoken) {
+                try forget(reference)
+            } else if let target = try arrivedRow(reference) {
+                try link(reference, to: target)
+                try forget(reference)
+            }
+        }
+        let stored = Set(try storedReferences())
+        for reference in wanted where !stored.contains(reference) { try remember(reference) }
+        unresolved = wanted.map { reference in
+            .init(
+                entity: model.entities[reference.ownerEntity].name,
+                key: reference.owner.key.recordKey(report.keyType(reference.ownerEntity)),
+                relationship: reference.relationship,
+                target: reference.target.recordKey(report.keyType(reference.targetEntity)))
+        }
+    }
+
+    /// When each end was last spoken for by a record that counts. Linking a to-one end speaks for it as a whole.
+    private func spokenEnds() -> [Spoken: UInt32] {
+        var spoken: [Spoken: UInt32] = [:]
+        func note(_ end: Spoken, _ sequence: UInt32) { spoken[end] = max(spoken[end] ?? 0, sequence) }
+        for link in model.links {
+            for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
+                note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)
+            }
+            for assertion in plan.links[link.id].assertions where isActive(assertion.mention) && !assertion.onlyKeeps {
+                for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
+                where !link.side(end).isToMany {
+                    note(Spoken(link: link.id, end: end, node: node), assertion.sequence)
+                }
+            }
+        }
+        return spoken
+    }
+
+    /// The unresolved references of this payload that no later statement replaced.
+    private func wantedReferences(_ spoken: [Spoken: UInt32]) -> [PendingReferences.Reference] {
+        var wanted: [PendingReferences.Reference] = []
+        for (assertion, link) in pending.noted {
+            let end = assertion.saidBy
+            let (owner, target) = end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
+            let tree = model.links[link].side(end).tree
+            let targetTree = model.links[link].side(end.other).tree
+            guard trees[tree].isPresent(owner), let relationship = model.links[link].side(end).relationship,
+                assertion.sequence >= spoken[Spoken(link: link, end: end, node: owner)] ?? 0,
+                let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
+                let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
+            else { continue }
+            let reference = PendingReferences.Reference(
+                owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: Int(trees[tree].entity[Int(owner)]),
+                relationship: relationship.name,
+                targetEntity: Int(plan.rows[targetTree].nodes[Int(target)].entity), target: targetKey,
+                position: Int64(assertion.position))
+            if !wanted.contains(where: { $0.isSame(as: reference) }) { wanted.append(reference) }
+        }
+        return wanted
+    }
+
+    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [Spoken: UInt32]) -> Bool {
+        guard let relationship = relationship(of: reference) else { return true }
+        if let owner = node(of: reference.owner.key, reference.owner.tree),
+            spoken[Spoken(link: relationship.link, end: relationship.end, node: owner)] != nil
+        {
+            return true
+        }
+        let target = targetNode(of: reference)
+        return target.map { spoken[Spoken(link: relationship.link, end: relationship.end.other, node: $0)] != nil } ?? false
+    }
+
+    private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
+        model.entities[reference.ownerEntity].relationship(named: reference.relationship)
+    }
+
+    private func targetNode(of reference: PendingReferences.Reference) -> Int32? {
+        let entity = model.entities[reference.targetEntity]
+        guard columns[entity.tree].hasHiddenKey else { return node(of: reference.target, entity.tree) }
+        return (try? row(of: reference)).flatMap { $0 }.flatMap { node(of: $0.key, $0.tree) }
+    }
+
+    // MARK: The store's memory
+
+    /// What is remembered of owners or targets this payload reaches.
+    private func storedReferences() throws -> [PendingReferences.Reference] {
+        let touched = model.entities.filter { !trees[$0.tree].isEmpty }.map(\.name.literal).joined(separator: ", ")
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT owner_entity, owner_key, relationship, target_entity, target_key, position FROM sync_pending
+                WHERE owner_entity IN (\(touched)) OR target_entity IN (\(touched))
+                ORDER BY owner_entity, owner_key, relationship, position
+                """)
+        return rows.compactMap { row in
+            guard let owner = model.entityID(row[0]), let target = model.entityID(row[3]),
+                let ownerKey = RowKey(row[1] as DatabaseValue), let targetKey = RowKey(row[4] as DatabaseValue)
+            else { return nil }
+            return .init(
+                owner: StoredRow(tree: model.entities[owner].tree, key: ownerKey), ownerEntity: owner,
+                relationship: row[2], targetEntity: target, target: targetKey, position: row[5])
+        }
+    }
+
+    private func remember(_ reference: PendingReferences.Reference) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_pending (owner_entity, owner_key, relationship, target_entity, target_key, position)
+                VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET position = excluded.position
+                """,
+            arguments: [
+                model.entities[reference.ownerEntity].name, reference.owner.key.databaseValue, reference.relationship,
+                model.entities[reference.targetEntity].name, reference.target.databaseValue, reference.position,
+            ])
+    }
+
+    private func forget(_ reference: PendingReferences.Reference) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM sync_pending
+                WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
+                """,
+            arguments: [
+                model.entities[reference.ownerEntity].name, reference.owner.key.databaseValue, reference.relationship,
+                reference.target.databaseValue,
+            ])
+    }
+
+    /// Forgets what a deleted row was waiting for.
+    func forgetReferences(of row: StoredRow) throws {
+        guard pending.hasStored || !pending.noted.isEmpty else { return }
+        let family = model.trees[row.tree].entities.map { model.entities[$0].name.literal }.joined(separator: ", ")
+        try db.execute(
+            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family)) AND owner_key = ?",
+            arguments: [row.key.databaseValue])
+    }
+
+    // MARK: Arrival
+
+    private func row(of reference: PendingReferences.Reference) throws -> StoredRow? {
+        let entity = model.entities[reference.targetEntity]
+        let sql = "SELECT \(columns[entity.tree].keyColumn) FROM \(columns[entity.tree].table)" + keyCondition(entity)
+        let statement = try statements.statement(sql)
+        statement.bind(reference.target, at: 1)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return statement.key(0).map { StoredRow(tree: entity.tree, key: $0) }
+    }
+
+    /// The target, if it and the owner are stored by now.
+    private func arrivedRow(_ reference: PendingReferences.Reference) throws -> StoredRow? {
+        guard try identity(of: reference.owner) != nil else { return nil }
+        return try row(of: reference)
+    }
+
+    private mutating func link(_ reference: PendingReferences.Reference, to target: StoredRow) throws {
+        guard let relationship = relationship(of: reference) else { return }
+        let (first, second) = relationship.end == .first ? (reference.owner, target) : (target, reference.owner)
+        switch layout.links[relationship.link] {
+        case .foreignKey(let table, let column, let order):
+            try setForeignKey(
+                relationship, first, second, table: table, column: column, order: order, position: reference.position)
+        case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
+            let mine = relationship.end == .first ? firstOrder : secondOrder
+            try insertLink(name, firstColumn, secondColumn, first, second, order: mine, position: reference.position)
+            if model.links[relationship.link].isSymmetric, first != second {
+                try insertLink(name, firstColumn, secondColumn, second, first, order: nil, position: 0)
+            }
+        }
+    }
+
+    private mutating func setForeignKey(
+        _ relationship: CompiledRelationship, _ first: StoredRow, _ second: StoredRow, table: String, column: String,
+        order: String?, position: Int64
+    ) throws {
+        let link = relationship.link
+        let key = columns[first.tree].keyColumn
+        if model.links[link].isOneToOne {
+            for holder in try storedTargets(of: second, link: link, from: .second) where holder != first.key {
+                try clearForeignKey(of: StoredRow(tree: first.tree, key: holder), link)
+                report.linksRemoved += 1
+            }
+        }
+        let current = try storedTargets(of: first, link: link, from: .first).first
+        guard current != second.key else { return }
+        if current != nil { report.linksRemoved += 1 }
+        try db.execute(
+            sql: "UPDATE \(table.quoted) SET \(column.quoted) = ? WHERE \(key) = ?",
+            arguments: [second.key.databaseValue, first.key.databaseValue])
+        if let order {
+            let place =
+                position >= 0 && relationship.end == .second
+                ? "?" : "(SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(table.quoted) WHERE \(column.quoted) = ?)"
+            let argument = position >= 0 && relationship.end == .second ? position.databaseValue : second.key.databaseValue
+            try db.execute(
+                sql: "UPDATE \(table.quoted) SET \(order.quoted) = \(place) WHERE \(key) = ?",
+                arguments: [argument, first.key.databaseValue])
+        }
+        report.linksAdded += 1
+        if let found = try identity(of: first) {
+            noteUpdate(found, first, [model.links[link].first.relationship?.name].compactMap { $0 })
+        }
+    }
+
+    private mutating func insertLink(
+        _ name: String, _ firstColumn: String, _ secondColumn: String, _ first: StoredRow, _ second: StoredRow,
+        order: String?, position: Int64
+    ) throws {
+        let orders = order.map { ", \($0.quoted)" } ?? ""
+        var arguments = [first.key.databaseValue, second.key.databaseValue]
+        if order != nil { arguments.append(position.databaseValue) }
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO \(name.quoted) (\(firstColumn.quoted), \(secondColumn.quoted)\(orders))
+                VALUES (?, ?\(order == nil ? "" : ", ?"))
+                """,
+            arguments: StatementArguments(arguments))
+        report.linksAdded += db.changesCount
+    }
+}
+
+extension PendingReferences.Reference {
+    /// Whether it is the same reference, wherever in its list.
+    func isSame(as other: Self) -> Bool {
+        owner == other.owner && ownerEntity == other.ownerEntity && relationship == other.relationship
+            && target == other.target
+    }
+}

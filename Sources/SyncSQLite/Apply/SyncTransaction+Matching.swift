@@ -1,0 +1,266 @@
+import GRDB
+import SyncCore
+
+// Stored rows meet the plan's nodes: by one pass over the table, or by looking each key up when the table is much
+// larger than the payload. The same pass compares values.
+extension SyncTransaction {
+    /// What a pass over stored rows is for.
+    enum Pass {
+        /// Presence, entity and links only: what counts is not decided yet.
+        case meet
+        /// Values only.
+        case compare
+        case both
+    }
+
+    mutating func matchRows() throws {
+        let pass: Pass = plan.mentions.isEmpty ? .both : .meet
+        for tree in model.trees where !trees[tree.id].isEmpty || scansForScope(tree.id) {
+            try matchKeyedRows(tree.id, pass)
+        }
+        for reference in plan.ownedRows { try matchOwnedRow(reference, pass) }
+        try resolveHiddenTargets()
+        try collectStrays()
+    }
+
+    /// The second pass, once it is decided which records count.
+    mutating func compareRows() throws {
+        for tree in model.trees where !trees[tree.id].isEmpty { try matchKeyedRows(tree.id, .compare) }
+        for reference in plan.ownedRows where trees[reference.tree].presence[reference.node] == .stored {
+            guard let key = trees[reference.tree].rowKey(reference.node, plan.rows[reference.tree], pool) else { continue }
+            _ = try accept(rowOf: key, as: reference, .compare)
+        }
+    }
+
+    /// Whether every stored row must be seen, because those the payload leaves out are deleted.
+    func scansForScope(_ tree: Int) -> Bool {
+        isWholeEntityScope && model.entities[plan.entity].tree == tree
+    }
+
+    /// Whether the scope is the whole entity.
+    var isWholeEntityScope: Bool {
+        plan.canDelete && predicate == nil && plan.parent == nil
+            && (options.scope == .all || model.entities[plan.entity].rootScope == nil)
+    }
+
+    // MARK: Keyed rows
+
+    private mutating func matchKeyedRows(_ tree: Int, _ pass: Pass) throws {
+        let keyed = plan.rows[tree].nodes.count - plan.rows[tree].owners.count
+        if pass != .compare, scansForScope(tree) { return try scan(tree, pass) }
+        guard keyed > 0 else { return }
+        let limit = keyed * 6
+        let stored = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(columns[tree].table) LIMIT \(limit + 1))") ?? 0
+        if stored == 0 { return }
+        if stored <= limit { try scan(tree, pass) } else { try lookUp(tree, pass) }
+    }
+
+    private mutating func scan(_ tree: Int, _ pass: Pass) throws {
+        let statement = try RawStatement(db, columns[tree].select)
+        let collectsStrays = pass != .compare
+        if collectsStrays { trees[tree].isScanned = true }
+        let watched = collectsStrays ? watchedLinks(tree) : []
+        while try statement.step() {
+            try checkCancellation()
+            let entity = entity(statement, tree)
+            if let node = node(statement, tree, entity: entity, keyColumn: nil) {
+                accept(statement, tree, node: node, entity: entity, pass)
+            } else if collectsStrays {
+                addStray(statement, tree, entity: entity, watched)
+            }
+        }
+    }
+
+    private mutating func lookUp(_ tree: Int, _ pass: Pass) throws {
+        var statements: [Int: RawStatement] = [:]
+        let batch = plan.rows[tree]
+        for node in batch.nodes.indices where batch.nodes[node].owner < 0 {
+            try checkCancellation()
+            let entityID = Int(batch.nodes[node].entity)
+            guard let keyOwner = model.entities[entityID].keyOwner else { continue }
+            let statement: RawStatement
+            if let known = statements[keyOwner] {
+                statement = known
+            } else {
+                statement = try RawStatement(db, columns[tree].select + keyCondition(model.entities[entityID]))
+                statements[keyOwner] = statement
+            }
+            statement.bind(batch.nodes[node].key, at: 1, pool)
+            if try statement.step() {
+                accept(statement, tree, node: node, entity: entity(statement, tree), pass)
+            }
+            statement.reset()
+        }
+    }
+
+    /// ` WHERE key = ?`, among the rows that share the entity's keys.
+    func keyCondition(_ entity: CompiledEntity) -> String {
+        let tree = entity.tree
+        guard columns[tree].hasHiddenKey, let slot = entity.keySlot, let owner = entity.keyOwner else {
+            return " WHERE \(columns[tree].keyColumn) = ?"
+        }
+        let family = model.entities[owner].family.map { model.entities[$0].name.literal }.joined(separator: ", ")
+        let among = columns[tree].entity == nil ? "" : " AND \(TableLayout.entityColumn.quoted) IN (\(family))"
+        return " WHERE \(layout.tables[tree].columns[slot].quoted) = ?\(among)"
+    }
+
+    func entity(_ statement: RawStatement, _ tree: Int) -> Int {
+        guard let column = columns[tree].entity else { return model.trees[tree].root }
+        return model.entityID(statement.string(column)) ?? model.trees[tree].root
+    }
+
+    /// The plan's node for a stored row. `keyColumn` is where its row key is, if not in the first column.
+    private func node(_ statement: RawStatement, _ tree: Int, entity: Int, keyColumn: Int?) -> Int? {
+        let compiled = model.entities[entity]
+        if columns[tree].hasHiddenKey, let known = trees[tree].nodeByHiddenKey[statement.integer(keyColumn ?? 0)] {
+            return Int(known)
+        }
+        guard let slot = compiled.keySlot, let keyOwner = compiled.keyOwner else { return nil }
+        let column = columns[tree].hasHiddenKey ? columns[tree].attributes + slot : keyColumn ?? 0
+        return node(statement, column, model.trees[tree].attributes[slot].type, plan.rows[tree], keyOwner)
+    }
+
+    /// The node with the key in a column.
+    func node(
+        _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ batch: RowBatch, _ keyOwner: Int
+    ) -> Int? {
+        switch type {
+        case .integer: return batch.node(forKey: .integer(statement.integer(column)), keyOwner: keyOwner, pool)
+        case .double: return batch.node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool)
+        case .date:
+            guard let date = DateParser.milliseconds(statement.text(column)) else { return nil }
+            return batch.node(forKey: .date(date), keyOwner: keyOwner, pool)
+        default: return batch.node(forText: statement.text(column), keyOwner: keyOwner, pool)
+        }
+    }
+
+    // MARK: Meeting a row
+
+    private mutating func accept(
+        _ statement: RawStatement, _ tree: Int, node: Int, entity: Int, _ pass: Pass
+    ) {
+        if pass != .compare { meet(statement, tree, node: node, entity: entity) }
+        if pass != .meet, trees[tree].presence[node] == .stored { compare(statement, tree, node: node) }
+    }
+
+    private mutating func meet(_ statement: RawStatement, _ tree: Int, node: Int, entity: Int) {
+        let wanted = Int(plan.rows[tree].nodes[node].entity)
+        guard model.entity(entity, isKindOf: wanted) else {
+            trees[tree].refused.insert(Int32(truncatingIfNeeded: node))
+            report.add(
+                .entityMismatch, wanted, key: trees[tree].rowKey(node, plan.rows[tree], pool),
+                "the stored row is a \(model.entities[entity].name); the record is skipped")
+            return
+        }
+        trees[tree].presence[node] = .stored
+        trees[tree].entity[node] = Int32(truncatingIfNeeded: entity)
+        if columns[tree].hasHiddenKey {
+            let key = statement.integer(0)
+            trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] = .integer(key)
+            trees[tree].nodeByHiddenKey[key] = Int32(truncatingIfNeeded: node)
+        }
+        for (index, link) in model.trees[tree].foreignKeys.enumerated() {
+            let column = columns[tree].foreignKeys + index
+            readTarget(statement, column, tree, node: node, index: index, link: link)
+            if let order = columns[tree].orders[index] {
+                if trees[tree].storedOrders[index].isEmpty {
+                    trees[tree].storedOrders[index] = Array(repeating: TreeState.noOrder, count: trees[tree].presence.count)
+                }
+                trees[tree].storedOrders[index][node] =
+                    statement.isNull(order) ? TreeState.noOrder : statement.integer(order)
+            }
+        }
+    }
+
+    private mutating func readTarget(
+        _ statement: RawStatement, _ column: Int, _ tree: Int, node: Int, index: Int, link: Int
+    ) {
+        guard !statement.isNull(column) else { return }
+        let targetTree = model.links[link].second.tree
+        if columns[targetTree].hasHiddenKey {
+            if trees[tree].rawTargets[index].isEmpty {
+                trees[tree].rawTargets[index] = Array(repeating: TreeState.noOrder, count: trees[tree].presence.count)
+            }
+            trees[tree].rawTargets[index][node] = statement.integer(column)
+        } else {
+            let target = targetNode(statement, column, targetTree)
+            trees[tree].storedTargets[index][node] = target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
+        }
+    }
+
+    /// The node a foreign key to an ordinary table points to.
+    func targetNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int? {
+        let root = model.entities[model.trees[tree].root]
+        guard let slot = root.keySlot, let keyOwner = root.keyOwner, !trees[tree].isEmpty else { return nil }
+        return node(statement, column, model.trees[tree].attributes[slot].type, plan.rows[tree], keyOwner)
+    }
+
+    /// Marks the columns that differ from the payload.
+    private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
+        let version = Int(trees[tree].values[node])
+        guard version >= 0 else { return }
+        let base = columns[tree].attributes
+        for slot in 0..<plan.rows[tree].stride {
+            let value = trees[tree].slot(slot, of: node, plan.rows[tree])
+            if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
+            if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
+            trees[tree].markDirty(node, column: slot)
+        }
+    }
+
+    /// Whether bytes that differ mean the same: JSON or a decimal that something else wrote in another spelling.
+    private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: Slot, _ type: AttributeType) -> Bool {
+        guard slot.isText, !statement.isNull(column) else { return false }
+        switch type {
+        case .json:
+            guard let value = try? JSONValue(parsing: Array(statement.text(column))) else { return false }
+            return CanonicalJSON.bytes(value).elementsEqual(pool.bytes(slot))
+        case .decimal:
+            var canonical: [UInt8] = []
+            return DecimalText.append(statement.text(column), to: &canonical) && canonical.elementsEqual(pool.bytes(slot))
+        default:
+            return false
+        }
+    }
+
+    // MARK: Rows known by their owner
+
+    private mutating func matchOwnedRow(_ reference: ChangePlan.RowReference, _ pass: Pass) throws {
+        let node = plan.rows[reference.tree].nodes[reference.node]
+        let owner = plan.rows[reference.tree].owners[Int(node.owner)]
+        guard trees[Int(owner.tree)].presence[Int(owner.node)] == .stored,
+            let ownerKey = trees[Int(owner.tree)].rowKey(Int(owner.node), plan.rows[Int(owner.tree)], pool)
+        else { return }
+        let stored = try storedTargets(
+            of: StoredRow(tree: Int(owner.tree), key: ownerKey), link: Int(owner.link), from: owner.end)
+        guard Int(owner.position) < stored.count else { return }
+        let key = stored[Int(owner.position)]
+        guard try accept(rowOf: key, as: reference, pass) else { return }
+        trees[reference.tree].setOwnedKey(key, of: reference.node)
+    }
+
+    private mutating func accept(rowOf key: RowKey, as reference: ChangePlan.RowReference, _ pass: Pass) throws -> Bool {
+        let statement = try statements.statement(
+            columns[reference.tree].select + " WHERE \(columns[reference.tree].keyColumn) = ?")
+        statement.bind(key, at: 1)
+        guard try statement.step() else { return false }
+        defer { statement.reset() }
+        let entity = entity(statement, reference.tree)
+        accept(statement, reference.tree, node: reference.node, entity: entity, pass)
+        return trees[reference.tree].presence[reference.node] == .stored
+    }
+
+    private mutating func resolveHiddenTargets() throws {
+        for tree in model.trees {
+            for (index, link) in tree.foreignKeys.enumerated() where !trees[tree.id].rawTargets[index].isEmpty {
+                let nodes = trees[model.links[link].second.tree].nodeByHiddenKey
+                for node in trees[tree.id].presence.indices {
+                    let raw = trees[tree.id].rawTargets[index][node]
+                    if raw == TreeState.noOrder { continue }
+                    trees[tree.id].storedTargets[index][node] = nodes[raw] ?? TreeState.otherTarget
+                }
+            }
+        }
+    }
+}

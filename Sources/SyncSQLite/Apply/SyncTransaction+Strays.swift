@@ -1,0 +1,159 @@
+import GRDB
+import SyncCore
+
+/// A row of a table, by its row key.
+struct StoredRow: Hashable {
+    var tree: Int
+    var key: RowKey
+}
+
+// Stored rows that the payload does not mention, but that point to rows whose links it replaces.
+extension SyncTransaction {
+    /// Which of a tree's foreign keys can lose rows to what the payload says of their targets.
+    func watchedLinks(_ tree: Int) -> [Bool] {
+        model.trees[tree].foreignKeys.map { link in
+            plan.links[link].replacements.contains { $0.end == .second }
+                || (model.links[link].isOneToOne && !plan.links[link].assertions.isEmpty)
+        }
+    }
+
+    mutating func addStray(_ statement: RawStatement, _ tree: Int, entity: Int, _ watched: [Bool]) {
+        guard let key = statement.key(0) else { return }
+        let index = trees[tree].strays.count
+        var isNeeded = scansForScope(tree) && model.entity(entity, isKindOf: plan.entity) && !key.isLocal
+        for (position, link) in model.trees[tree].foreignKeys.enumerated() where watched[position] {
+            let column = columns[tree].foreignKeys + position
+            let targetTree = model.links[link].second.tree
+            if statement.isNull(column) || columns[targetTree].hasHiddenKey { continue }
+            guard let target = targetNode(statement, column, targetTree) else { continue }
+            trees[tree].strayLinks.append(.init(stray: index, link: link, target: Int32(truncatingIfNeeded: target)))
+            isNeeded = true
+        }
+        if isNeeded { trees[tree].strays.append(.init(key: key, entity: entity)) }
+    }
+
+    /// Completes the strays of tables that were not read whole, and of links to hidden-key tables; drops those that
+    /// turned out to be nodes.
+    mutating func collectStrays() throws {
+        for tree in model.trees {
+            let watched = watchedLinks(tree.id)
+            for (position, link) in tree.foreignKeys.enumerated() where watched[position] {
+                try collectStrays(tree.id, link)
+            }
+            dropMatchedStrays(tree.id)
+        }
+    }
+
+    private mutating func collectStrays(_ tree: Int, _ link: Int) throws {
+        guard case .foreignKey(let table, let column, _) = layout.links[link] else { return }
+        let known = Set(trees[tree].strayLinks.lazy.filter { $0.link == link }.map(\.target))
+        let targets = strayTargets(link).subtracting(known)
+        guard !targets.isEmpty else { return }
+        if trees[tree].isScanned, !columns[model.links[link].second.tree].hasHiddenKey { return }
+        let second = model.links[link].second.tree
+        let entityColumn = columns[tree].entity == nil ? "NULL" : TableLayout.entityColumn.quoted
+        let statement = try RawStatement(
+            db, "SELECT \(columns[tree].keyColumn), \(entityColumn) FROM \(table.quoted) WHERE \(column.quoted) = ?")
+        for target in targets where trees[second].presence[Int(target)] == .stored {
+            try checkCancellation()
+            guard let key = trees[second].rowKey(Int(target), plan.rows[second], pool) else { continue }
+            statement.bind(key, at: 1)
+            while try statement.step() {
+                guard let stray = statement.key(0), !isNode(stray, tree) else { continue }
+                let entity = statement.isNull(1) ? model.trees[tree].root : model.entityID(statement.string(1)) ?? 0
+                trees[tree].strayLinks.append(.init(stray: trees[tree].strays.count, link: link, target: target))
+                trees[tree].strays.append(.init(key: stray, entity: entity))
+            }
+            statement.reset()
+        }
+    }
+
+    /// The second-end nodes of a link that can lose rows.
+    private func strayTargets(_ link: Int) -> Set<Int32> {
+        var targets = Set(plan.links[link].replacements.lazy.filter { $0.end == .second }.map(\.node))
+        if model.links[link].isOneToOne { targets.formUnion(plan.links[link].assertions.map(\.second)) }
+        return targets
+    }
+
+    /// Whether a stored row is one of the plan's nodes.
+    func isNode(_ key: RowKey, _ tree: Int) -> Bool { node(of: key, tree) != nil }
+
+    /// The plan's node for a stored row.
+    func node(of key: RowKey, _ tree: Int) -> Int32? {
+        if columns[tree].hasHiddenKey {
+            guard case .integer(let hidden) = key else { return nil }
+            return trees[tree].nodeByHiddenKey[hidden]
+        }
+        if let owned = ownedNode(key, tree) { return owned }
+        let root = model.entities[model.trees[tree].root]
+        guard let slot = root.keySlot, let keyOwner = root.keyOwner else { return nil }
+        let batch = plan.rows[tree]
+        let found: Int? =
+            switch key {
+            case .integer(let value): batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
+            case .real(let value): batch.node(forKey: .real(value), keyOwner: keyOwner, pool)
+            case .text(let text):
+                Array(text.utf8).withUnsafeBufferPointer { bytes in
+                    guard model.trees[tree].attributes[slot].type == .date else {
+                        return batch.node(forText: bytes, keyOwner: keyOwner, pool)
+                    }
+                    return DateParser.milliseconds(bytes).flatMap {
+                        batch.node(forKey: .date($0), keyOwner: keyOwner, pool)
+                    }
+                }
+            }
+        return found.map { Int32(truncatingIfNeeded: $0) }
+    }
+
+    /// A node that met its row through its owner, or was given a local key.
+    private func ownedNode(_ key: RowKey, _ tree: Int) -> Int32? {
+        trees[tree].ownedNodes[key]
+    }
+
+    private mutating func dropMatchedStrays(_ tree: Int) {
+        guard !trees[tree].ownedNodes.isEmpty, !trees[tree].strays.isEmpty else { return }
+        let owned = trees[tree].ownedNodes
+        let dropped = Set(trees[tree].strays.indices.filter { owned[trees[tree].strays[$0].key] != nil })
+        trees[tree].strayLinks.removeAll { dropped.contains($0.stray) }
+        for index in dropped { trees[tree].strays[index].isNode = true }
+    }
+
+    // MARK: Stored links
+
+    /// The row with a key, if it is stored.
+    func storedRow(ofKey key: Slot, _ entity: CompiledEntity) throws -> StoredRow? {
+        let statement = try statements.statement(
+            "SELECT \(columns[entity.tree].keyColumn) FROM \(columns[entity.tree].table)" + keyCondition(entity))
+        statement.bind(key, at: 1, pool)
+        guard try statement.step() else { return nil }
+        defer { statement.reset() }
+        return statement.key(0).map { StoredRow(tree: entity.tree, key: $0) }
+    }
+
+    /// The row keys at the other end of a row's stored links, in order.
+    func storedTargets(of row: StoredRow, link: Int, from end: Link.End) throws -> [RowKey] {
+        let statement = try statements.statement(storedTargetsSQL(link, from: end))
+        statement.bind(row.key, at: 1)
+        var keys: [RowKey] = []
+        while try statement.step() {
+            if let key = statement.key(0) { keys.append(key) }
+        }
+        statement.reset()
+        return keys
+    }
+
+    private func storedTargetsSQL(_ link: Int, from end: Link.End) -> String {
+        switch layout.links[link] {
+        case .foreignKey(let table, let column, let order):
+            let key = columns[model.links[link].first.tree].keyColumn
+            if end == .first { return "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ?" }
+            let orderBy = ([order?.quoted].compactMap { $0 } + [key]).joined(separator: ", ")
+            return "SELECT \(key) FROM \(table.quoted) WHERE \(column.quoted) = ? ORDER BY \(orderBy)"
+        case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
+            let (mine, other) = end == .first ? (first, second) : (second, first)
+            let order = end == .first ? firstOrder : secondOrder
+            let orderBy = ([order?.quoted].compactMap { $0 } + [other.quoted]).joined(separator: ", ")
+            return "SELECT \(other.quoted) FROM \(name.quoted) WHERE \(mine.quoted) = ? ORDER BY \(orderBy)"
+        }
+    }
+}

@@ -1,0 +1,282 @@
+import GRDB
+import SyncCore
+
+// Inserts and updates, in key order, with one prepared statement each. Foreign keys are deferred, so any order of
+// tables is right.
+extension SyncTransaction {
+    mutating func writeRows() throws {
+        for tree in model.trees where !trees[tree.id].isEmpty {
+            try insertRows(tree.id)
+            try updateRows(tree.id)
+        }
+        try unlinkStrays()
+    }
+
+    // MARK: Inserts
+
+    private mutating func insertRows(_ tree: Int) throws {
+        let batch = plan.rows[tree]
+        var new = batch.nodes.indices.filter { trees[tree].presence[$0] == .new }
+        guard !new.isEmpty else { return }
+        sortByKey(&new, tree)
+        let inserted = columns[tree].inserted
+        let names = inserted.map { columns[tree].names[$0] }
+        let places = inserted.map { "?\($0 + 1)" }.joined(separator: ", ")
+        let statement = try RawStatement(
+            db, "INSERT INTO \(columns[tree].table) (\(names.joined(separator: ", "))) VALUES (\(places))")
+        let defaults = try defaultSlots(tree)
+        for node in new {
+            try checkCancellation()
+            bindKey(of: node, tree, to: statement, at: 1)
+            if let entity = columns[tree].entity {
+                statement.bind(.text(model.entities[Int(batch.nodes[node].entity)].name), at: entity + 1)
+            }
+            bindValues(of: node, tree, defaults, to: statement)
+            for index in model.trees[tree].foreignKeys.indices {
+                bindTarget(of: node, tree, index, to: statement, at: columns[tree].foreignKeys + index + 1)
+                if let order = columns[tree].orders[index] {
+                    bindOrder(of: node, tree, index, to: statement, at: order + 1)
+                }
+            }
+            try statement.execute()
+        }
+        report.inserted(new, tree, trees[tree], pool)
+    }
+
+    private func sortByKey(_ nodes: inout [Int], _ tree: Int) {
+        let batch = plan.rows[tree]
+        guard nodes.contains(where: { batch.nodes[$0].key.kind != .absent }) else { return }
+        if nodes.allSatisfy({ batch.nodes[$0].key.kind == .integer }) {
+            nodes.sort { batch.nodes[$0].key.integer < batch.nodes[$1].key.integer }
+        } else if nodes.allSatisfy({ batch.nodes[$0].key.isText }) {
+            nodes.sort { left, right in
+                let l = pool.bytes(batch.nodes[left].key)
+                let r = pool.bytes(batch.nodes[right].key)
+                return l.lexicographicallyPrecedes(r)
+            }
+        }
+    }
+
+    private func bindKey(of node: Int, _ tree: Int, to statement: RawStatement, at parameter: Int) {
+        if let key = trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] {
+            statement.bind(key, at: parameter)
+        } else {
+            statement.bind(plan.rows[tree].nodes[node].key, at: parameter, pool)
+        }
+    }
+
+    /// Attribute values of a new row: the payload's, else the model's defaults. Keys have none.
+    private func bindValues(of node: Int, _ tree: Int, _ defaults: Defaults, to statement: RawStatement) {
+        let batch = plan.rows[tree]
+        let entity = model.entities[Int(batch.nodes[node].entity)]
+        let keyColumn = columns[tree].hasHiddenKey ? nil : model.trees[tree].keySlot
+        for slot in 0..<batch.stride {
+            let parameter = columns[tree].attributes + slot + 1
+            if slot == keyColumn { continue }
+            let value = trees[tree].slot(slot, of: node, batch)
+            if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
+                defaults.bind(slot, to: statement, at: parameter)
+            } else {
+                statement.bind(value, at: parameter, pool)
+            }
+        }
+    }
+
+    /// The model's defaults as slots, with their own texts.
+    struct Defaults {
+        var slots: [Slot]
+        var arena: [UInt8]
+
+        func bind(_ slot: Int, to statement: RawStatement, at parameter: Int) {
+            switch slots[slot].kind {
+            case .arenaText:
+                let bytes = arena[slots[slot].offset..<slots[slot].offset + Int(slots[slot].length)]
+                statement.bind(.text(String(decoding: bytes, as: UTF8.self)), at: parameter)
+            case .arenaBlob:
+                let bytes = arena[slots[slot].offset..<slots[slot].offset + Int(slots[slot].length)]
+                statement.bind(copying: Array(bytes), at: parameter)
+            default:
+                statement.bind(slots[slot], at: parameter, TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0)))
+            }
+        }
+    }
+
+    private func defaultSlots(_ tree: Int) throws -> Defaults {
+        var defaults = Defaults(slots: [], arena: [])
+        for attribute in model.trees[tree].attributes {
+            defaults.slots.append(attribute.defaultValue?.slot(arena: &defaults.arena) ?? .null)
+        }
+        return defaults
+    }
+
+    private func bindTarget(of node: Int, _ tree: Int, _ index: Int, to statement: RawStatement, at parameter: Int) {
+        let target = trees[tree].targets[index][node]
+        guard target >= 0 else { return statement.bindNull(at: parameter) }
+        let second = model.links[model.trees[tree].foreignKeys[index]].second.tree
+        bindKey(of: Int(target), second, to: statement, at: parameter)
+    }
+
+    private func bindOrder(of node: Int, _ tree: Int, _ index: Int, to statement: RawStatement, at parameter: Int) {
+        let orders = trees[tree].orders[index]
+        guard !orders.isEmpty, orders[node] != TreeState.noOrder else { return statement.bindNull(at: parameter) }
+        statement.bind(orders[node], at: parameter)
+    }
+
+    // MARK: Updates
+
+    private mutating func updateRows(_ tree: Int) throws {
+        let state = trees[tree]
+        var updates: [[UInt64]: RawStatement] = [:]
+        for node in state.presence.indices where state.presence[node] == .stored {
+            guard state.isDirty(node) else {
+                if state.values[node] >= 0 { report.unchanged(node, tree, state) }
+                continue
+            }
+            try checkCancellation()
+            let mask = Array(state.dirty[node * state.words..<(node + 1) * state.words])
+            let dirty = (0..<state.columnCount).filter { mask[$0 >> 6] & (1 << UInt64($0 & 63)) != 0 }
+            let statement: RawStatement
+            if let known = updates[mask] {
+                statement = known
+            } else {
+                let names = dirty.map { "\(columnName($0, tree)) = ?" }.joined(separator: ", ")
+                statement = try RawStatement(
+                    db, "UPDATE \(columns[tree].table) SET \(names) WHERE \(columns[tree].keyColumn) = ?")
+                updates[mask] = statement
+            }
+            for (index, column) in dirty.enumerated() { bindColumn(column, of: node, tree, to: statement, at: index + 1) }
+            bindKey(of: node, tree, to: statement, at: dirty.count + 1)
+            try statement.execute()
+            report.updated(node, tree, state, dirty.compactMap { changedName($0, tree) }, pool)
+        }
+    }
+
+    private func columnName(_ column: Int, _ tree: Int) -> String {
+        let attributes = model.trees[tree].attributes.count
+        let foreignKeys = model.trees[tree].foreignKeys.count
+        if column < attributes { return columns[tree].names[columns[tree].attributes + column] }
+        if column < attributes + foreignKeys {
+            return columns[tree].names[columns[tree].foreignKeys + column - attributes]
+        }
+        return columns[tree].names[columns[tree].orders[column - attributes - foreignKeys] ?? 0]
+    }
+
+    /// The name of the attribute or to-one relationship behind a column; nil for positions.
+    private func changedName(_ column: Int, _ tree: Int) -> String? {
+        let attributes = model.trees[tree].attributes
+        if column < attributes.count { return attributes[column].name }
+        let index = column - attributes.count
+        guard index < model.trees[tree].foreignKeys.count else { return nil }
+        return model.links[model.trees[tree].foreignKeys[index]].first.relationship?.name
+    }
+
+    private func bindColumn(_ column: Int, of node: Int, _ tree: Int, to statement: RawStatement, at parameter: Int) {
+        let attributes = model.trees[tree].attributes.count
+        let foreignKeys = model.trees[tree].foreignKeys.count
+        if column < attributes {
+            statement.bind(trees[tree].slot(column, of: node, plan.rows[tree]), at: parameter, pool)
+        } else if column < attributes + foreignKeys {
+            bindTarget(of: node, tree, column - attributes, to: statement, at: parameter)
+        } else {
+            bindOrder(of: node, tree, column - attributes - foreignKeys, to: statement, at: parameter)
+        }
+    }
+
+    // MARK: Links
+
+    /// Rows the payload does not mention whose owner says that they are not its any more.
+    private mutating func unlinkStrays() throws {
+        for (row, links) in unlinked where !unlisted.contains(row) {
+            for link in links { try clearForeignKey(of: row, link) }
+        }
+    }
+
+    /// Sets a foreign key, and its order, to NULL, and reports the row as updated.
+    mutating func clearForeignKey(of row: StoredRow, _ link: Int) throws {
+        guard case .foreignKey(let table, let column, let order) = layout.links[link] else { return }
+        let cleared = ([column] + [order].compactMap { $0 }).map { "\($0.quoted) = NULL" }.joined(separator: ", ")
+        let statement = try statements.statement(
+            "UPDATE \(table.quoted) SET \(cleared) WHERE \(columns[row.tree].keyColumn) = ?")
+        statement.bind(row.key, at: 1)
+        try statement.execute()
+        guard let found = try identity(of: row) else { return }
+        noteUpdate(found, row, [model.links[link].first.relationship?.name].compactMap { $0 })
+    }
+
+    mutating func writeJoinTables() throws {
+        for (link, changes) in joins.sorted(by: { $0.key < $1.key }) {
+            guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link]
+            else { continue }
+            let removal = try RawStatement(
+                db, "DELETE FROM \(name.quoted) WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
+            for pair in changes.removed {
+                removal.bind(pair.first, at: 1)
+                removal.bind(pair.second, at: 2)
+                try removal.execute()
+            }
+            let orders = [firstOrder, secondOrder].compactMap { $0 }
+            try reorder(changes, name, first, second, firstOrder, secondOrder)
+            let names = ([first, second] + orders).map(\.quoted).joined(separator: ", ")
+            let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
+            let insertion = try RawStatement(db, "INSERT INTO \(name.quoted) (\(names)) VALUES (\(places))")
+            var next = NextOrders(link: link)
+            for pair in changes.added {
+                try checkCancellation()
+                bindKey(of: Int(pair.first), model.links[link].first.tree, to: insertion, at: 1)
+                bindKey(of: Int(pair.second), model.links[link].second.tree, to: insertion, at: 2)
+                var parameter = 3
+                if firstOrder != nil {
+                    insertion.bind(try pair.firstOrder ?? nextOrder(&next, .first, pair.first), at: parameter)
+                    parameter += 1
+                }
+                if secondOrder != nil {
+                    insertion.bind(try pair.secondOrder ?? nextOrder(&next, .second, pair.second), at: parameter)
+                }
+                try insertion.execute()
+            }
+        }
+    }
+
+    private func reorder(
+        _ changes: JoinChanges, _ name: String, _ first: String, _ second: String, _ firstOrder: String?,
+        _ secondOrder: String?
+    ) throws {
+        for (pair, firstPosition, secondPosition) in changes.reordered {
+            for (column, position) in [(firstOrder, firstPosition), (secondOrder, secondPosition)] {
+                guard let column, let position else { continue }
+                let statement = try statements.statement(
+                    "UPDATE \(name.quoted) SET \(column.quoted) = ? WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
+                statement.bind(position, at: 1)
+                statement.bind(pair.first, at: 2)
+                statement.bind(pair.second, at: 3)
+                try statement.execute()
+            }
+        }
+    }
+
+    /// The next free positions at the ends of a link, asked of the store once per row.
+    private struct NextOrders {
+        let link: Int
+        var known: [Int64: Int64] = [:]
+    }
+
+    private func nextOrder(_ next: inout NextOrders, _ end: Link.End, _ node: Int32) throws -> Int64 {
+        let place = Int64(node) << 1 | Int64(end.rawValue)
+        if let known = next.known[place] {
+            next.known[place] = known + 1
+            return known
+        }
+        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
+            let order = end == .first ? firstOrder : secondOrder
+        else { return 0 }
+        let tree = model.links[next.link].side(end).tree
+        let mine = end == .first ? first : second
+        let statement = try statements.statement(
+            "SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(name.quoted) WHERE \(mine.quoted) = ?")
+        bindKey(of: Int(node), tree, to: statement, at: 1)
+        defer { statement.reset() }
+        let free = try statement.step() ? statement.integer(0) : 0
+        next.known[place] = free + 1
+        return free
+    }
+}

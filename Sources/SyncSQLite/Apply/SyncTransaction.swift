@@ -1,0 +1,94 @@
+import GRDB
+import SyncCore
+
+/// One sync inside its transaction: a plan against the stored rows. Reads top to bottom.
+struct SyncTransaction {
+    let db: Database
+    let plan: ChangePlan
+    let model: CompiledModel
+    let layout: StoreLayout
+    let pool: TextPool
+    let options: SyncOptions
+    let predicate: RecordPredicate?
+    let columns: [RowColumns]
+    let statements: StatementCache
+
+    var trees: [TreeState]
+    /// Where operations are restricted or values required: whether each record counts.
+    var activeMentions: [Bool] = []
+    var joins: [Int: JoinChanges] = [:]
+    var pending: PendingReferences
+    var report: ChangeReport
+    /// Row keys of a parent's rows before the sync.
+    var parentRows: [RowKey] = []
+    /// Unmentioned rows that a list of objects leaves out: to be deleted.
+    var unlisted: Set<StoredRow> = []
+    /// Unmentioned rows that lose links, and which.
+    var unlinked: [StoredRow: Set<Int>] = [:]
+    /// Rows without a key that lost a link.
+    var orphans: Set<StoredRow> = []
+    /// Rows deleted because the scope of the root, not a list or a rule, left them out.
+    var rootDoomed: Set<StoredRow> = []
+    var unresolved: [SyncResult.UnresolvedReference] = []
+    var steps = 0
+
+    /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
+    static func apply(
+        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database
+    ) throws -> SyncResult {
+        try plan.withTexts { pool in
+            var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
+            try sync.findParent()
+            try sync.matchRows()
+            try sync.decideWhichRecordsCount()
+            try sync.resolveForeignKeys()
+            try sync.resolveJoinTables()
+            try sync.writeRows()
+            try sync.writeJoinTables()
+            try sync.linkLateReferences()
+            try sync.deleteRows()
+            try sync.checkGuard()
+            try sync.notifyObservers()
+            return sync.finishedResult()
+        }
+    }
+
+    private init(
+        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
+        _ pool: TextPool, _ db: Database
+    ) throws {
+        self.db = db
+        self.plan = plan
+        self.model = plan.model
+        self.layout = layout
+        self.pool = pool
+        self.options = options
+        self.predicate = predicate
+        columns = plan.model.trees.map { RowColumns($0, layout) }
+        statements = StatementCache(db)
+        trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
+        pending = try PendingReferences(db)
+        report = ChangeReport(plan, collectsKeys: options.collectsKeys)
+    }
+
+    /// Called in every long loop; notices a cancelled task every few thousand rows.
+    @inline(__always)
+    mutating func checkCancellation() throws {
+        steps &+= 1
+        if steps & 4095 == 0, Task.isCancelled { throw CancellationError() }
+    }
+
+    /// The parent must be stored.
+    private mutating func findParent() throws {
+        guard let parent = plan.parent else { return }
+        let entity = model.entities[Int(plan.rows[parent.tree].nodes[parent.node].entity)]
+        let found = try storedRow(ofKey: plan.rows[parent.tree].nodes[parent.node].key, entity)
+        guard let found else {
+            let key = RowKey(plan.rows[parent.tree].nodes[parent.node].key, pool)
+            throw SyncError(
+                .parentNotFound, "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
+                entity: entity.name)
+        }
+        parentRows = try storedTargets(of: found, link: parent.link, from: parent.end)
+    }
+}

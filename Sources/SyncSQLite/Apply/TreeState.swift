@@ -1,0 +1,117 @@
+import SyncCore
+
+/// What a sync knows of one table's rows while it runs: the plan's nodes, met with what is stored.
+struct TreeState {
+    /// How a node stands to the store.
+    enum Presence: UInt8 {
+        /// Not stored and not (or not yet) to be inserted.
+        case missing
+        case stored
+        /// To be inserted.
+        case new
+    }
+
+    /// A stored row that the payload does not mention, seen while matching.
+    struct Stray {
+        var key: RowKey
+        var entity: Int
+        /// Whether it turned out to be a node that met its row through its owner.
+        var isNode = false
+    }
+
+    /// A stray that points to a node.
+    struct StrayLink {
+        var stray: Int
+        var link: Int
+        var target: Int32
+    }
+
+    /// A stored foreign key: the node it points to, if the plan has it.
+    static let noTarget: Int32 = -1
+    static let otherTarget: Int32 = -2
+
+    let tree: Int
+    /// Columns per node in `dirty`: attributes, then foreign keys, then their orders.
+    let columnCount: Int
+    let words: Int
+
+    var presence: [Presence]
+    /// The entity each stored row is of; for others the node's own.
+    var entity: [Int32]
+    /// Which version's values count for each node: its place in the batch's versions, beyond them in `merged`,
+    /// or -1 for none.
+    var values: [Int32]
+    /// Values merged from several versions.
+    var merged: [Slot] = []
+    /// A bit per column that must be written.
+    var dirty: [UInt64]
+    /// The row keys of nodes that do not have them in their slot: hidden keys and local keys.
+    var rowKeys: [Int32: RowKey] = [:]
+    var nodeByHiddenKey: [Int64: Int32] = [:]
+    /// Rows met through their owners, and new ones with local keys.
+    var ownedNodes: [RowKey: Int32] = [:]
+    /// Whether every stored row was looked at.
+    var isScanned = false
+    /// Per foreign key link of this tree (by position in `EntityTree.foreignKeys`), what is stored and what shall be.
+    var storedTargets: [[Int32]]
+    var storedOrders: [[Int64]]
+    var targets: [[Int32]]
+    var orders: [[Int64]]
+    /// Targets that are rows of hidden-key tables, until those are matched.
+    var rawTargets: [[Int64]]
+    var strays: [Stray] = []
+    var strayLinks: [StrayLink] = []
+    var refused: Set<Int32> = []
+
+    static let noOrder = Int64.min
+
+    init(_ tree: EntityTree, _ batch: RowBatch) {
+        self.tree = tree.id
+        let count = batch.nodes.count
+        columnCount = tree.attributes.count + 2 * tree.foreignKeys.count
+        words = (columnCount + 63) / 64
+        presence = Array(repeating: .missing, count: count)
+        entity = batch.nodes.map(\.entity)
+        values = batch.nodes.map(\.firstVersion)
+        dirty = Array(repeating: 0, count: count * words)
+        let none = Array(repeating: Self.noTarget, count: count)
+        storedTargets = tree.foreignKeys.map { _ in none }
+        targets = storedTargets
+        rawTargets = tree.foreignKeys.map { _ in [] }
+        storedOrders = tree.foreignKeys.map { _ in [] }
+        orders = storedOrders
+    }
+
+    var isEmpty: Bool { presence.isEmpty }
+
+    @inline(__always)
+    mutating func markDirty(_ node: Int, column: Int) {
+        dirty[node * words + column >> 6] |= 1 << UInt64(column & 63)
+    }
+
+    func isDirty(_ node: Int) -> Bool {
+        for word in 0..<words where dirty[node * words + word] != 0 { return true }
+        return false
+    }
+
+    mutating func setOwnedKey(_ key: RowKey, of node: Int) {
+        rowKeys[Int32(truncatingIfNeeded: node)] = key
+        ownedNodes[key] = Int32(truncatingIfNeeded: node)
+    }
+
+    func isPresent(_ node: Int32) -> Bool { node >= 0 && presence[Int(node)] != .missing }
+
+    /// The value of a slot, from whichever version counts.
+    @inline(__always)
+    func slot(_ slot: Int, of node: Int, _ batch: RowBatch) -> Slot {
+        let version = Int(values[node])
+        if version < 0 { return .absent }
+        if version < batch.versions.count { return batch.slots[version * batch.stride + slot] }
+        return merged[(version - batch.versions.count) * batch.stride + slot]
+    }
+
+    /// The key a node's row is stored under.
+    func rowKey(_ node: Int, _ batch: RowBatch, _ pool: TextPool) -> RowKey? {
+        rowKeys[Int32(truncatingIfNeeded: node)] ?? RowKey(batch.nodes[node].key, pool)
+    }
+}

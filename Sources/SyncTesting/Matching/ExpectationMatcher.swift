@@ -1,0 +1,108 @@
+import SyncCore
+
+/// Compares a row with the values a scenario expects of it.
+struct ExpectationMatcher<Source: RowSource> {
+    let model: Model
+    let source: Source
+
+    /// What of the expectation is not met; empty if all of it is.
+    ///
+    /// - Throws: ``ScenarioError`` if the expectation is not one: an unknown name, or a shape that says nothing.
+    func mismatches(_ expected: JSONValue, in row: FoundRow, at path: String = "") async throws -> [Mismatch] {
+        guard case .object(let members) = expected else {
+            throw ScenarioError("expected values must be an object, not \(expected.kindName)")
+        }
+        let entity = try model.compiled.entity(named: row.entity)
+        var mismatches: [Mismatch] = []
+        for member in members {
+            let path = path.isEmpty ? member.key : "\(path).\(member.key)"
+            if let slot = entity.slotByName[member.key] {
+                let attribute = model.compiled.trees[entity.tree].attributes[slot]
+                let found = row.values[attribute.name] ?? .null
+                if !ValueMatcher.matches(member.value, found, isFloat: attribute.sourceType == "Float") {
+                    mismatches.append(Mismatch(path, member.value, ValueMatcher.json(found)))
+                }
+            } else if let relationship = entity.relationship(named: member.key) {
+                let targets = try await source.targets(of: row, along: relationship.name)
+                mismatches +=
+                    relationship.isToMany
+                    ? try toMany(member.value, targets, at: path)
+                    : try await toOne(member.value, targets, at: path)
+            } else {
+                throw ScenarioError("entity \(entity.name) has neither attribute nor relationship '\(member.key)'")
+            }
+        }
+        return mismatches
+    }
+
+    // MARK: Relationships
+
+    private func toOne(_ expected: JSONValue, _ targets: [FoundRow], at path: String) async throws -> [Mismatch] {
+        guard targets.count <= 1 else { return [Mismatch(path, expected, .string("\(targets.count) rows"))] }
+        switch (expected, targets.first) {
+        case (.null, nil): return []
+        case (.null, let target?): return [Mismatch(path, .null, summary(of: target))]
+        case (.object, nil): return [Mismatch(path, expected, .null)]
+        case (.object, let target?): return try await mismatches(expected, in: target, at: path)
+        default: throw ScenarioError("'\(path)' is a to-one relationship: expect an object or null")
+        }
+    }
+
+    private func toMany(_ expected: JSONValue, _ targets: [FoundRow], at path: String) throws -> [Mismatch] {
+        var fields = try ScenarioFields(expected, of: "'\(path)', a to-many relationship,")
+        guard !fields.names.isEmpty else { throw ScenarioError("'\(path)' expects nothing") }
+        var mismatches: [Mismatch] = []
+        if let count = try fields.optionalInteger("count"), count != targets.count {
+            mismatches.append(Mismatch("\(path).count", .number("\(count)"), .number("\(targets.count)")))
+        }
+        for (name, isOrdered) in [("ids", false), ("orderedIDs", true)] {
+            guard let value = fields.optional(name) else { continue }
+            guard case .array(let ids) = value else { throw ScenarioError("'\(path).\(name)' must be an array") }
+            let found = try targets.map(key)
+            if !(isOrdered ? sameOrder(ids, found) : sameMembers(ids, found)) {
+                mismatches.append(Mismatch("\(path).\(name)", value, .array(found.map(ValueMatcher.json))))
+            }
+        }
+        try fields.finish()
+        return mismatches
+    }
+
+    private func sameOrder(_ expected: [JSONValue], _ found: [StoredValue]) -> Bool {
+        expected.count == found.count && zip(expected, found).allSatisfy { ValueMatcher.matches($0, $1) }
+    }
+
+    private func sameMembers(_ expected: [JSONValue], _ found: [StoredValue]) -> Bool {
+        var rest = found
+        for id in expected {
+            guard let index = rest.firstIndex(where: { ValueMatcher.matches(id, $0) }) else { return false }
+            rest.remove(at: index)
+        }
+        return rest.isEmpty
+    }
+
+    // MARK: Keys
+
+    private func key(of row: FoundRow) throws -> StoredValue {
+        guard let name = try keyName(of: row) else {
+            throw ScenarioError("entity \(row.entity) has no primary key: its rows have no ids")
+        }
+        return row.values[name] ?? .null
+    }
+
+    private func keyName(of row: FoundRow) throws -> String? {
+        let entity = try model.compiled.entity(named: row.entity)
+        return entity.keySlot.map { model.compiled.trees[entity.tree].attributes[$0].name }
+    }
+
+    /// The row by its key, as a report shows a row that should not be there.
+    private func summary(of row: FoundRow) -> JSONValue {
+        guard let name = try? keyName(of: row) else { return .string("a row of \(row.entity)") }
+        return .object([.init(name, ValueMatcher.json(row.values[name] ?? .null))])
+    }
+}
+
+extension Mismatch {
+    fileprivate init(_ path: String, _ expected: JSONValue, _ found: JSONValue) {
+        self.init(path: path, expected: expected.scenarioText, found: found.scenarioText)
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Sync
+import SyncCore
+import SyncSQLite
+
+/// What steps do to a store: the one place where scenarios call the library.
+struct ScenarioActions: Sendable {
+    /// The kinds of steps the library has no call for yet. They fail their case.
+    static let unsupported: Set<ScenarioStep.Kind> = [.insertOrUpdate, .update, .delete, .export]
+
+    var stack: DataStack
+    let file: ScenarioFile
+    /// Whether writes are made by a background task.
+    let writesInBackground: Bool
+
+    // MARK: Writing
+
+    func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
+        let json = try payload(of: call)
+        let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
+        return try await write { stack in
+            try await Sync.changes(
+                json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                relationship: call.relationship, operations: call.operations)
+        }
+    }
+
+    func insert(_ entity: String, _ values: JSONValue) async throws {
+        let type = try stack.model.compiled.entity(named: entity)
+        guard case .object(let members) = values else { throw ScenarioError("the values must be an object") }
+        var attributes: [String: JSONValue] = [:]
+        var links: [String: [Record]] = [:]
+        for member in members {
+            if type.relationship(named: member.key) != nil {
+                links[member.key] = try await targets(member.value, of: member.key)
+            } else {
+                attributes[member.key] = member.value
+            }
+        }
+        _ = try await write { [attributes, links] stack in
+            try await stack.insert(entity, values: attributes, links: links)
+        }
+    }
+
+    func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
+        let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+        _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
+    }
+
+    func drop() async throws {
+        try await write { stack in try stack.drop() }
+    }
+
+    /// Syncs and other writes run in a task of their own, which could be cancelled without the runner being so.
+    private func write<T: Sendable>(_ body: @escaping @Sendable (DataStack) async throws -> T) async throws -> T {
+        let stack = stack
+        return try await Task.detached(priority: writesInBackground ? .background : nil) {
+            try await body(stack)
+        }.value
+    }
+
+    // MARK: Reading
+
+    func count(_ entity: String, _ predicate: String?) async throws -> Int {
+        try await stack.count(entity, where: try self.predicate(predicate))
+    }
+
+    func rows(_ entity: String, _ predicate: String?) async throws -> [FoundRow] {
+        try await stack.fetch(entity, where: try self.predicate(predicate)).map(FoundRow.init)
+    }
+
+    func row(_ entity: String, id: JSONValue) async throws -> FoundRow? {
+        try await stack.fetch(entity, id: id).map(FoundRow.init)
+    }
+
+    // MARK: Arguments
+
+    private func predicate(_ text: String?) throws -> RecordPredicate {
+        try text.map { try RecordPredicate(parsing: $0) } ?? .all
+    }
+
+    /// The bytes of the payload, which the library reads itself; below a key, the records that are there.
+    private func payload(of call: ScenarioStep.SyncCall) throws -> Data {
+        switch call.payload {
+        case .inline(let records):
+            return Data(try records.value(at: call.key).scenarioText.utf8)
+        case .fixture(let path):
+            let data: Data
+            do {
+                data = try Data(contentsOf: file.url(of: path))
+            } catch {
+                throw ScenarioError("cannot read the payload \(path): \(error.localizedDescription)")
+            }
+            guard call.key != nil else { return data }
+            return Data(try JSONValue(parsing: data).value(at: call.key).scenarioText.utf8)
+        }
+    }
+
+    /// The stored rows that the value of a relationship refers to, in order.
+    private func targets(_ value: JSONValue, of relationship: String) async throws -> [Record] {
+        switch value {
+        case .null: return []
+        case .array(let references):
+            var records: [Record] = []
+            for reference in references { records.append(try await target(reference, of: relationship)) }
+            return records
+        default: return [try await target(value, of: relationship)]
+        }
+    }
+
+    private func target(_ reference: JSONValue, of relationship: String) async throws -> Record {
+        var fields = try ScenarioFields(reference, of: "a target of \(relationship)")
+        let entity = try fields.string("entity")
+        let id = fields.optional("id")
+        let predicate = try fields.optionalString("where")
+        try fields.finish()
+        let found: [Record]
+        switch (id, predicate) {
+        case (let id?, nil): found = try await stack.fetch(entity, id: id).map { [$0] } ?? []
+        case (nil, let text?): found = try await stack.fetch(entity, where: try self.predicate(text))
+        default: throw ScenarioError("a target of \(relationship) needs either 'id' or 'where'")
+        }
+        guard found.count == 1, let record = found.first else {
+            throw ScenarioError("a target of \(relationship) must be one row, not \(found.count)")
+        }
+        return record
+    }
+}
+
+extension ScenarioActions: RowSource {
+    func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow] {
+        guard let record = row.record else { return [] }
+        return try await stack.targets(of: record, relationship).map(FoundRow.init)
+    }
+}
+
+extension FoundRow {
+    fileprivate init(_ record: Record) {
+        entity = record.entity
+        values = Dictionary(record.attributes.map { ($0, record[$0] ?? .null) }) { first, _ in first }
+        self.record = record
+    }
+}
+
+extension JSONValue {
+    /// The value below a dotted path of keys.
+    fileprivate func value(at path: String?) throws -> JSONValue {
+        guard let path else { return self }
+        var value = self
+        for key in path.split(separator: ".") {
+            guard let next = value[String(key)] else {
+                throw SyncError(.keyPathNotFound, "the payload has nothing at '\(path)'", path: path)
+            }
+            value = next
+        }
+        return value
+    }
+}

@@ -1,0 +1,114 @@
+public import Foundation
+
+/// Runs scenario files: cases that say in JSON what a sync, a fetch or a name rule is expected to do.
+///
+/// ```swift
+/// let report = await ScenarioRunner().run(paths: [URL(fileURLWithPath: "Fixtures/Scenarios")])
+/// print(report.summary)  // 20 passed, 0 failed, 0 skipped
+/// ```
+///
+/// Each case with steps has a store of its own, in memory unless it needs a file. After the last step the store must
+/// pass `PRAGMA foreign_key_check` and `integrity_check`.
+public struct ScenarioRunner: Sendable {
+    /// What a runner does beyond what the files say.
+    public struct Options: Sendable, Hashable {
+        /// Whether each `sync` step that passed is made a second time and must then write nothing.
+        public var repeatsSyncs: Bool
+
+        /// Options of a run; each is off by default.
+        public init(repeatsSyncs: Bool = false) { self.repeatsSyncs = repeatsSyncs }
+    }
+
+    private let facilities: ScenarioFacilities
+    private let options: Options
+
+    /// A runner that meets these needs of cases and skips cases with others.
+    public init(facilities: ScenarioFacilities = .standard, options: Options = Options()) {
+        self.facilities = facilities
+        self.options = options
+    }
+
+    /// Runs the cases of files and folders.
+    ///
+    /// - Parameters:
+    ///   - paths: Scenario files, or folders with nothing but scenario files at any depth. Of a folder that has a
+    ///     folder `cases`, only that one is read.
+    ///   - only: The name of the cases to run; nil for all.
+    /// - Returns: A report in which a missing path, a file that is no scenario file, and a run without any case are
+    ///   failures.
+    public func run(paths: [URL], only: String? = nil) async -> ScenarioReport {
+        var report = ScenarioReport()
+        for path in paths {
+            do {
+                for file in try ScenarioFiles.files(at: path) {
+                    report.results += await run(file: file, only: only)
+                }
+            } catch {
+                report.results.append(.failed(file: path.path, name: "(path)", error.message))
+            }
+        }
+        if report.results.isEmpty {
+            let place = paths.map(\.path).joined(separator: ", ")
+            let wanted = only.map { "a case named '\($0)'" } ?? "a case"
+            report.results.append(.failed(file: place, name: "(path)", "\(wanted) was not found"))
+        }
+        return report
+    }
+
+    private func run(file url: URL, only: String?) async -> [ScenarioReport.CaseResult] {
+        let file: ScenarioFile
+        do {
+            file = try ScenarioFile(contentsOf: url)
+        } catch {
+            return [.failed(file: url.path, name: "(file)", error.message)]
+        }
+        var results: [ScenarioReport.CaseResult] = []
+        for entry in file.entries where only == nil || entry.name == only {
+            results.append(await run(entry, of: file))
+        }
+        return results
+    }
+
+    private func run(_ entry: ScenarioFile.Entry, of file: ScenarioFile) async -> ScenarioReport.CaseResult {
+        let scenario: Scenario
+        switch entry.scenario {
+        case .success(let decoded): scenario = decoded
+        case .failure(let error):
+            return .failed(file: file.url.path, name: entry.name, error.message, step: error.step)
+        }
+        if let (step, kind) = scenario.firstUnsupportedStep {
+            return .failed(file: file.url.path, name: entry.name, "not supported yet: \(kind.rawValue)", step: step)
+        }
+        let missing = facilities.missing(of: scenario.needs)
+        guard missing.isEmpty else {
+            return ScenarioReport.CaseResult(
+                file: file.url.path, name: entry.name, outcome: .skipped,
+                reason: "needs \(missing.joined(separator: ", "))")
+        }
+        var failures = await ScenarioExecution(scenario, file: file, options: options).run()
+        if failures.isEmpty, scenario.needs.contains(ScenarioFacilities.concurrency) {
+            failures = await ParallelEvaluation(of: file, facilities: facilities).run()
+        }
+        return ScenarioReport.CaseResult(
+            file: file.url.path, name: entry.name, outcome: failures.isEmpty ? .passed : .failed, failures: failures)
+    }
+}
+
+extension Scenario {
+    /// A step that the library cannot do yet: it fails the case, also where a need would skip it.
+    fileprivate var firstUnsupportedStep: (Int, ScenarioStep.Kind)? {
+        guard case .steps(let steps) = body else { return nil }
+        return steps.enumerated().first { ScenarioActions.unsupported.contains($0.element.kind) }
+            .map { ($0.offset + 1, $0.element.kind) }
+    }
+}
+
+extension ScenarioReport.CaseResult {
+    /// A case or file that was not run because it is not what it should be.
+    fileprivate static func failed(
+        file: String, name: String, _ message: String, step: Int? = nil
+    ) -> ScenarioReport.CaseResult {
+        let failure = ScenarioReport.Failure(step: step, expected: "", found: "", message: message)
+        return ScenarioReport.CaseResult(file: file, name: name, outcome: .failed, failures: [failure])
+    }
+}

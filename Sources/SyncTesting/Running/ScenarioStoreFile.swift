@@ -1,0 +1,28 @@
+import Foundation
+import SyncCore
+import SyncSQLite
+
+/// Where the store of one case is: in memory, or in a folder of its own that is removed afterwards.
+struct ScenarioStoreFile: Sendable {
+    private let folder: URL?
+
+    init(needsFile: Bool) throws {
+        guard needsFile else {
+            folder = nil
+            return
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("scenario-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.folder = folder
+    }
+
+    func open(_ model: Model) throws -> DataStack {
+        guard let folder else { return try DataStack.inMemory(model) }
+        return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"))
+    }
+
+    func remove() {
+        // A folder that cannot be removed is left to the system's clean-up of temporary files.
+        if let folder { try? FileManager.default.removeItem(at: folder) }
+    }
+}

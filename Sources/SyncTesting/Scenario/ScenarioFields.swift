@@ -1,0 +1,124 @@
+import SyncCore
+
+/// The fields of one object of a scenario file.
+///
+/// Every field must be asked for: what is left at the end is unknown, and an error, because an expectation with a
+/// misspelt name would otherwise be met by anything.
+struct ScenarioFields {
+    private let place: String
+    private let members: [JSONValue.Member]
+    private var known: Set<String> = []
+
+    /// - Parameter place: what the object is, as errors call it: `step`, `parent of the sync`.
+    init(_ value: JSONValue, of place: String) throws(ScenarioError) {
+        guard case .object(let members) = value else {
+            throw ScenarioError("\(place) must be an object, not \(value.kindName)")
+        }
+        var seen: Set<String> = []
+        for member in members where !seen.insert(member.key).inserted {
+            throw ScenarioError("\(place) has the field '\(member.key)' twice")
+        }
+        self.place = place
+        self.members = members
+    }
+
+    var names: [String] { members.map(\.key) }
+
+    func has(_ name: String) -> Bool { members.contains { $0.key == name } }
+
+    /// The value of a field that may be missing. Null is a value.
+    mutating func optional(_ name: String) -> JSONValue? {
+        known.insert(name)
+        return members.last { $0.key == name }?.value
+    }
+
+    mutating func value(_ name: String) throws(ScenarioError) -> JSONValue {
+        guard let value = optional(name) else { throw ScenarioError("\(place) lacks the field '\(name)'") }
+        return value
+    }
+
+    mutating func object(_ name: String) throws(ScenarioError) -> JSONValue {
+        let value = try value(name)
+        guard case .object = value else { throw wrong(name, value, "an object") }
+        return value
+    }
+
+    mutating func optionalString(_ name: String) throws(ScenarioError) -> String? {
+        guard let value = optional(name) else { return nil }
+        guard case .string(let text) = value else { throw wrong(name, value, "a string") }
+        return text
+    }
+
+    mutating func string(_ name: String) throws(ScenarioError) -> String {
+        let value = try value(name)
+        guard case .string(let text) = value else { throw wrong(name, value, "a string") }
+        return text
+    }
+
+    /// A field that must be there but may be null.
+    mutating func stringOrNull(_ name: String) throws(ScenarioError) -> String? {
+        let value = try value(name)
+        switch value {
+        case .string(let text): return text
+        case .null: return nil
+        default: throw wrong(name, value, "a string or null")
+        }
+    }
+
+    mutating func optionalInteger(_ name: String) throws(ScenarioError) -> Int? {
+        guard let value = optional(name) else { return nil }
+        guard case .number(let text) = value, let integer = Int(text) else { throw wrong(name, value, "an integer") }
+        return integer
+    }
+
+    mutating func integer(_ name: String) throws(ScenarioError) -> Int {
+        _ = try value(name)
+        return try optionalInteger(name) ?? 0
+    }
+
+    /// False if the field is missing.
+    mutating func flag(_ name: String) throws(ScenarioError) -> Bool {
+        guard let value = optional(name) else { return false }
+        guard case .bool(let flag) = value else { throw wrong(name, value, "true or false") }
+        return flag
+    }
+
+    mutating func optionalStrings(_ name: String) throws(ScenarioError) -> [String]? {
+        guard let value = optional(name) else { return nil }
+        guard case .array(let elements) = value else { throw wrong(name, value, "an array of strings") }
+        var strings: [String] = []
+        for element in elements {
+            guard case .string(let text) = element else { throw wrong(name, element, "an array of strings") }
+            strings.append(text)
+        }
+        return strings
+    }
+
+    /// Called when everything known has been asked for.
+    func finish() throws(ScenarioError) {
+        let unknown = names.filter { !known.contains($0) }
+        guard unknown.isEmpty else {
+            throw ScenarioError(
+                "\(place) has unknown \(unknown.count == 1 ? "field" : "fields") "
+                    + unknown.map { "'\($0)'" }.joined(separator: ", "))
+        }
+    }
+
+    private func wrong(_ name: String, _ value: JSONValue, _ expected: String) -> ScenarioError {
+        ScenarioError("the field '\(name)' of \(place) must be \(expected), not \(value.kindName)")
+    }
+}
+
+extension JSONValue {
+    /// What kind of value it is, as an error message says it.
+    var kindName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import SyncCore
+
+/// One step of a case: something to do to the store or to expect of it.
+struct ScenarioStep: Sendable {
+    enum Action: Sendable {
+        case sync(SyncCall)
+        /// Values by local name.
+        case insert(entity: String, values: JSONValue)
+        /// Remote-keyed values for a new row, or for the one row that matches.
+        case fill(entity: String, values: JSONValue, predicate: String?)
+        case insertOrUpdate(entity: String, values: JSONValue)
+        case update(entity: String, id: JSONValue, values: JSONValue, returns: JSONValue?)
+        case delete(entity: String, id: JSONValue)
+        case fetch(entity: String, id: JSONValue, expected: JSONValue)
+        case expectCount(Int, entity: String, predicate: String?)
+        case expect(JSONValue, entity: String, predicate: String?)
+        case export(ExportCall, expected: JSONValue, isOrdered: Bool)
+        case reopen(model: String)
+        case drop
+    }
+
+    /// The arguments of a `sync` step.
+    struct SyncCall: Sendable {
+        enum Payload: Sendable {
+            case fixture(path: String)
+            case inline(JSONValue)
+        }
+
+        var payload: Payload
+        var entity: String
+        var operations: SyncOperations
+        var predicate: String?
+        var parent: (entity: String, id: JSONValue)?
+        var relationship: String?
+        /// The dotted path of the records inside the payload.
+        var key: String?
+        var changes: Changes?
+    }
+
+    /// What a `sync` step is expected to report about the rows of its entity; nil is not compared.
+    struct Changes: Sendable, Hashable {
+        var inserted: Int?
+        var updated: Int?
+        var deleted: Int?
+    }
+
+    /// The arguments of an `export` step.
+    struct ExportCall: Sendable {
+        enum Relationships: String, Sendable, CaseIterable { case array, nested, none }
+
+        var entity: String
+        var predicate: String?
+        var isCamelCase = false
+        var relationships = Relationships.array
+        var dateFormat: String?
+        var timeZone: String?
+    }
+
+    var action: Action
+    /// Whether the step must leave `total_changes()` where it was.
+    var mustNotWrite: Bool
+    /// A hint at the typed error the step must fail with; nil if it must succeed.
+    var expectedError: String?
+
+    /// The field that names the kind of step.
+    var kind: Kind {
+        switch action {
+        case .sync: .sync
+        case .insert: .insert
+        case .fill: .fill
+        case .insertOrUpdate: .insertOrUpdate
+        case .update: .update
+        case .delete: .delete
+        case .fetch: .fetch
+        case .expectCount: .expectCount
+        case .expect: .expect
+        case .export: .export
+        case .reopen: .reopen
+        case .drop: .drop
+        }
+    }
+
+    enum Kind: String, Sendable, CaseIterable {
+        case sync, insert, fill, insertOrUpdate, update, delete, fetch, expectCount, expect, export, reopen, drop
+    }
+}

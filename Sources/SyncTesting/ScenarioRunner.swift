@@ -1,4 +1,0 @@
-/// Runs scenario files.
-public struct ScenarioRunner: Sendable {
-    public init() {}
-}

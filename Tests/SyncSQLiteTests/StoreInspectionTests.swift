@@ -1,0 +1,58 @@
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite("A store under inspection")
+struct StoreInspectionTests {
+    static func stack() throws -> DataStack {
+        try .inMemory(
+            try Model(entities: [
+                Entity("Label", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+                Entity(
+                    "Band", attributes: [Attribute("id", .integer)],
+                    relationships: [
+                        Relationship("label", to: "Label"), Relationship("members", to: "Band", many: true),
+                    ]
+                ),
+            ]))
+    }
+
+    @Test("counts written rows, and reads as none")
+    func totalChanges() async throws {
+        let stack = try Self.stack()
+        let before = try await stack.totalChanges()
+        _ = try await stack.count("Band")
+        #expect(try await stack.totalChanges() == before)
+        try await stack.insert("Band", values: ["id": 1])
+        #expect(try await stack.totalChanges() > before)
+    }
+
+    @Test("tells which tables differ, links included")
+    func contents() async throws {
+        let stack = try Self.stack()
+        let label = try await stack.insert("Label", values: ["id": 1, "name": "Blue"])
+        let band = try await stack.insert("Band", values: ["id": 1], links: ["label": [label]])
+        let before = try await stack.contents()
+        #expect(try await stack.contents().differences(from: before) == [])
+        try await stack.write { db in try db.execute(sql: "UPDATE Label SET name = 'Red'") }
+        #expect(
+            try await stack.contents().differences(from: before)
+                == ["Label: 1 rows before, 1 after -(1, 'Blue') +(1, 'Red')"])
+        try await stack.insert("Band", values: ["id": 2], links: ["members": [band]])
+        let differences = try await stack.contents().differences(from: before)
+        #expect(differences.map { String($0.prefix { $0 != ":" }) } == ["Band", "Band_members", "Label"])
+    }
+
+    @Test("shows rows that refer to missing ones")
+    func damage() async throws {
+        let stack = try Self.stack()
+        #expect(try await stack.damage() == [])
+        try await stack.database.writeWithoutTransaction { db in
+            try db.execute(
+                sql: "PRAGMA foreign_keys = OFF; INSERT INTO Band (id, labelID) VALUES (1, 9); PRAGMA foreign_keys = ON"
+            )
+        }
+        #expect(try await stack.damage() == ["a row of Band refers to a missing row of Label"])
+    }
+}

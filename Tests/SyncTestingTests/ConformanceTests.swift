@@ -1,0 +1,52 @@
+import Foundation
+import SyncTesting
+import Testing
+
+/// The corpus of scenarios that other implementations share, where the environment says it is.
+@Suite("Conformance")
+struct ConformanceTests {
+    /// The folder with `cases`, `models` and `json`; without the variable the tests are skipped.
+    static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map { URL(fileURLWithPath: $0) }
+
+    /// Steps and functions of these groups are all there.
+    static let groups = [
+        "dates", "filter", "inflections", "keys", "mapping", "operations", "ordered", "parent", "primarykey",
+        "relationships", "rules", "sync",
+    ]
+
+    @Test(
+        "of each group, each sync made twice", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"),
+        arguments: groups)
+    func group(_ group: String) async throws {
+        let corpus = try #require(Self.corpus)
+        // A missing corpus is a failed path in the report.
+        let file = corpus.appendingPathComponent("cases/\(group).json")
+        let report = await ScenarioRunner(options: .init(repeatsSyncs: true)).run(paths: [file])
+        for result in report.results where result.outcome == .failed {
+            Issue.record("\(result)")
+        }
+        #expect(report.isSuccess)
+        for result in report.results where result.outcome == .skipped {
+            let allowed = ["duplicateLocalRows", "valueTransformer:", "willInsertHook"]
+            #expect(allowed.contains { result.reason?.hasPrefix("needs \($0)") ?? false }, "\(result)")
+        }
+    }
+}
+
+@Suite("Own scenarios")
+struct OwnScenarioTests {
+    /// The `Fixtures` folder of the package.
+    static let fixtures = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures")
+
+    @Test("hold, also with each sync made twice", arguments: [false, true])
+    func hold(twice: Bool) async {
+        let runner = ScenarioRunner(options: .init(repeatsSyncs: twice))
+        let report = await runner.run(paths: [Self.fixtures.appendingPathComponent("Scenarios")])
+        for result in report.results where result.outcome != .passed {
+            Issue.record("\(result)")
+        }
+        #expect(report.passed >= 30)
+    }
+}

@@ -1,0 +1,96 @@
+import SyncCore
+import SyncSQLite
+import Testing
+
+@testable import SyncTesting
+
+@Suite("Rows against expectations")
+struct ExpectationMatcherTests {
+    /// Links of rows by relationship name, all rows alike.
+    struct Links: RowSource {
+        var rows: [String: [FoundRow]]
+
+        func targets(of row: FoundRow, along relationship: String) async throws -> [FoundRow] {
+            rows[relationship] ?? []
+        }
+    }
+
+    static let company = FoundRow(entity: "Company", values: ["id": .integer(5), "name": .string("Five")])
+    static let user = FoundRow(entity: "User", values: ["id": .integer(1), "height": .double(1.7500004)])
+    static let links = Links(rows: [
+        "company": [company],
+        "tags": [2, 1].map { FoundRow(entity: "Tag", values: ["id": .integer($0)]) },
+        "notes": [FoundRow(entity: "Note", values: [:])],
+    ])
+
+    static func model() throws -> Model {
+        try Model(entities: [
+            Entity("Company", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+            Entity("Note", attributes: [Attribute("text", .string)]),
+            Entity("Tag", attributes: [Attribute("id", .integer)]),
+            Entity(
+                "User",
+                attributes: [
+                    Attribute("id", .integer), Attribute("height", .double, sourceType: "Float"),
+                    Attribute("nick", .string),
+                ],
+                relationships: [
+                    Relationship("boss", to: "User"), Relationship("company", to: "Company"),
+                    Relationship("notes", to: "Note", many: true), Relationship("tags", to: "Tag", many: true),
+                ]),
+        ])
+    }
+
+    func paths(_ expected: JSONValue) async throws -> [String] {
+        let matcher = ExpectationMatcher(model: try Self.model(), source: Self.links)
+        return try await matcher.mismatches(expected, in: Self.user).map(\.path)
+    }
+
+    @Test(
+        "meet expectations of every kind",
+        arguments: [
+            [:], ["id": 1, "nick": nil], ["height": .number("1.75")], ["boss": nil],
+            ["company": ["name": "Five"]], ["company": [:]],
+            ["tags": ["count": 2]], ["tags": ["ids": [1, 2]]], ["tags": ["orderedIDs": [2, 1]]],
+            ["tags": ["count": 2, "ids": [2, 1], "orderedIDs": [2, 1]]], ["notes": ["count": 1]],
+        ] as [JSONValue])
+    func meets(_ expected: JSONValue) async throws {
+        #expect(try await paths(expected) == [])
+    }
+
+    @Test(
+        "are told where they differ",
+        arguments: [
+            (["id": 2, "nick": "x"], ["id", "nick"]), (["height": .number("1.76")], ["height"]),
+            (["boss": ["id": 1]], ["boss"]), (["boss": [:]], ["boss"]), (["company": nil], ["company"]),
+            (["company": ["name": "Six", "id": 5]], ["company.name"]),
+            (["tags": ["count": 1]], ["tags.count"]), (["tags": ["ids": [1]]], ["tags.ids"]),
+            (["tags": ["ids": [1, 1]]], ["tags.ids"]), (["tags": ["ids": ["1", "2"]]], ["tags.ids"]),
+            (["tags": ["orderedIDs": [1, 2]]], ["tags.orderedIDs"]),
+            (["tags": ["count": 2, "ids": [1, 2], "orderedIDs": [1, 2]]], ["tags.orderedIDs"]),
+        ] as [(JSONValue, [String])])
+    func differs(_ expected: JSONValue, _ paths: [String]) async throws {
+        #expect(try await self.paths(expected) == paths)
+    }
+
+    @Test(
+        "refuse expectations that say nothing",
+        arguments: [
+            ["nickname": "x"], ["tags": [:]], ["tags": [1, 2]], ["tags": nil], ["tags": ["id": [1]]],
+            ["tags": ["ids": 1]], ["company": 5], ["notes": ["ids": [1]]], [1],
+        ] as [JSONValue])
+    func refuses(_ expected: JSONValue) async {
+        await #expect(throws: ScenarioError.self) { try await paths(expected) }
+    }
+
+    @Test("say what was expected and what was found")
+    func says() async throws {
+        let matcher = ExpectationMatcher(model: try Self.model(), source: Self.links)
+        let mismatches = try await matcher.mismatches(["tags": ["ids": [7]], "company": nil], in: Self.user)
+        #expect(
+            mismatches == [
+                Mismatch(path: "tags.ids", expected: "[7]", found: "[2, 1]"),
+                Mismatch(path: "company", expected: "null", found: #"{"id": 5}"#),
+            ])
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncTesting
+
+@Suite("A run of scenario files")
+struct ScenarioRunnerTests {
+    static let passing: JSONValue = ["name": "passing", "function": "snakeCase", "in": "aB", "out": "a_b"]
+    static let failing: JSONValue = ["name": "failing", "function": "snakeCase", "in": "aB", "out": "ab"]
+    static let skipped: JSONValue = [
+        "name": "skipped", "needs": ["valueTransformer:X: turns x around"], "function": "snakeCase", "in": "a",
+        "out": "a",
+    ]
+
+    @Test("counts what passed, failed and was skipped, and says why")
+    func counts() async throws {
+        let folder = try ScenarioFolder()
+        let file = try folder.write([Self.passing, Self.failing, Self.skipped])
+        let report = await ScenarioRunner().run(paths: [file])
+        #expect(report.summary == "1 passed, 1 failed, 1 skipped")
+        #expect(!report.isSuccess)
+        #expect(
+            report.results.map(\.description) == [
+                "passed \(file.path) passing",
+                #"failed \#(file.path) failing snakeCase of aB: expected "ab", found "a_b""#,
+                "skipped \(file.path) skipped: needs valueTransformer:X",
+            ])
+        let decoded = try JSONDecoder().decode(ScenarioReport.self, from: try JSONEncoder().encode(report))
+        #expect(decoded == report)
+    }
+
+    @Test("runs only the case it is asked for")
+    func only() async throws {
+        let folder = try ScenarioFolder()
+        let file = try folder.write([Self.passing, Self.failing])
+        #expect(await ScenarioRunner().run(paths: [file], only: "passing").summary == "1 passed, 0 failed, 0 skipped")
+        let none = await ScenarioRunner().run(paths: [file], only: "missing")
+        #expect(none.summary == "0 passed, 1 failed, 0 skipped")
+    }
+
+    @Test("reads the files of a folder at any depth, of one with cases only those")
+    func folders() async throws {
+        let folder = try ScenarioFolder()
+        try folder.write([Self.passing], to: "scenarios/a/one.json")
+        try folder.write([Self.passing], to: "scenarios/b/two.json")
+        let deep = await ScenarioRunner().run(paths: [folder.url.appendingPathComponent("scenarios")])
+        #expect(deep.results.map { URL(fileURLWithPath: $0.file).lastPathComponent } == ["one.json", "two.json"])
+        try folder.write([Self.passing], to: "cases/three.json")
+        #expect(await ScenarioRunner().run(paths: [folder.url]).summary == "1 passed, 0 failed, 0 skipped")
+    }
+
+    @Test(
+        "fails where there is nothing to run",
+        arguments: ["missing.json", "missing", "model.json", "broken.json", "empty", "empty.json"])
+    func nothing(_ path: String) async throws {
+        let folder = try ScenarioFolder()
+        try folder.write(text: "{", to: "broken.json")
+        try folder.write(text: #"{"format": 1, "cases": []}"#, to: "empty.json")
+        try folder.write(text: "", to: "empty/notes.txt")
+        let report = await ScenarioRunner().run(paths: [folder.url.appendingPathComponent(path)])
+        #expect(report.summary == "0 passed, 1 failed, 0 skipped")
+        #expect(await ScenarioRunner().run(paths: []).isSuccess == false)
+    }
+
+    @Test("fails a step it does not know, also where a need would skip the case")
+    func unknownStep() async throws {
+        let folder = try ScenarioFolder()
+        let result = try await folder.run([
+            "model": "model.json", "needs": ["willInsertHook"], "steps": [["drop": true], ["plan": [:]]],
+        ])
+        #expect(result?.outcome == .failed)
+        #expect(result?.failures.map(\.step) == [2])
+    }
+
+    @Test("fails a step the library has no call for", arguments: ScenarioActions.unsupported.map(\.rawValue).sorted())
+    func unsupportedStep(_ kind: String) async throws {
+        let folder = try ScenarioFolder()
+        let arguments: JSONValue = ["entity": "Band", "id": 1, "values": [:]]
+        let fields: JSONValue
+        switch kind {
+        case "export": fields = ["export": ["entity": "Band"], "is": [:]]
+        case "delete": fields = ["delete": ["entity": "Band", "id": 1]]
+        case "update": fields = ["update": arguments]
+        default: fields = .object([.init(kind, ["entity": "Band", "values": [:]])])
+        }
+        let result = try await folder.run(["model": "model.json", "needs": ["willInsertHook"], "steps": [fields]])
+        #expect(result?.failures.first?.message == "not supported yet: \(kind)")
+    }
+
+    @Test("fails where a model or a payload is missing, also in a step that must fail")
+    func missingFiles() async throws {
+        let folder = try ScenarioFolder()
+        let model = try await folder.run(["model": "none.json", "steps": [["drop": true]]])
+        #expect(model?.outcome == .failed)
+        let payload = try await folder.run([
+            "model": "model.json", "steps": [["sync": "none.json", "entity": "Band", "expectError": "any"]],
+        ])
+        #expect(payload?.outcome == .failed)
+        #expect(payload?.failures.first?.step == 1)
+    }
+
+    @Test("takes its facilities into account", arguments: ["onDisk", "backgroundWrite: in the background"])
+    func facilities(_ need: String) async throws {
+        let folder = try ScenarioFolder()
+        let fields: JSONValue = [
+            "model": "model.json", "needs": [.string(need)],
+            "steps": [
+                ["insert": ["entity": "Label", "values": ["id": 1]]], ["expectCount": 1, "entity": "Label"],
+                ["drop": true], ["expectCount": 0, "entity": "Label"],
+            ],
+        ]
+        #expect(try await folder.run(fields)?.outcome == .passed)
+        #expect(try await folder.run(fields, facilities: ScenarioFacilities(names: []))?.outcome == .skipped)
+    }
+
+    @Test("evaluates all cases of a file in parallel where a case needs concurrency")
+    func concurrency() async throws {
+        let folder = try ScenarioFolder()
+        let parallel: JSONValue = [
+            "name": "parallel", "needs": ["concurrency"], "function": "camelCase", "in": "a_b", "out": "aB",
+        ]
+        let good = try folder.write([Self.passing, Self.skipped, parallel], to: "good.json")
+        #expect(await ScenarioRunner().run(paths: [good]).summary == "2 passed, 0 failed, 1 skipped")
+        let bad = try folder.write([Self.failing, parallel], to: "bad.json")
+        #expect(await ScenarioRunner().run(paths: [bad]).summary == "0 passed, 2 failed, 0 skipped")
+    }
+
+    @Test("can make each sync twice without disturbing later steps")
+    func repeats() async throws {
+        let folder = try ScenarioFolder()
+        let result = try await folder.run(
+            [
+                "model": "model.json",
+                "steps": [
+                    ["sync": [["id": 1, "songs": [["id": "a"], ["id": "b"]]]], "entity": "Band"],
+                    ["sync": [["id": 1, "songs": [["id": "b"]]]], "entity": "Band", "changes": ["updated": 1]],
+                    ["expect": ["songs": ["ids": ["b"]]], "entity": "Band"],
+                ],
+            ], options: .init(repeatsSyncs: true))
+        #expect(result?.outcome == .passed, "\(result?.description ?? "")")
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncTesting
+
+@Suite("Scenario files as text")
+struct ScenarioDecodingTests {
+    static func step(_ text: String) throws -> ScenarioStep {
+        try ScenarioStep(try JSONValue(parsing: Data(text.utf8)))
+    }
+
+    @Test(
+        "have steps of these kinds",
+        arguments: [
+            (#"{"sync": "a.json", "entity": "E", "operations": ["insert"], "where": "a == 1", "key": "a.b"}"#, .sync),
+            (#"{"sync": [], "entity": "E", "parent": {"entity": "P", "id": 1}, "changes": {"deleted": 1}}"#, .sync),
+            (#"{"insert": {"entity": "E", "values": {}}}"#, .insert),
+            (#"{"fill": {"entity": "E", "values": {}}, "noWrites": true}"#, .fill),
+            (#"{"fill": {"entity": "E", "values": {}, "where": "a == 1"}}"#, .fill),
+            (#"{"insertOrUpdate": {"entity": "E", "values": {}}, "expectError": "no key"}"#, .insertOrUpdate),
+            (#"{"update": {"entity": "E", "id": 1, "values": {}}, "returns": null}"#, .update),
+            (#"{"delete": {"entity": "E", "id": 1}}"#, .delete),
+            (#"{"fetch": {"entity": "E", "id": 1}, "is": null}"#, .fetch),
+            (#"{"expectCount": 1, "entity": "E", "where": "a == 1"}"#, .expectCount),
+            (#"{"expect": {}, "entity": "E"}"#, .expect),
+            (#"{"export": {"entity": "E", "options": {"relationships": "nested"}}, "is": {}}"#, .export),
+            (#"{"export": {"entity": "E"}, "is": [], "ordered": true}"#, .export),
+            (#"{"reopen": {"model": "m"}}"#, .reopen), (#"{"drop": true}"#, .drop),
+        ] as [(String, ScenarioStep.Kind)])
+    func kinds(_ text: String, _ kind: ScenarioStep.Kind) throws {
+        #expect(try Self.step(text).kind == kind)
+    }
+
+    @Test(
+        "are refused where a step has an unknown, missing or misshapen field",
+        arguments: [
+            "5", "{}", #"{"plan": []}"#, #"{"sync": [], "entity": "E", "expectCount": 1}"#,
+            #"{"sync": [], "entity": "E", "were": "a == 1"}"#, #"{"sync": []}"#, #"{"sync": [], "entity": 5}"#,
+            #"{"sync": [], "entity": "E", "entity": "F"}"#,
+            #"{"sync": [], "entity": "E", "operations": ["upsert"]}"#, #"{"sync": [], "entity": "E", "changes": {}}"#,
+            #"{"sync": [], "entity": "E", "changes": {"insert": 1}}"#,
+            #"{"sync": [], "entity": "E", "parent": {"entity": "P"}}"#,
+            #"{"sync": [], "entity": "E", "parent": {"entity": "P", "id": 1}, "relationship": "r"}"#,
+            #"{"sync": [], "entity": "E", "noWrites": "yes"}"#, #"{"insert": {"entity": "E"}}"#,
+            #"{"insert": {"entity": "E", "values": {}, "id": 1}}"#, #"{"fetch": {"entity": "E", "id": 1}}"#,
+            #"{"insert": {"entity": "E", "values": {}}, "returns": 1}"#, #"{"expectCount": "1", "entity": "E"}"#,
+            #"{"expectCount": 1.5, "entity": "E"}"#, #"{"expect": null, "entity": "E"}"#,
+            #"{"export": {"entity": "E", "options": {"case": "kebab"}}, "is": {}}"#, #"{"export": {"entity": "E"}}"#,
+            #"{"drop": false}"#, #"{"reopen": {}}"#,
+        ])
+    func refusesSteps(_ text: String) {
+        #expect(throws: ScenarioError.self) { try Self.step(text) }
+    }
+
+    @Test(
+        "are refused where a case has an unknown, missing or misshapen field",
+        arguments: [
+            #"{"name": "a", "model": "m", "steps": []}"#, #"{"name": "a", "steps": [{"drop": true}]}"#,
+            #"{"name": "a", "model": "m"}"#, #"{"model": "m", "steps": [{"drop": true}]}"#,
+            #"{"name": "a", "model": "m", "steps": [{"drop": true}], "skip": true}"#,
+            #"{"name": "a", "model": "m", "steps": [{"drop": true}], "needs": "onDisk"}"#,
+            #"{"name": "a", "model": "m", "steps": [{"drop": true}], "hook": {}}"#,
+            #"{"name": "a", "function": "upperCase", "in": "a", "out": "A"}"#,
+            #"{"name": "a", "function": "snakeCase", "in": "a"}"#,
+            #"{"name": "a", "function": "snakeCase", "in": "a", "out": "a", "steps": []}"#,
+            #"{"name": "a", "function": "parseDate", "in": "a"}"#,
+            #"{"name": "a", "function": "rootScope", "entity": "E", "out": null}"#,
+            #"{"name": "a", "model": "m", "function": "primaryKey", "entity": "E", "local": null}"#,
+        ])
+    func refusesCases(_ text: String) throws {
+        let json = try JSONValue(parsing: Data(text.utf8))
+        #expect(throws: ScenarioError.self) { try Scenario(json) }
+    }
+
+    @Test("name the step that cannot be read")
+    func namesStep() throws {
+        let text = #"{"name": "a", "model": "m", "steps": [{"drop": true}, {"drop": true, "why": 1}]}"#
+        let error = #expect(throws: ScenarioError.self) { try Scenario(try JSONValue(parsing: Data(text.utf8))) }
+        #expect(error == ScenarioError("the step has unknown field 'why'", step: 2))
+    }
+
+    @Test(
+        "name needs before a colon and a blank",
+        arguments: [
+            ("onDisk", "onDisk"), ("onDisk: run with a store file", "onDisk"),
+            ("valueTransformer:Date", "valueTransformer:Date"),
+            ("valueTransformer:Date: import turns: x", "valueTransformer:Date"),
+        ])
+    func needs(_ need: String, _ name: String) {
+        #expect(Scenario.needName(need) == name)
+    }
+
+    @Test("keep their paths relative to the folder above cases, else to their own")
+    func paths() throws {
+        let json: JSONValue = ["format": 1, "cases": [["name": "a"]]]
+        let inCases = try ScenarioFile(json, at: URL(fileURLWithPath: "/a/cases/b.json"))
+        #expect(inCases.url(of: "models/m.json").path == "/a/models/m.json")
+        let own = try ScenarioFile(json, at: URL(fileURLWithPath: "/a/other/b.json"))
+        #expect(own.url(of: "../m.json").path == "/a/m.json")
+        #expect(own.url(of: "/m.json").path == "/m.json")
+    }
+
+    @Test(
+        "are refused as files",
+        arguments: [
+            [], ["cases": []], ["format": 2, "cases": [["name": "a"]]], ["format": 1], ["format": 1, "cases": []],
+            ["format": 1, "cases": [["name": "a"]], "models": []],
+        ] as [JSONValue])
+    func refusesFiles(_ json: JSONValue) {
+        #expect(throws: ScenarioError.self) { try ScenarioFile(json, at: URL(fileURLWithPath: "/a.json")) }
+    }
+
+    @Test("fail the second of two cases with one name")
+    func repeatedNames() throws {
+        let one: JSONValue = ["name": "a", "function": "snakeCase", "in": "a", "out": "a"]
+        let file = try ScenarioFile(["format": 1, "cases": [one, one]], at: URL(fileURLWithPath: "/a.json"))
+        #expect(file.entries.map { (try? $0.scenario.get()) != nil } == [true, false])
+    }
+}
