@@ -28,6 +28,7 @@ enum KeptModel {
 
     /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
     static func check(_ kept: Model, against model: Model) throws {
+        if kept.entities.isEmpty { return }
         let differences = ModelDifferences(stored: kept, given: model).problems
         guard !differences.isEmpty else { return }
         throw SyncError(
