@@ -19,6 +19,7 @@ struct StoreFile {
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA cache_size = -16384")
+            PredicateSQL.install(in: db)
         }
         return configuration
     }

@@ -92,4 +92,25 @@ import Testing
         #expect(try stack.fetch("User", id: 1)?.description == #"User 1 (id: 1, name: "b", price: 9.5)"#)
         #expect(try stack.fetch("User", id: 2)?.description == #"User 2 (id: 2, name: "a")"#)
     }
+
+    @Test func conditionsFilterAndCount() throws {
+        let stack = try users()
+        #expect(ids(try stack.fetch("User", where: "name == 'b' AND price > 9.75")) == [3])
+        #expect(try stack.count("User", where: "price == nil") == 1)
+        #expect(ids(try stack.fetch("User", where: .where("id IN %@", [2, 3]), orderedBy: "-id", limit: 1)) == [3])
+        let text = "name BEGINSWITH[c] 'B'"
+        #expect(try stack.count("User", where: text) == 2)
+        #expect(try stack.fetch("User", where: text, orderedBy: "-id").count == 2)
+        let error = try #require(throws: SyncError.self) { try stack.fetch("User", where: "name ==") }
+        #expect(error.code == .invalidPredicate)
+        #expect(throws: SyncError.self) { try stack.count("User", where: "nothing == 1") }
+    }
+
+    @Test func aConditionAppliesToRowsOfTheEntityOnly() throws {
+        let stack = try DataStack.inMemory(Models.trees())
+        try stack.insert("Dog", values: ["id": 2, "tricks": 1])
+        try stack.insert("Cat", values: ["id": 1])
+        #expect(try stack.fetch("Dog", where: "name == '?'").map(\.entity) == ["Dog"])
+        #expect(try stack.count("Animal", where: "name == '?' OR id == 7") == 2)
+    }
 }

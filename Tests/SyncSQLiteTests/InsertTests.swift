@@ -184,6 +184,8 @@ import Testing
         #expect(try await stack.fetch("User", id: 2) == user)
         #expect(try await stack.count("User") == 1)
         #expect(try await stack.targets(of: company, "users") == [user])
+        #expect(try await stack.fetch("User", where: "company.name == 'Apple'", orderedBy: "name") == [user])
+        #expect(try await stack.count("User", where: "ANY tags.uuid == nil") == 0)
         #expect(try await stack.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } == 1)
     }
 }
