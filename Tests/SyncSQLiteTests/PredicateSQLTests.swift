@@ -117,6 +117,7 @@ struct PredicateSQLTests {
         ("boss.tags.@count IN {1, 2}", "bce"),
         ("ANY reports.tags.@count == 1", "ab"), ("animals.@count == 2", "a"), ("tags.@count == nil", ""),
         ("animals != nil", "ab"), ("ANY animals.ref == 'c'", "b"), ("ANY animals.owner == 1", "a"),
+        ("spouse == nil", "cde"), ("spouse == 1", "b"), ("spouse.name == 'bob'", "a"), ("spouse.spouse.id == 1", "a"),
         ("favourite == 1", "b"), ("favourite.tag == 1", "b"), ("favourite == nil", "acde"),
         ("favourite.ref == 'd'", "b"),
         ("favourite.owner == 1", "b"), ("favourite.owner.name == 'Ann'", "b"),

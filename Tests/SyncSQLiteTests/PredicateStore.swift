@@ -81,6 +81,7 @@ struct PredicateStore {
                 Relationship("reports", to: "User", many: true, inverse: "boss"),
                 Relationship("address", to: "Address"),
                 Relationship("animals", to: "Animal", many: true, inverse: "owner"),
+                Relationship("spouse", to: "User", inverse: "spouse"),
                 Relationship("favourite", to: "Dog", inverse: "fan"),
             ])
         return try Model(entities: [
@@ -129,6 +130,7 @@ struct PredicateStore {
             ('d', 4, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
             ('e', -9223372036854775807, '', 17, '9007199254740993.25', 17.0, 1, '2024-02-29 18:30:00.000', NULL, '',
                 NULL, 'null', NULL, -9223372036854775808, 2, NULL);
+        UPDATE User SET spouseID = 3 - id WHERE id IN (1, 2);
         INSERT INTO Tag(ref, id, title, companyID) VALUES ('r', 1, 'red', 1), ('g', 2, 'Green', NULL),
             ('l', -9223372036854775808, NULL, 2), ('z', 9, 'unused', NULL);
         INSERT INTO Tag_users(tagID, userID) VALUES (1, 1), (2, 1), (2, 2), (-9223372036854775808, -9223372036854775807);

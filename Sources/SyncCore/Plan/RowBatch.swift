@@ -82,7 +82,8 @@ package struct RowBatch: Sendable {
     mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int32(truncatingIfNeeded: entity) }
     mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
 
-    /// Merges a record's values into a node: later values over earlier ones, absent ones leave them.
+    /// Merges a record's values, the first `stride` of `row`, into a node: later values over earlier ones, absent ones
+    /// leave them.
     mutating func merge(_ row: [Slot], into node: Int, permission: Permission, mention: Int32) {
         let last = Int(nodes[node].lastVersion)
         if last >= 0, versions[last].permission == permission, mention < 0 {
@@ -91,7 +92,7 @@ package struct RowBatch: Sendable {
         }
         let version = Int32(truncatingIfNeeded: versions.count)
         versions.append(Version(permission: permission, mention: mention))
-        slots.append(contentsOf: row)
+        slots.append(contentsOf: row[..<stride])
         if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
         nodes[node].lastVersion = version
     }

@@ -39,6 +39,9 @@ struct RowColumns {
         hasHiddenKey = table.hasHiddenKey
     }
 
+    /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.
+    var inserted: [Int] { names.indices.filter { names.firstIndex(of: names[$0]) == $0 } }
+
     var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
 }
 

@@ -6,7 +6,7 @@ import SyncSQLite
 /// What steps do to a store: the one place where scenarios call the library.
 struct ScenarioActions: Sendable {
     /// The kinds of steps the library has no call for yet. They fail their case.
-    static let unsupported: Set<ScenarioStep.Kind> = [.fill, .insertOrUpdate, .update, .delete, .export]
+    static let unsupported: Set<ScenarioStep.Kind> = [.insertOrUpdate, .update, .delete, .export]
 
     var stack: DataStack
     let file: ScenarioFile
@@ -47,6 +47,11 @@ struct ScenarioActions: Sendable {
         _ = try await write { [attributes, links] stack in
             try await stack.insert(entity, values: attributes, links: links)
         }
+    }
+
+    func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
+        let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+        _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
     }
 
     func drop() async throws {
