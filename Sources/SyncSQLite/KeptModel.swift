@@ -57,6 +57,6 @@ enum KeptModel {
 }
 
 extension Model {
-    fileprivate init(keptSchema: String) throws { try self.init(entities: []) }
-    fileprivate func keptSchema() throws -> String { "" }
+    fileprivate init(keptSchema: String) throws { try self.init(schema: Data(keptSchema.utf8)) }
+    fileprivate func keptSchema() throws -> String { String(decoding: schemaFile(), as: UTF8.self) }
 }

@@ -29,7 +29,7 @@ struct SchemaConvert: ParsableCommand {
 extension Model {
     /// The schema file's text, without the line break at its end.
     func schemaText() throws -> String {
-        var text = String(decoding: try schemaFile(), as: UTF8.self)
+        var text = String(decoding: schemaFile(), as: UTF8.self)
         while text.last == "\n" { text.removeLast() }
         return text
     }

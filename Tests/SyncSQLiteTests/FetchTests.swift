@@ -76,6 +76,7 @@ import Testing
     @Test func keysAreReportedInTheirForm() throws {
         for (type, value, expected) in [
             (AttributeType.date, "2024-02-29T18:29:59.999Z", RecordKey.text("2024-02-29T18:29:59.999Z")),
+            (.date, "2024-02-29", .text("2024-02-29T00:00:00Z")),
             (.uuid, "e621e1f8-c36c-495a-93fc-0c247a3e6e5f", .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
             (.decimal, 1.5, .text("1.5")), (.double, 1.5, .double(1.5)), (.string, "x", .text("x")),
         ] as [(AttributeType, JSONValue, RecordKey)] {

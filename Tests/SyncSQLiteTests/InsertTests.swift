@@ -21,6 +21,7 @@ import Testing
         for (name, value) in values where name != "jsonValue" { #expect(record[name] == value, "\(name)") }
         #expect(record["nothing"] == nil)
         #expect(record.key == .integer(1))
+        #expect(record["jsonValue"]?.json == ["a": [true, nil, "x"], "b": 1])
         let row = try #require(try stack.read { db in try Row.fetchOne(db, sql: "SELECT * FROM Thing") })
         #expect(row["dateValue"] == "1970-01-01 00:00:01.500")
         #expect(row["uuidValue"] == uuid.uuidString)
