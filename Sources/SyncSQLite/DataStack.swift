@@ -75,10 +75,12 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// Closes the file. Whatever is done with the stack after that fails.
+    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails.
     ///
     /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
     public func close() throws {
+        // The connection closed last removes the files beside the store, if it is the one that may write.
+        (database as? DatabasePool)?.invalidateReadOnlyConnections()
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
     }
 
