@@ -168,4 +168,20 @@ import Testing
         #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
         #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
     }
+
+    @Test func aStoreLeftOpenIsOneFileToo() throws {
+        do {
+            let stack = try DataStack(model: Models.links(), at: url)
+            try stack.insert("User", values: ["id": 1])
+            #expect(try stack.count("User") == 1)
+        }
+        #expect(try files() == ["store.sqlite"])
+        let before = try Data(contentsOf: url)
+        do {
+            let stack = try DataStack(model: Models.links(), at: url)
+            #expect(try stack.count("User") == 1)
+        }
+        #expect(try files() == ["store.sqlite"])
+        #expect(try Data(contentsOf: url) == before)
+    }
 }
