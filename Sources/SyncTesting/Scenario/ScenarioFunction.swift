@@ -5,7 +5,7 @@ enum ScenarioFunction: Sendable {
     enum LetterCase: String, Sendable { case snake, camel }
 
     case snakeCase(String, out: String)
-    case camelCase(String, out: String)
+    case camelCase(String, out: String?)
     case parseDate(JSONValue, out: String?)
     case primaryKey(entity: String, local: String?, remote: String?, type: String?)
     /// The key under which an attribute is exported.
@@ -29,7 +29,7 @@ extension ScenarioFunction {
         let name = try fields.string("function")
         switch name {
         case "snakeCase": self = .snakeCase(try fields.string("in"), out: try fields.string("out"))
-        case "camelCase": self = .camelCase(try fields.string("in"), out: try fields.string("out"))
+        case "camelCase": self = .camelCase(try fields.string("in"), out: try fields.stringOrNull("out"))
         case "parseDate": self = .parseDate(try fields.value("in"), out: try fields.stringOrNull("out"))
         case "primaryKey":
             self = .primaryKey(
