@@ -27,7 +27,7 @@ struct Import: AsyncParsableCommand {
 
     private func importIntoExisting(_ data: Data) async throws -> SyncResult {
         guard let model = try store.givenModel() else {
-            return try await payload.sync(data, into: store.location.open())
+            return try await payload.sync(data, into: DataStack(at: store.location.url))
         }
         return try await payload.sync(data, into: DataStack(model: model, at: store.location.url))
     }

@@ -60,10 +60,10 @@ struct FailedImportTests {
     func later() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
-        let before = try sandbox.databaseBytes()
+        let before = try sandbox.databaseDump()
         let run = try sandbox.importUsers("-", input: #"[{"id": 1, "age": 99}, "#)
         #expect(run.status == 1)
-        #expect(try sandbox.databaseBytes() == before)
+        #expect(try sandbox.databaseDump() == before)
     }
 
     @Test("A file that is no database is left alone")

@@ -33,10 +33,10 @@ struct ImportTests {
     func again() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
-        let before = try sandbox.databaseBytes()
+        let before = try sandbox.databaseDump()
         let run = try sandbox.syncdb("import", Sandbox.day1, "--entity", "User", "--database", "app.sqlite")
         #expect(run.status == 0, "\(run.errors)")
-        #expect(try sandbox.databaseBytes() == before)
+        #expect(try sandbox.databaseDump() == before)
     }
 
     @Test("--json prints the result, nothing else")

@@ -10,7 +10,7 @@ struct DatabaseOptions: ParsableArguments {
     var url: URL { URL(fileURLWithPath: database) }
     var exists: Bool { FileManager.default.fileExists(atPath: database) && !NewDatabase.isEmptyFile(url) }
 
-    /// Opens the database with the model it keeps. Never creates one.
+    /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
     func open() throws -> DataStack { try .existing(at: database) }
 }
 
