@@ -22,7 +22,8 @@ struct Import: AsyncParsableCommand {
         let data = try payload.source.read()
         let result = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
         guard !output.quiet else { return }
-        Terminal.write(try output.json ? ResultJSON.text(result) : ResultPrinter(result: result).summary)
+        let printer = ResultPrinter(result: result, limit: output.limit)
+        Terminal.write(try output.json ? ResultJSON.text(result) : printer.summary)
     }
 
     private func importIntoExisting(_ data: Data) async throws -> SyncResult {

@@ -27,7 +27,7 @@ struct StoreOptions: ParsableArguments {
 
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {
-        try model.map { try Model(contentsOf: URL(fileURLWithPath: $0)) }
+        try model.map { try Model.file($0) }
     }
 
     /// The model of a database that is not there yet.
