@@ -52,6 +52,13 @@ struct ImportTests {
         #expect(result["Note"].deleted == [.integer(16), .integer(17)])
     }
 
+    @Test("An empty list and an empty database: nothing to do")
+    func nothing() throws {
+        let run = try Sandbox().importUsers("-", input: "[]")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "nothing to do\n")
+    }
+
     @Test("--quiet prints nothing")
     func quiet() throws {
         let run = try Sandbox().importUsers(Sandbox.day1, "--quiet")

@@ -8,7 +8,7 @@ struct ResultPrinter {
 
     /// A table with one line per entity, then links and remarks.
     var summary: String {
-        ([table] + linkLines + remarks).joined(separator: "\n")
+        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
     }
 
     /// One line per row: `+ User 7`, `~ User 3: name, age`, `- Note 12`.
