@@ -27,17 +27,29 @@ package enum CanonicalJSON {
             }
             out.append(UInt8(ascii: "]"))
         case .object(let members):
-            var last: [String: JSONValue] = [:]
-            for member in members { last[member.key] = member.value }
             out.append(UInt8(ascii: "{"))
-            let sorted = last.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            for (index, member) in sorted.enumerated() {
+            for (index, member) in sorted(members).enumerated() {
                 if index > 0 { out.append(UInt8(ascii: ",")) }
                 append(string: member.key, to: &out)
                 out.append(UInt8(ascii: ":"))
                 append(member.value, to: &out)
             }
             out.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// The members by the bytes of their keys, the last of repeated ones. Swift's strings do not tell apart all texts
+    /// that JSON does: an `é` of one character and one of two are equal.
+    private static func sorted(_ members: [JSONValue.Member]) -> [JSONValue.Member] {
+        let byKey = members.enumerated().sorted { left, right in
+            let (first, second) = (left.element.key.utf8, right.element.key.utf8)
+            if first.elementsEqual(second) { return left.offset < right.offset }
+            return first.lexicographicallyPrecedes(second)
+        }
+        return byKey.indices.compactMap { index in
+            let member = byKey[index].element
+            let isRepeated = index + 1 < byKey.count && byKey[index + 1].element.key.utf8.elementsEqual(member.key.utf8)
+            return isRepeated ? nil : member
         }
     }
 

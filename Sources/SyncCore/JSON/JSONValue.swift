@@ -24,10 +24,10 @@ public indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value of the last member with this key, if this is an object that has one.
+    /// The value of the last member with this key, byte for byte, if this is an object that has one.
     public subscript(key: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.last { $0.key == key }?.value
+        return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value
     }
 }
 
