@@ -1,0 +1,91 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("JSON of Swift values")
+struct NativeValueTests {
+    private func canonical(_ value: Any) throws -> String {
+        var (tape, bytes, out) = (JSONTape(), [UInt8](), [UInt8]())
+        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "[0]")
+        #expect(tape.tokens.first?.next == UInt32(tape.tokens.count))
+        bytes.withUnsafeBufferPointer { CanonicalJSON.append(tape, at: 0, in: $0, to: &out) }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private func refusal(_ value: Any) -> SyncError? {
+        var (tape, bytes) = (JSONTape(), [UInt8]())
+        do {
+            try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "[3]")
+            return nil
+        } catch {
+            return error as? SyncError
+        }
+    }
+
+    static let values: [(any Sendable, String)] = [
+        ("a\"b\n\\", #""a\"b\n\\""#), (7, "7"), (Int8(-8), "-8"), (UInt64.max, "18446744073709551615"), (UInt8(1), "1"),
+        (7.25, "7.25"), (7.0, "7"), (1e300, "1" + String(repeating: "0", count: 300)), (Float(0.5), "0.5"),
+        (true, "true"), (false, "false"), (Int?.some(5), "5"), (Int?.none, "null"), (String?.none, "null"),
+        ([1, 2], "[1,2]"), (["b": 1, "a": 2], #"{"a":2,"b":1}"#),
+        (Date(timeIntervalSince1970: 1_441_888_808.123), "\"2015-09-10T12:40:08.123Z\""), (Data("hi".utf8), "\"aGk=\""),
+        (Decimal(string: "0.10") ?? 0, "0.1"),
+        (Decimal(string: "12345678901234567890.5") ?? 0, "12345678901234567890.5"),
+        (UUID(uuidString: "0f8fad5b-d9cb-469f-a165-70867728950e"), "\"0F8FAD5B-D9CB-469F-A165-70867728950E\""),
+        (URL(string: "http://a/b"), "\"http://a/b\""),
+        (["k": [.number("1.50"), nil]] as JSONValue, #"{"k":[1.5,null]}"#),
+        ([] as [Int], "[]"), ([:] as [String: Int], "{}"), (["a": ["b": [Int?.none]]], #"{"a":{"b":[null]}}"#),
+    ]
+
+    @Test("a Swift value is the JSON it stands for", arguments: values.indices)
+    func buildsValues(_ index: Int) throws {
+        let (value, expected) = Self.values[index]
+        #expect(try canonical(value) == expected)
+        #expect(try canonical(["k": value] as [String: Any]) == "{\"k\":\(expected)}")
+    }
+
+    @Test("what Foundation parsed is what was written, Booleans and numbers apart")
+    func buildsFoundationValues() throws {
+        let text = #"{"a":[true,false,1,0,1.5,-3,18446744073709551615,null,"x",[],{}],"b":{"c":"d"}}"#
+        #expect(try canonical(JSONSerialization.jsonObject(with: Data(text.utf8))) == text)
+        let numbers: [Any] = [
+            NSNumber(value: true), NSNumber(value: false), NSNumber(value: 1), NSNumber(value: 0),
+            NSNumber(value: UInt64.max),
+            NSNumber(value: 0.25), NSNull(), NSNumber(value: Int64.min),
+        ]
+        #expect(try canonical(numbers) == "[true,false,1,0,18446744073709551615,0.25,null,-9223372036854775808]")
+    }
+
+    @Test("a boxed one-byte number is a number")
+    func tellsSmallNumbersFromBooleans() throws {
+        #expect(
+            try canonical([NSNumber(value: Int8(1)), NSNumber(value: Int8(5)), NSNumber(value: UInt8(0))]) == "[1,5,0]")
+    }
+
+    @Test("what is no JSON is refused with its path")
+    func refusesOthers() {
+        struct Thing {}
+        let deep = refusal(["a": [1, ["b": Thing()] as [String: Any]] as [Any]] as [String: Any])
+        #expect(summary(of: deep) == "valueDoesNotFit [3].a[1].b")
+        #expect(deep?.message.contains("Thing") == true)
+        for value in [Double.nan, Double.infinity, -Float.infinity, Decimal.nan, Date(timeIntervalSince1970: 1e13)]
+            as [Any]
+        {
+            #expect(summary(of: refusal(["a": value])) == "valueDoesNotFit [3].a", "\(value)")
+        }
+        for text in ["1x", "", "01", "+1", "1.", " 1", "NaN", "1 2", "\"1\"", "[1]"] {
+            #expect(refusal(["a": JSONValue.number(text)])?.code == .valueDoesNotFit, "\(text)")
+        }
+        #expect(refusal([1: "a"])?.code == .valueDoesNotFit)
+        #expect(refusal(NSNumber(value: Double.nan))?.code == .valueDoesNotFit)
+    }
+
+    @Test("nesting beyond 512 levels is refused, 512 are not")
+    func limitsDepth() {
+        var (any, value): (Any, JSONValue) = (1, 1)
+        for _ in 0..<512 { (any, value) = ([any], [value]) }
+        #expect(refusal(any) == nil)
+        #expect(refusal(value) == nil)
+        #expect(refusal([any])?.code == .nestingTooDeep)
+        #expect(refusal([value] as JSONValue)?.code == .nestingTooDeep)
+    }
+}
