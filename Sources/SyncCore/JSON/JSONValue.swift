@@ -15,9 +15,12 @@ public indirect enum JSONValue: Sendable, Hashable {
 
     /// One key of an object and its value.
     public struct Member: Sendable, Hashable {
+        /// The key, without its quotes and escapes.
         public var key: String
+        /// The value under the key.
         public var value: JSONValue
 
+        /// Creates a member of an object.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
@@ -34,19 +37,52 @@ public indirect enum JSONValue: Sendable, Hashable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// JSON's `null`.
     public init(nilLiteral: ()) { self = .null }
+    /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
+    /// A number.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object with these members, in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }
 
 extension JSONValue {
+    /// A whole number.
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
+    /// A string.
     public init(_ value: String) { self = .string(value) }
+    /// A UUID as a string, in upper case.
     public init(_ value: UUID) { self = .string(value.uuidString) }
+}
+
+// Texts are equal if their bytes are, as in JSON and in a database; Swift's strings also are if they only look alike.
+extension JSONValue {
+    /// Whether both are the same value with the same spelling of numbers and order of members.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension JSONValue.Member {
+    /// Whether both have the same key, byte for byte, and the same value.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.key.utf8.elementsEqual(right.key.utf8) && left.value == right.value
+    }
 }

@@ -71,6 +71,13 @@ struct CanonicalTextTests {
 
     @Test("texts that only look alike are different values")
     func keepsLookalikeTexts() {
+        let (composed, combined) = ("\u{E9}", "e\u{301}")
+        #expect(JSONValue.string(composed) != .string(combined))
+        #expect(JSONValue.object([.init(composed, 1)]) != .object([.init(combined, 1)]))
+        #expect(StoredValue.string(composed) != .string(combined))
+        #expect(StoredValue.url(composed) != .url(combined))
+        #expect(StoredValue.json(.string(composed)) != .json(.string(combined)))
+        #expect(StoredValue.string(combined) == .string(combined))
         #expect(CanonicalJSON.bytes("\u{E9}") != CanonicalJSON.bytes("e\u{301}"))
     }
 }
