@@ -15,6 +15,9 @@ package struct JSONReader {
     /// The index of the record last read, from 0; -1 before the first.
     package private(set) var recordIndex = -1
 
+    /// How many bytes have been read.
+    var position: Int { scanner.position }
+
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
     ) {

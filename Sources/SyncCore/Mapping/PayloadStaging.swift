@@ -2,6 +2,9 @@ package import Foundation
 
 /// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
 package struct PayloadStaging {
+    /// After so many records the size of the whole plan is estimated.
+    private static let sampleSize = 1000
+
     private var mapper: PayloadMapper
 
     /// Checks the entity and the parent.
@@ -40,7 +43,12 @@ package struct PayloadStaging {
             var reader = JSONReader(
                 bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
             var tape = JSONTape()
-            while try reader.next(into: &tape) { try mapper.mapRoot(tape, bytes) }
+            while try reader.next(into: &tape) {
+                try mapper.mapRoot(tape, bytes)
+                if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
+                    mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+                }
+            }
             return mapper
         }
         return mapped.finished(payload: data)

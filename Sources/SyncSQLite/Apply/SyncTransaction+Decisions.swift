@@ -102,7 +102,7 @@ extension SyncTransaction {
         for slot in entity.slots where slot != entity.keySlot {
             let attribute = model.trees[tree].attributes[slot]
             guard !attribute.isOptional, attribute.defaultValue == nil else { continue }
-            let kind = trees[tree].slot(slot, of: node, batch).kind
+            let kind = staged(slot, of: node, tree).kind
             if kind == .absent || kind == .null {
                 return (.requiredValueMissing, "a new \(entity.name) needs a value for \(attribute.name); the record is refused")
             }

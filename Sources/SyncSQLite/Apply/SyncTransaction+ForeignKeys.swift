@@ -66,7 +66,7 @@ extension SyncTransaction {
         var kept: [Int32: LinkBatch.Assertion] = [:]
         for assertion in batch.assertions where isActive(assertion.mention) {
             let child = Int(assertion.first)
-            guard trees[first].isPresent(assertion.first), trees[second].isPresent(assertion.second) else {
+            guard isPresent(assertion.first, first), isPresent(assertion.second, second) else {
                 if assertion.isByID { pending.note(assertion, link) }
                 continue
             }

@@ -71,7 +71,7 @@ extension SyncTransaction {
             let (owner, target) = end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
             let tree = model.links[link].side(end).tree
             let targetTree = model.links[link].side(end.other).tree
-            guard trees[tree].isPresent(owner), let relationship = model.links[link].side(end).relationship,
+            guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
                 assertion.sequence >= spoken[Spoken(link: link, end: end, node: owner)] ?? 0,
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)

@@ -214,16 +214,10 @@ extension SyncTransaction {
 
     /// Marks the columns that differ from the payload.
     private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
-        let version = Int(trees[tree].values[node])
-        guard version >= 0 else { return }
+        guard trees[tree].values[node] >= 0 else { return }
         let base = columns[tree].attributes
-        let stride = plan.rows[tree].stride
-        let mergedFrom = plan.rows[tree].versions.count
-        for slot in 0..<stride {
-            let value =
-                version < mergedFrom
-                ? plan.rows[tree].slots[version * stride + slot]
-                : trees[tree].merged[(version - mergedFrom) * stride + slot]
+        for slot in 0..<plan.rows[tree].stride {
+            let value = staged(slot, of: node, tree)
             if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
             if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
             trees[tree].markDirty(node, column: slot)

@@ -73,7 +73,7 @@ extension SyncTransaction {
         for slot in 0..<batch.stride {
             let parameter = columns[tree].attributes + slot + 1
             if slot == keyColumn { continue }
-            let value = trees[tree].slot(slot, of: node, batch)
+            let value = staged(slot, of: node, tree)
             if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
                 defaults.bind(slot, to: statement, at: parameter)
             } else {
@@ -174,7 +174,7 @@ extension SyncTransaction {
         let attributes = model.trees[tree].attributes.count
         let foreignKeys = model.trees[tree].foreignKeys.count
         if column < attributes {
-            statement.bind(trees[tree].slot(column, of: node, plan.rows[tree]), at: parameter, pool)
+            statement.bind(staged(column, of: node, tree), at: parameter, pool)
         } else if column < attributes + foreignKeys {
             bindTarget(of: node, tree, column - attributes, to: statement, at: parameter)
         } else {

@@ -78,6 +78,22 @@ struct SyncTransaction {
         if steps & 4095 == 0, Task.isCancelled { throw CancellationError() }
     }
 
+    // The arrays of a state are reached one element at a time: a call on `trees[tree]` would copy the whole state.
+
+    @inline(__always)
+    func isPresent(_ node: Int32, _ tree: Int) -> Bool { trees[tree].presence[Int(node)] != .missing }
+
+    /// The value of a slot, from whichever version of the node counts.
+    @inline(__always)
+    func staged(_ slot: Int, of node: Int, _ tree: Int) -> Slot {
+        let version = Int(trees[tree].values[node])
+        if version < 0 { return .absent }
+        let stride = plan.rows[tree].stride
+        let mergedFrom = plan.rows[tree].versions.count
+        if version < mergedFrom { return plan.rows[tree].slots[version * stride + slot] }
+        return trees[tree].merged[(version - mergedFrom) * stride + slot]
+    }
+
     /// The parent must be stored.
     private mutating func findParent() throws {
         guard let parent = plan.parent else { return }
