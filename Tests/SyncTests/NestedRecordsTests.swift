@@ -78,6 +78,19 @@ struct NestedRecordsTests {
         #expect(try await stack.count("Tag") == 2)
     }
 
+    @Test("count each link once, made or gone")
+    func links() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        let first = try await Sync.changes(Self.users, inEntity: "User", stack: stack)
+        // Two to the company, two to notes, two to tags.
+        #expect(first.linksAdded == 6)
+        let one: JSONValue = [["id": 2]]
+        let second = try await Sync.changes(one, inEntity: "User", stack: stack)
+        #expect(second.linksAdded == 0)
+        // Those of user 1, whose notes went along: the company, two notes, two tags.
+        #expect(second.linksRemoved == 5)
+    }
+
     @Test("that are ids of missing rows are linked when the rows arrive")
     func lateTargets() async throws {
         let stack = try DataStack.inMemory(Self.model())
