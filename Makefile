@@ -34,7 +34,7 @@ demo:
 	  '#   ~ Note 14                      listed under another user now, so it moves there' \
 	  '#   - User 6                       no longer in the list' \
 	  '#   - Note 16, Note 17             were notes of user 6, and the model says cascade' \
-	  '#   links                          tags that users gained or lost; the tags themselves stay'
+	  '#   links                          companies, notes and tags that changed hands; the tags themselves stay'
 	@printf '\n# Do it, and do it again: the second time there is nothing left to do.\n'
 	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)
 	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)

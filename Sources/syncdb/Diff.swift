@@ -18,9 +18,6 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "List all rows, not only the first 20 of a kind.")
-    var all = false
-
     func run() async throws {
         let data = try payload.source.read()
         try await ComparisonStore(store).use { stack in
@@ -43,7 +40,7 @@ struct Diff: AsyncParsableCommand {
     private func show(_ result: SyncResult) throws {
         guard !output.quiet else { return }
         guard !output.json else { return Terminal.write(try ResultJSON.text(result)) }
-        let printer = ResultPrinter(result: result, limit: all ? nil : 20)
+        let printer = ResultPrinter(result: result, limit: output.limit)
         let rows = printer.rows
         Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
     }

@@ -22,12 +22,13 @@ struct Import: AsyncParsableCommand {
         let data = try payload.source.read()
         let result = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
         guard !output.quiet else { return }
-        Terminal.write(try output.json ? ResultJSON.text(result) : ResultPrinter(result: result).summary)
+        let printer = ResultPrinter(result: result, limit: output.limit)
+        Terminal.write(try output.json ? ResultJSON.text(result) : printer.summary)
     }
 
     private func importIntoExisting(_ data: Data) async throws -> SyncResult {
         guard let model = try store.givenModel() else {
-            return try await payload.sync(data, into: store.location.open())
+            return try await payload.sync(data, into: DataStack(at: store.location.url))
         }
         return try await payload.sync(data, into: DataStack(model: model, at: store.location.url))
     }

@@ -10,6 +10,12 @@ enum PayloadSource {
         self = argument == "-" ? .standardInput : .file(argument)
     }
 
+    /// What to call it in an error.
+    var name: String {
+        guard case .file(let path) = self else { return "standard input" }
+        return path
+    }
+
     var isNDJSON: Bool {
         guard case .file(let path) = self else { return false }
         return ["ndjson", "jsonl"].contains(URL(fileURLWithPath: path).pathExtension.lowercased())

@@ -16,7 +16,7 @@ struct SchemaConvert: ParsableCommand {
     var output: String?
 
     func run() throws {
-        let text = try Model(contentsOf: URL(fileURLWithPath: model)).schemaText()
+        let text = try Model.file(model).schemaText()
         guard let output else { return Terminal.write(text) }
         do {
             try Data((text + "\n").utf8).write(to: URL(fileURLWithPath: output), options: .atomic)

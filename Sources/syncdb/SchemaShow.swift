@@ -29,6 +29,6 @@ struct SchemaShow: ParsableCommand {
 
     private func loadedModel() throws -> Model {
         if let database { return try DataStack.existing(at: database).model }
-        return try Model(contentsOf: URL(fileURLWithPath: model ?? ""))
+        return try Model.file(model ?? "")
     }
 }

@@ -17,12 +17,12 @@ struct DeletionGuardTests {
     @Test("More than half is refused with 3 and nothing is written")
     func refused() throws {
         let sandbox = try sandbox()
-        let before = try sandbox.databaseBytes()
+        let before = try sandbox.databaseDump()
         let run = try sandbox.importUsers("-", input: users(1...5))
         #expect(run.status == 3)
         #expect(run.output == "")
         #expect(run.errors.hasPrefix("error: "))
-        #expect(try sandbox.databaseBytes() == before)
+        #expect(try sandbox.databaseDump() == before)
     }
 
     @Test("Half is allowed")

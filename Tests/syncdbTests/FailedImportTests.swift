@@ -26,10 +26,12 @@ struct FailedImportTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("Broken JSON is named by line and column")
+    @Test("Broken JSON is named by file, line and column")
     func brokenJSON() throws {
-        let run = try Sandbox().importUsers("-", input: "[{\"id\": 1},\n {\"id\": }]")
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers(sandbox.file("users.json", "[{\"id\": 1},\n {\"id\": }]"))
         #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: users.json: "))
         #expect(run.errors.contains("line 2, column 9"))
     }
 
@@ -60,10 +62,10 @@ struct FailedImportTests {
     func later() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
-        let before = try sandbox.databaseBytes()
+        let before = try sandbox.databaseDump()
         let run = try sandbox.importUsers("-", input: #"[{"id": 1, "age": 99}, "#)
         #expect(run.status == 1)
-        #expect(try sandbox.databaseBytes() == before)
+        #expect(try sandbox.databaseDump() == before)
     }
 
     @Test("A file that is no database is left alone")

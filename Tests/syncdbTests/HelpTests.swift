@@ -4,14 +4,14 @@ import Testing
 struct HelpTests {
     static let payload = [
         "--entity", "--model", "--database", "--key", "--where", "--operations", "--parent", "--scope", "--max-delete",
-        "--strict", "--ndjson", "--json", "--quiet",
+        "--strict", "--ndjson", "--json", "--quiet", "--all",
     ]
 
     @Test(
         "Every option is explained",
         arguments: [
             (["import"], payload),
-            (["diff"], payload + ["--all"]),
+            (["diff"], payload),
             (["query"], ["--database", "--where", "--order-by", "--limit", "--json"]),
             (["count"], ["--database", "--where"]),
             (["schema", "show"], ["--database", "--model", "--json"]),

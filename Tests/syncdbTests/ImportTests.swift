@@ -33,10 +33,10 @@ struct ImportTests {
     func again() throws {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
-        let before = try sandbox.databaseBytes()
+        let before = try sandbox.databaseDump()
         let run = try sandbox.syncdb("import", Sandbox.day1, "--entity", "User", "--database", "app.sqlite")
         #expect(run.status == 0, "\(run.errors)")
-        #expect(try sandbox.databaseBytes() == before)
+        #expect(try sandbox.databaseDump() == before)
     }
 
     @Test("--json prints the result, nothing else")
@@ -50,6 +50,13 @@ struct ImportTests {
         #expect(result["User"].deleted == [.integer(6)])
         #expect(result["User"].updated.map(\.key) == [.integer(1), .integer(3), .integer(8)])
         #expect(result["Note"].deleted == [.integer(16), .integer(17)])
+    }
+
+    @Test("An empty list and an empty database: nothing to do")
+    func nothing() throws {
+        let run = try Sandbox().importUsers("-", input: "[]")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "nothing to do\n")
     }
 
     @Test("--quiet prints nothing")

@@ -10,10 +10,12 @@ struct Program {
         let errors: String
     }
 
-    /// Runs `syncdb` with these arguments in a folder.
-    static func run(_ arguments: [String], in folder: URL, input: String = "") throws -> Run {
+    /// Runs `syncdb`, or another program, with these arguments in a folder.
+    static func run(
+        _ arguments: [String], executable: URL? = nil, in folder: URL, input: String = ""
+    ) throws -> Run {
         let process = Process()
-        process.executableURL = try executable()
+        process.executableURL = try executable ?? syncdb()
         process.arguments = arguments
         process.currentDirectoryURL = folder
         // Files, not pipes: a full pipe nobody reads would block the program.
@@ -39,7 +41,7 @@ struct Program {
     }
 
     /// The program stands beside the test bundle in the build folder.
-    private static func executable() throws -> URL {
+    private static func syncdb() throws -> URL {
         var folder = Bundle.main.bundleURL
         let started = [URL(fileURLWithPath: CommandLine.arguments[0]), Bundle.main.executableURL].compactMap { $0 }
         for start in started + Bundle.allBundles.map(\.bundleURL) {

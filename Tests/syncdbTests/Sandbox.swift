@@ -47,6 +47,14 @@ final class Sandbox {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
     }
 
+    /// The rows and tables of the database, as SQL that makes them.
+    func databaseDump() throws -> String {
+        let run = try Program.run(
+            ["sqlite3", "app.sqlite", ".dump"], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.output
+    }
+
     /// The bytes of the files that make up the database.
     func databaseBytes() throws -> [String: Data] {
         try files.filter { $0.hasPrefix("app.sqlite") }.reduce(into: [:]) { bytes, name in

@@ -16,12 +16,19 @@ struct ScenarioActions: Sendable {
     // MARK: Writing
 
     func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
-        let json = try payload(of: call)
+        let payload = try payload(of: call)
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
         return try await write { stack in
-            try await Sync.changes(
-                json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                relationship: call.relationship, operations: call.operations)
+            switch payload {
+            case .bytes(let json):
+                try await Sync.changes(
+                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations)
+            case .value(let json):
+                try await Sync.changes(
+                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations)
+            }
         }
     }
 
@@ -79,11 +86,16 @@ struct ScenarioActions: Sendable {
         try text.map { try RecordPredicate(parsing: $0) } ?? .all
     }
 
-    /// The bytes of the payload, which the library reads itself; below a key, the records that are there.
-    private func payload(of call: ScenarioStep.SyncCall) throws -> Data {
+    private enum Payload: Sendable {
+        case bytes(Data)
+        case value(JSONValue)
+    }
+
+    /// The bytes of a fixture, which the library reads itself; else the value, or what is below its key.
+    private func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
         switch call.payload {
         case .inline(let records):
-            return Data(try records.value(at: call.key).scenarioText.utf8)
+            return .value(try records.value(at: call.key))
         case .fixture(let path):
             let data: Data
             do {
@@ -91,8 +103,8 @@ struct ScenarioActions: Sendable {
             } catch {
                 throw ScenarioError("cannot read the payload \(path): \(error.localizedDescription)")
             }
-            guard call.key != nil else { return data }
-            return Data(try JSONValue(parsing: data).value(at: call.key).scenarioText.utf8)
+            guard call.key != nil else { return .bytes(data) }
+            return .value(try JSONValue(parsing: data).value(at: call.key))
         }
     }
 

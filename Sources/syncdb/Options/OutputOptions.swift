@@ -15,6 +15,12 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print nothing but errors.")
     var quiet = false
 
+    @Flag(help: "List all rows and remarks, not only the first 20 of a kind.")
+    var all = false
+
+    /// How many rows or remarks of a kind are listed; nil for all.
+    var limit: Int? { all ? nil : 20 }
+
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
     }

@@ -10,7 +10,7 @@ struct DatabaseOptions: ParsableArguments {
     var url: URL { URL(fileURLWithPath: database) }
     var exists: Bool { FileManager.default.fileExists(atPath: database) && !NewDatabase.isEmptyFile(url) }
 
-    /// Opens the database with the model it keeps. Never creates one.
+    /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
     func open() throws -> DataStack { try .existing(at: database) }
 }
 
@@ -27,7 +27,7 @@ struct StoreOptions: ParsableArguments {
 
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {
-        try model.map { try Model(contentsOf: URL(fileURLWithPath: $0)) }
+        try model.map { try Model.file($0) }
     }
 
     /// The model of a database that is not there yet.

@@ -4,11 +4,11 @@ import Sync
 struct ResultPrinter {
     let result: SyncResult
     /// How many rows or remarks of one kind are listed before "and N more"; nil for all.
-    var limit: Int? = 20
+    let limit: Int?
 
     /// A table with one line per entity, then links and remarks.
     var summary: String {
-        ([table] + linkLines + remarks).joined(separator: "\n")
+        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
     }
 
     /// One line per row: `+ User 7`, `~ User 3: name, age`, `- Note 12`.
@@ -49,7 +49,10 @@ struct ResultPrinter {
     }
 
     private var remarks: [String] {
-        listed(result.diagnostics) { "skipped at \($0.path): \($0.message) (entity \($0.entity))" }
+        let diagnostics = result.diagnostics
+        return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
+            "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+        }
             + listed(result.unresolved) {
                 "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"
             }
@@ -63,6 +66,7 @@ struct ResultPrinter {
     ) -> [String] {
         let shown = elements.prefix(limit ?? elements.count)
         let rest = (total ?? elements.count) - shown.count
-        return shown.map(line) + (rest > 0 && !shown.isEmpty ? ["  and \(rest) more (--all lists them)"] : [])
+        let hint = shown.count < elements.count ? " (--all lists them)" : ""
+        return shown.map(line) + (rest > 0 && !shown.isEmpty ? ["  and \(rest) more\(hint)"] : [])
     }
 }
