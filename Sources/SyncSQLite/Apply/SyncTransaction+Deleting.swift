@@ -164,9 +164,10 @@ extension SyncTransaction {
                         try clearForeignKey(of: other, link)
                     }
                 }
-                if end == .first || model.links[link].storage == .joinTable || !keys.isEmpty {
-                    report.linksRemoved += keys.count
-                }
+                // A foreign key between two rows that go is met from both ends, a row of a join table only once.
+                let isCountedThere = end == .second && model.links[link].storage != .joinTable
+                report.linksRemoved +=
+                    isCountedThere ? keys.count { !going.contains(StoredRow(tree: target, key: $0)) } : keys.count
                 if case .joinTable(let name, let first, let second, _, _) = layout.links[link], !keys.isEmpty {
                     let column = end == .first ? first : second
                     let statement = try statements.statement("DELETE FROM \(name.quoted) WHERE \(column.quoted) = ?")
