@@ -27,6 +27,8 @@ public struct Model: Sendable, Hashable {
         compiled.entityID(name).map { entities[$0] }
     }
 
+    /// Whether both declare the same entities.
     public static func == (left: Model, right: Model) -> Bool { left.entities == right.entities }
+    /// Hashes the entities.
     public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 }
