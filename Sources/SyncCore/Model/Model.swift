@@ -17,9 +17,15 @@ public struct Model: Sendable, Hashable {
     ///
     /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
     public init(entities: [Entity]) throws {
-        let checked = try ModelValidator.validated(entities)
+        try self.init(ModelDraft(entities: entities))
+    }
+
+    /// Checks what a model source declares.
+    package init(_ draft: ModelDraft) throws {
+        let checked = try ModelValidator.validated(draft)
         self.entities = checked
         self.compiled = CompiledModel(checked)
+        try ModelValidator.checkTables(of: compiled)
     }
 
     /// The entity with this name, if the model has it.

@@ -1,6 +1,109 @@
 /// Checks entities together. Every problem is reported at once, with its path.
-enum ModelValidator {
-    static func validated(_ entities: [Entity]) throws -> [Entity] {
-        entities.sorted { $0.name < $1.name }
+///
+/// What is only found by reading further, such as an inverse of an entity that is itself declared twice, is left out:
+/// it would go away with its cause.
+struct ModelValidator {
+    private(set) var entities: [Entity]
+    private var problems: [SyncError.Problem]
+    private let unreadable: Set<String>
+    private var lineages: [String: [Entity]] = [:]
+
+    /// The entities in name order, inverses completed, defaults in their stored form.
+    ///
+    /// - Throws: ``SyncError`` `invalidModel` with all problems, those of the source first.
+    static func validated(_ draft: ModelDraft) throws -> [Entity] {
+        var validator = ModelValidator(draft)
+        validator.checkNames()
+        validator.checkParents()
+        validator.checkInheritedNames()
+        validator.checkAttributes()
+        validator.checkKeys()
+        validator.checkRelationships()
+        guard validator.problems.isEmpty else { throw error(validator.problems) }
+        return validator.entities
+    }
+
+    /// Refuses relationships whose join table would have the name of another table or view.
+    ///
+    /// - Throws: ``SyncError`` `invalidModel`.
+    static func checkTables(of model: CompiledModel) throws {
+        var taken = Set(model.entities.map { folded($0.name) })
+        let problems = model.links.filter { $0.storage == .joinTable }.compactMap { link -> SyncError.Problem? in
+            let entity = model.entities[link.first.entity].name
+            let relationship = link.first.relationship?.name ?? ""
+            guard !taken.insert(folded("\(entity)_\(relationship)")).inserted else { return nil }
+            let path = ModelPath.relationship(relationship, of: entity)
+            return .init(path: path.text, message: "the name of its table, \(entity)_\(relationship), is taken")
+        }
+        guard problems.isEmpty else { throw error(problems) }
+    }
+
+    private static func error(_ problems: [SyncError.Problem]) -> SyncError {
+        let count = problems.count == 1 ? "a problem" : "\(problems.count) problems"
+        return SyncError(.invalidModel, "the model has \(count)", problems: problems)
+    }
+
+    private init(_ draft: ModelDraft) {
+        entities = draft.entities.sorted { $0.name < $1.name }
+        problems = draft.problems
+        unreadable = draft.unreadable
+    }
+
+    mutating func note(_ path: ModelPath, _ message: String) {
+        problems.append(SyncError.Problem(path: path.text, message: message))
+    }
+
+    mutating func setDefault(_ value: StoredValue?, _ entity: Int, _ attribute: Int) {
+        entities[entity].attributes[attribute].defaultValue = value
+    }
+
+    mutating func setInverse(_ name: String, _ entity: Int, _ relationship: Int) {
+        entities[entity].relationships[relationship].inverse = name
+    }
+
+    func isReadable(_ entity: String, _ member: String? = nil) -> Bool {
+        !unreadable.contains(member.map { "\(entity).\($0)" } ?? entity)
+    }
+
+    func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
+
+    // MARK: Lineage
+
+    /// The entity and its ancestors, the nearest first; ends where a name is unknown or comes up again.
+    func lineage(of name: String) -> [Entity] { lineages[name] ?? [] }
+
+    /// Whether a lineage without this member is all there, so that the member can be said to be missing.
+    func isMissing(_ member: String, in line: [Entity]) -> Bool {
+        guard let root = line.last, root.parent == nil else { return false }
+        return line.allSatisfy { isReadable($0.name) && isReadable($0.name, member) }
+    }
+
+    /// Whether rows of `name` count as rows of `ancestor`.
+    func entity(_ name: String, isKindOf ancestor: String) -> Bool {
+        lineage(of: name).contains { $0.name == ancestor }
+    }
+
+    private mutating func checkParents() {
+        let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for entity in entities {
+            var line = [entity]
+            while let parent = line[line.count - 1].parent {
+                guard let next = byName[parent] else {
+                    if line.count == 1 { note(.entity(entity.name)["parent"], unknown(parent)) }
+                    break
+                }
+                guard !line.contains(where: { $0.name == next.name }) else {
+                    let circle = (line.map(\.name) + [next.name]).joined(separator: " → ")
+                    if next.name == entity.name { note(.entity(entity.name)["parent"], "goes in a circle: \(circle)") }
+                    break
+                }
+                line.append(next)
+            }
+            lineages[entity.name] = line
+        }
+    }
+
+    func unknown(_ entity: String) -> String {
+        "unknown entity '\(entity)'; the model has \(entities.map(\.name).joined(separator: ", "))"
     }
 }

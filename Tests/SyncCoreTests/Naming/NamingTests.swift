@@ -24,7 +24,7 @@ struct NamingTests {
                     // Each of these could take `total`, in this order of strength the other way round.
                     Attribute("remoteID", .string), Attribute("total", .integer),
                     Attribute("sum", .integer, remoteKey: "total"),
-                    Attribute("userId", .integer), Attribute("userID", .integer), Attribute("user_id", .integer),
+                    Attribute("userId", .integer), Attribute("user_id", .integer),
                     Attribute("id", .string), Attribute("type", .string), Attribute("clashType", .string),
                 ]),
         ])
