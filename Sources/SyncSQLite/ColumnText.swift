@@ -1,27 +1,22 @@
 import Foundation
 import SyncCore
 
-/// The text forms of values in columns.
+/// The text forms of values in columns: equal values have equal text.
 enum ColumnText {
-    static func decimal(_ value: Decimal) -> String { value.description }
-    static func decimal(_ text: String) -> Decimal? { Decimal(string: text) }
-
-    private static var style: Date.ISO8601FormatStyle {
-        .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: true)
+    /// No exponent, no needless zeros; nil for what is no number or has too many digits.
+    static func decimal(_ value: Decimal) -> String? {
+        var text: [UInt8] = []
+        let isNumber = Array("\(value)".utf8).withUnsafeBufferPointer { DecimalText.append($0, to: &text) }
+        return isNumber ? String(decoding: text, as: UTF8.self) : nil
     }
-    static func date(_ value: Date) -> String { value.formatted(style) }
-    static func date(_ text: String) -> Date? { try? Date(text, strategy: style) }
 
+    /// `2024-02-29 18:29:59.999`, UTC; nil outside the years 1 to 9999.
+    static func date(_ value: Date) -> String? {
+        value.milliseconds.map(DateText.string)
+    }
+
+    /// Keys sorted, no blanks.
     static func json(_ value: JSONValue) -> String {
-        switch value {
-        case .null: "null"
-        case .bool(let value): value ? "true" : "false"
-        case .number(let text): text
-        case .string(let text): "\"\(text)\""
-        case .array(let values): "[\(values.map(json).joined(separator: ","))]"
-        case .object(let members):
-            "{\(members.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\(json($0.value))" }.joined(separator: ","))}"
-        }
+        String(decoding: CanonicalJSON.bytes(value), as: UTF8.self)
     }
-    static func json(_ text: String) -> JSONValue? { .string(text) }
 }

@@ -6,17 +6,17 @@ package import SyncCore
 package enum ColumnValue {
     /// The value as stored in a column of an attribute of this type.
     ///
-    /// A value of another type is stored as it is, for the table to refuse.
+    /// A value of another type is stored as it is, for the table to refuse; one that ``fits(_:_:)`` refuses is NULL.
     package static func databaseValue(_ value: StoredValue, as type: AttributeType) -> DatabaseValue {
         if type == .transformable || type == .json { return jsonText(value) }
         return switch value {
         case .null: .null
         case .integer(let value): value.databaseValue
         case .double(let value): value.databaseValue
-        case .decimal(let value): ColumnText.decimal(value).databaseValue
+        case .decimal(let value): ColumnText.decimal(value)?.databaseValue ?? .null
         case .boolean(let value): (value ? 1 : 0).databaseValue
         case .string(let value), .url(let value): value.databaseValue
-        case .date(let value): ColumnText.date(value).databaseValue
+        case .date(let value): ColumnText.date(value)?.databaseValue ?? .null
         case .uuid(let value): value.uuidString.databaseValue
         case .binary(let value): value.databaseValue
         case .json(let value): jsonText(.json(value))
@@ -35,14 +35,9 @@ package enum ColumnValue {
         case (.boolean, .int64(let value)): .boolean(value != 0)
         case (.double, .double(let value)): .double(value)
         case (.double, .int64(let value)): .double(Double(value))
-        case (.decimal, .string(let text)): ColumnText.decimal(text).map { .decimal($0) } ?? .null
-        case (.string, .string(let text)): .string(text)
-        case (.url, .string(let text)): .url(text)
-        case (.date, .string(let text)): ColumnText.date(text).map { .date($0) } ?? .null
-        case (.uuid, .string(let text)): UUID(uuidString: text).map { .uuid($0) } ?? .null
         case (.binary, .blob(let data)): .binary(data)
-        case (.json, .string(let text)), (.transformable, .string(let text)):
-            ColumnText.json(text).map { .json($0) } ?? .null
+        case (.integer, _), (.boolean, _), (.double, _), (.binary, _): .null
+        case (_, .string(let text)): StoredValue(text: text, as: type) ?? .null
         default: .null
         }
     }
@@ -50,10 +45,12 @@ package enum ColumnValue {
     /// Whether a value can be that of an attribute of this type; nil always can.
     package static func fits(_ value: StoredValue, _ type: AttributeType) -> Bool {
         switch (value, type) {
-        case (.null, _), (_, .transformable), (.integer, .integer), (.double, .double), (.decimal, .decimal),
-            (.boolean, .boolean), (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url),
-            (.binary, .binary), (.json, .json):
+        case (.null, _), (_, .transformable), (.integer, .integer), (.boolean, .boolean), (.string, .string),
+            (.uuid, .uuid), (.url, .url), (.binary, .binary), (.json, .json):
             true
+        case (.double(let value), .double): !value.isNaN
+        case (.decimal(let value), .decimal): ColumnText.decimal(value) != nil
+        case (.date(let value), .date): value.milliseconds != nil
         default: false
         }
     }
@@ -63,7 +60,9 @@ package enum ColumnValue {
         switch value.storage {
         case .int64(let value): .integer(value)
         case .double(let value): .double(value)
-        case .string(let text): .text(type == .date ? text.replacing(" ", with: "T") + "Z" : text)
+        case .string(let text) where type == .date:
+            .text(StoredValue(text: text, as: .date)?.date?.milliseconds.map(DateText.iso) ?? text)
+        case .string(let text): .text(text)
         case .null, .blob: nil
         }
     }
@@ -92,10 +91,10 @@ package enum ColumnValue {
             case .null: .null
             case .integer(let value): JSONValue(value)
             case .double(let value): value.isFinite ? .number("\(value)") : .null
-            case .decimal(let value): .number(ColumnText.decimal(value))
+            case .decimal(let value): ColumnText.decimal(value).map { .number($0) } ?? .null
             case .boolean(let value): .bool(value)
             case .string(let value), .url(let value): .string(value)
-            case .date(let value): .string(ColumnText.date(value).replacing(" ", with: "T") + "Z")
+            case .date(let value): value.milliseconds.map { .string(DateText.iso($0)) } ?? .null
             case .uuid(let value): JSONValue(value)
             case .binary(let value): .string(value.base64EncodedString())
             case .json(let value): value

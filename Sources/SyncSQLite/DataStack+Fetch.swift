@@ -82,9 +82,12 @@ extension DataStack {
     }
 
     private func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
-        let conditions = select.condition.map { [$0] } ?? []
-        let arguments = StatementArguments()
-        return (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))", arguments)
+        let filter =
+            predicate == .all
+            ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
+        let conditions = [select.condition, filter?.sql].compactMap(\.self)
+        let sql = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
+        return (sql, StatementArguments(filter?.arguments ?? []))
     }
 
     // MARK: Errors

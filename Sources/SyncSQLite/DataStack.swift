@@ -25,6 +25,13 @@ public final class DataStack: Sendable {
         self.database = database
     }
 
+    deinit { releaseReaders() }
+
+    /// The connection closed last removes the files beside the store, if it is the one that may write.
+    private func releaseReaders() {
+        (database as? DatabasePool)?.invalidateReadOnlyConnections()
+    }
+
     /// Opens the store in this file, or creates it. Its folder must exist.
     ///
     /// - Throws: ``SyncError`` `modelMismatch` if the store was made with a model that keeps other columns or links,
@@ -75,10 +82,11 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// Closes the file. Whatever is done with the stack after that fails.
+    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails.
     ///
     /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
     public func close() throws {
+        releaseReaders()
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
     }
 

@@ -9,6 +9,11 @@ enum KeptModel {
 
     /// The model of the store; nil if the database has no tables at all and that is allowed.
     static func read(_ db: Database, or empty: Empty) throws -> Model? {
+        try text(db, or: empty).map(model)
+    }
+
+    /// The schema file the store keeps.
+    private static func text(_ db: Database, or empty: Empty) throws -> String? {
         guard try db.tableExists("sync_model") else {
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
@@ -23,12 +28,23 @@ enum KeptModel {
                 "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))"
             )
         }
-        return try Model(keptSchema: schema)
+        return schema
+    }
+
+    private static func text(_ model: Model) -> String { String(decoding: model.schemaFile(), as: UTF8.self) }
+
+    private static func model(_ text: String) throws -> Model {
+        do {
+            return try Model(schema: Data(text.utf8))
+        } catch {
+            throw SyncError(.unreadableStore, "the model the store keeps cannot be read", underlying: "\(error)")
+        }
     }
 
     /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
     static func check(_ kept: Model, against model: Model) throws {
-        let differences = ModelDifferences(stored: kept, given: model).problems
+        let given = try self.model(text(model))
+        let differences = ModelDifferences(stored: kept, given: given).problems
         guard !differences.isEmpty else { return }
         throw SyncError(
             .modelMismatch, "the store was made with another model; differences: \(differences.count)",
@@ -38,24 +54,22 @@ enum KeptModel {
     /// How many differences an error lists.
     private static let maximum = 5
 
+    /// Creates the tables. A model that could not be read back is refused.
     static func create(_ model: Model, in db: Database) throws {
+        let schema = text(model)
+        _ = try self.model(schema)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
-            arguments: [try model.keptSchema(), SchemaSQL.version])
+            arguments: [schema, SchemaSQL.version])
     }
 
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
     static func createOrUpdate(_ model: Model, in db: Database) throws {
-        guard let kept = try read(db, or: .empty) else { return try create(model, in: db) }
-        try check(kept, against: model)
-        if kept != model {
-            try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [try model.keptSchema()])
-        }
+        guard let kept = try text(db, or: .empty) else { return try create(model, in: db) }
+        try check(try self.model(kept), against: model)
+        let schema = text(model)
+        guard kept != schema else { return }
+        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
     }
-}
-
-extension Model {
-    fileprivate init(keptSchema: String) throws { try self.init(entities: []) }
-    fileprivate func keptSchema() throws -> String { "" }
 }

@@ -30,10 +30,7 @@ struct RecordSQL {
     var from: String { "\(SchemaSQL.quoted(table.name)) AS \(SchemaSQL.quoted(Self.alias))" }
 
     /// The condition that a row of the table is of the entity; nil if all are.
-    var condition: String? {
-        guard table.hasEntityColumn, entity.family.count < tree.entities.count else { return nil }
-        return SchemaSQL.entityCondition(entity.family, layout, alias: Self.alias)
-    }
+    var condition: String? { PredicateSQL.familyCondition(entity, layout: layout, alias: Self.alias) }
 
     var rowKey: String { column(table.keyColumn) }
 
@@ -54,7 +51,9 @@ struct RecordSQL {
 
     /// What an attribute is ordered by.
     private func expression(_ slot: Int) -> String {
-        column(table.columns[slot])
+        let isDecimal = tree.attributes[slot].type == .decimal
+        let collation = isDecimal ? " COLLATE \(PredicateSQL.decimalCollation.name)" : ""
+        return column(table.columns[slot]) + collation
     }
 
     // MARK: Reading

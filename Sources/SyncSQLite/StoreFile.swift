@@ -19,6 +19,7 @@ struct StoreFile {
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA cache_size = -16384")
+            PredicateSQL.install(in: db)
         }
         return configuration
     }
@@ -28,15 +29,21 @@ struct StoreFile {
     /// Opens the store, or creates it with this model.
     func open(_ model: Model) throws -> DatabasePool {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
-        let isNew = !FileManager.default.fileExists(atPath: path)
-        if !isNew, let kept = try inspect({ db in try KeptModel.read(db, or: .empty) }) {
-            try KeptModel.check(kept, against: model)
+        guard FileManager.default.fileExists(atPath: path) else {
+            do {
+                return try pool { db in try KeptModel.createOrUpdate(model, in: db) }
+            } catch {
+                removeFiles()
+                throw error
+            }
         }
-        do {
+        return try inspected { queue in
+            let kept = try read(queue) { db in try KeptModel.read(db, or: .empty) }
+            if let kept {
+                try KeptModel.check(kept, against: model)
+                try read(queue, fillLog)
+            }
             return try pool { db in try KeptModel.createOrUpdate(model, in: db) }
-        } catch {
-            if isNew { removeFiles() }
-            throw error
         }
     }
 
@@ -45,18 +52,39 @@ struct StoreFile {
         guard url.isFileURL, FileManager.default.fileExists(atPath: path) else {
             throw unreadable("there is no store at '\(path)'")
         }
-        guard let model = try inspect({ db in try KeptModel.read(db, or: .notAStore) }) else {
-            throw unreadable("'\(path)' is empty")
+        return try inspected { queue in
+            let kept = try read(queue) { db in try KeptModel.read(db, or: .notAStore) }
+            guard let kept else { throw unreadable("'\(path)' is empty") }
+            try read(queue, fillLog)
+            return (kept, try pool { _ in })
         }
-        return (model, try pool { _ in })
     }
 
-    /// Reads from the file as it is: unlike a pool, a queue does not change its journal mode.
-    private func inspect<T>(_ read: (Database) throws -> T) throws -> T {
-        try StoreFailure.mapped(.unreadableStore, "'\(path)' cannot be read as a store") {
-            let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
-            defer { try? queue.close() }
-            return try queue.read(read)
+    /// Looks at the file as it is: unlike a pool, a queue does not change its journal mode.
+    private func inspected<T>(_ body: (DatabaseQueue) throws -> T) throws -> T {
+        let queue = try StoreFailure.mapped(.unreadableStore, unreadableMessage) {
+            try DatabaseQueue(path: path, configuration: Self.configuration())
+        }
+        defer { try? queue.close() }
+        return try body(queue)
+    }
+
+    private func read<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
+        try StoreFailure.mapped(.unreadableStore, unreadableMessage) { try queue.inDatabase(body) }
+    }
+
+    private var unreadableMessage: String { "'\(path)' cannot be read as a store" }
+
+    /// Writes a page as it is to an empty write-ahead log. A pool fills an empty log by changing the schema back and
+    /// forth, so that only opening a store would change its file.
+    private func fillLog(_ db: Database) throws {
+        guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else { return }
+        let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        guard (size ?? 0) == 0 else { return }
+        try db.inTransaction(.immediate) {
+            try db.execute(sql: "UPDATE \"sync_model\" SET \"version\" = \"version\" + 1")
+            try db.execute(sql: "UPDATE \"sync_model\" SET \"version\" = \"version\" - 1")
+            return .commit
         }
     }
 

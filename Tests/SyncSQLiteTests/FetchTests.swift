@@ -76,6 +76,7 @@ import Testing
     @Test func keysAreReportedInTheirForm() throws {
         for (type, value, expected) in [
             (AttributeType.date, "2024-02-29T18:29:59.999Z", RecordKey.text("2024-02-29T18:29:59.999Z")),
+            (.date, "2024-02-29", .text("2024-02-29T00:00:00Z")),
             (.uuid, "e621e1f8-c36c-495a-93fc-0c247a3e6e5f", .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
             (.decimal, 1.5, .text("1.5")), (.double, 1.5, .double(1.5)), (.string, "x", .text("x")),
         ] as [(AttributeType, JSONValue, RecordKey)] {
@@ -91,5 +92,26 @@ import Testing
         let stack = try users()
         #expect(try stack.fetch("User", id: 1)?.description == #"User 1 (id: 1, name: "b", price: 9.5)"#)
         #expect(try stack.fetch("User", id: 2)?.description == #"User 2 (id: 2, name: "a")"#)
+    }
+
+    @Test func conditionsFilterAndCount() throws {
+        let stack = try users()
+        #expect(ids(try stack.fetch("User", where: "name == 'b' AND price > 9.75")) == [3])
+        #expect(try stack.count("User", where: "price == nil") == 1)
+        #expect(ids(try stack.fetch("User", where: .where("id IN %@", [2, 3]), orderedBy: "-id", limit: 1)) == [3])
+        let text = "name BEGINSWITH[c] 'B'"
+        #expect(try stack.count("User", where: text) == 2)
+        #expect(try stack.fetch("User", where: text, orderedBy: "-id").count == 2)
+        let error = try #require(throws: SyncError.self) { try stack.fetch("User", where: "name ==") }
+        #expect(error.code == .invalidPredicate)
+        #expect(throws: SyncError.self) { try stack.count("User", where: "nothing == 1") }
+    }
+
+    @Test func aConditionAppliesToRowsOfTheEntityOnly() throws {
+        let stack = try DataStack.inMemory(Models.trees())
+        try stack.insert("Dog", values: ["id": 2, "tricks": 1])
+        try stack.insert("Cat", values: ["id": 1])
+        #expect(try stack.fetch("Dog", where: "name == '?'").map(\.entity) == ["Dog"])
+        #expect(try stack.count("Animal", where: "name == '?' OR id == 7") == 2)
     }
 }

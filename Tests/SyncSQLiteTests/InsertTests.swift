@@ -21,6 +21,7 @@ import Testing
         for (name, value) in values where name != "jsonValue" { #expect(record[name] == value, "\(name)") }
         #expect(record["nothing"] == nil)
         #expect(record.key == .integer(1))
+        #expect(record["jsonValue"]?.json == ["a": [true, nil, "x"], "b": 1])
         let row = try #require(try stack.read { db in try Row.fetchOne(db, sql: "SELECT * FROM Thing") })
         #expect(row["dateValue"] == "1970-01-01 00:00:01.500")
         #expect(row["uuidValue"] == uuid.uuidString)
@@ -184,6 +185,8 @@ import Testing
         #expect(try await stack.fetch("User", id: 2) == user)
         #expect(try await stack.count("User") == 1)
         #expect(try await stack.targets(of: company, "users") == [user])
+        #expect(try await stack.fetch("User", where: "company.name == 'Apple'", orderedBy: "name") == [user])
+        #expect(try await stack.count("User", where: "ANY tags.uuid == nil") == 0)
         #expect(try await stack.write { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } == 1)
     }
 }

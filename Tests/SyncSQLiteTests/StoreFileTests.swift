@@ -94,7 +94,8 @@ import Testing
 
     @Test func aFailedCreationLeavesNoFile() throws {
         let url = url
-        let model = try user([Attribute("name", .string), Attribute("NAME", .string)])
+        let links = [Relationship("links", to: "User_links", many: true)]
+        let model = try Model(entities: [Entity("User", relationships: links), Entity("User_links")])
         #expect(try error { _ = try DataStack(model: model, at: url) }.code == .storeFailure)
         #expect(try files().isEmpty)
         let missing = folder.appendingPathComponent("none/store.sqlite")
@@ -139,17 +140,48 @@ import Testing
 
     @Test func droppingRemovesEveryRowAndLeavesTheStoreUsable() throws {
         let stack = try DataStack(model: Models.links(), at: url)
-        var last = try stack.insert("User", values: ["id": 0])
-        for id in 1..<1500 {
-            last = try stack.insert(
-                "User", values: ["id": JSONValue(id)], links: ["manager": [last], "friends": [last]])
+        try stack.write { db in
+            var last = try stack.insert("User", values: ["id": 0], in: db)
+            for id in 1..<1500 {
+                let links = ["manager": [last], "friends": [last]]
+                last = try stack.insert("User", values: ["id": JSONValue(id)], links: links, in: db)
+            }
+            _ = try stack.insert("Note", values: ["id": 1], links: ["user": [last]], in: db)
         }
-        try stack.insert("Note", values: ["id": 1], links: ["user": [last]])
         try stack.drop()
         for entity in stack.model.entities { #expect(try stack.count(entity.name) == 0) }
         #expect(try stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User_friends") } == 0)
         try stack.insert("User", values: ["id": 0])
         #expect(try stack.count("User") == 1)
         try stack.close()
+    }
+
+    @Test(arguments: [
+        "UPDATE sync_model SET version = 99", "UPDATE sync_model SET schema = '{'", "DELETE FROM sync_model",
+    ])
+    func aStoreWhoseModelCannotBeReadIsRefused(_ damage: String) throws {
+        let model = try Models.links()
+        let stack = try DataStack(model: model, at: url)
+        try stack.write { db in try db.execute(sql: damage) }
+        try stack.close()
+        let url = url
+        #expect(try error { _ = try DataStack(at: url) }.code == .unreadableStore)
+        #expect(try error { _ = try DataStack(model: model, at: url) }.code == .unreadableStore)
+    }
+
+    @Test func aStoreLeftOpenIsOneFileToo() throws {
+        do {
+            let stack = try DataStack(model: Models.links(), at: url)
+            try stack.insert("User", values: ["id": 1])
+            #expect(try stack.count("User") == 1)
+        }
+        #expect(try files() == ["store.sqlite"])
+        let before = try Data(contentsOf: url)
+        do {
+            let stack = try DataStack(model: Models.links(), at: url)
+            #expect(try stack.count("User") == 1)
+        }
+        #expect(try files() == ["store.sqlite"])
+        #expect(try Data(contentsOf: url) == before)
     }
 }

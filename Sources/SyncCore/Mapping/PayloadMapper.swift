@@ -96,6 +96,13 @@ package struct PayloadMapper {
         return mapped
     }
 
+    /// The attribute values of one record, one slot each.
+    mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
+        resetScratch(model.trees[entity.tree].attributes.count)
+        try scan(tape, object: 0, table: entity.id, bytes)
+        return scratch
+    }
+
     private mutating func resetScratch(_ count: Int) {
         if scratch.count < count {
             scratch = Array(repeating: .absent, count: count)

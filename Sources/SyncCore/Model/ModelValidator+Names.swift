@@ -3,6 +3,8 @@ extension ModelValidator {
     /// What is wrong with a name by itself.
     private static func problem(with name: String) -> String? {
         if name.isEmpty { return "a name must not be empty" }
+        // Key paths have dots between names.
+        if name.contains(".") { return "a name must not contain a dot" }
         if name.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.generalCategory == .control }) {
             return "a name must not contain quotes or control characters"
         }

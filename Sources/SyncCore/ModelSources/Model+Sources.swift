@@ -9,14 +9,9 @@ extension Model {
     ///   line and column if it is malformed), `invalidModel` with every problem found.
     public init(contentsOf url: URL) throws {
         let file = try ModelFile(at: url)
-        do {
-            switch file.format {
-            case .schema: try self.init(schema: file.data)
-            case .coreData: try self.init(coreData: file.data)
-            }
-        } catch var error as SyncError {
-            error.message = "\(url.lastPathComponent): \(error.message)"
-            throw error
+        switch file.format {
+        case .schema: try self.init(schema: file.data)
+        case .coreData: try self.init(coreData: file.data)
         }
     }
 

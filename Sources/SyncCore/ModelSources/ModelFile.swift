@@ -27,7 +27,7 @@ struct ModelFile {
         default:
             throw SyncError(
                 .unreadableModel,
-                "'\(file.lastPathComponent)' is neither a schema file nor the source of a Core Data model")
+                "'\(file.path)' is neither a schema file nor the source of a Core Data model")
         }
     }
 
@@ -45,9 +45,9 @@ struct ModelFile {
         case "momd", "mom":
             throw SyncError(
                 .unreadableModel,
-                "'\(url.lastPathComponent)' is a compiled Core Data model; its source (.xcdatamodeld) is needed")
+                "'\(url.path)' is a compiled Core Data model; its source (.xcdatamodeld) is needed")
         default:
-            throw SyncError(.unreadableModel, "the folder '\(url.lastPathComponent)' is not a Core Data model")
+            throw SyncError(.unreadableModel, "the folder '\(url.path)' is not a Core Data model")
         }
     }
 
@@ -57,18 +57,18 @@ struct ModelFile {
         let models = versions.filter { $0.hasSuffix(".xcdatamodel") }
             .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
         guard let last = models.last else {
-            throw SyncError(.unreadableModel, "'\(folder.lastPathComponent)' contains no .xcdatamodel")
+            throw SyncError(.unreadableModel, "'\(folder.path)' contains no .xcdatamodel")
         }
         guard versions.contains(".xccurrentversion") else { return folder.appendingPathComponent(last) }
         let plist = try? Data(contentsOf: folder.appendingPathComponent(".xccurrentversion"))
         let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
         guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
-            throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.lastPathComponent)' names no version")
+            throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")
         }
         guard models.contains(name) else {
             throw SyncError(
                 .unreadableModel,
-                "the current version of '\(folder.lastPathComponent)' is '\(name)', which it does not contain")
+                "the current version of '\(folder.path)' is '\(name)', which it does not contain")
         }
         return folder.appendingPathComponent(name)
     }

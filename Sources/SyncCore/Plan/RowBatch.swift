@@ -41,31 +41,42 @@ package struct RowBatch: Sendable {
     package private(set) var slots: [Slot] = []
     package private(set) var versions: [Version] = []
     package private(set) var owners: [Owner] = []
-    /// By the position of the key's topmost entity in the model.
-    package private(set) var indexes: [Int: KeyIndex] = [:]
+    /// One set of keys for each topmost entity that declares one; a tree has few, mostly one.
+    private var keyOwners: [Int] = []
+    private var indexes: [KeyIndex] = []
     private var nodeByOwner: [Owner: Int32] = [:]
 
     init(stride: Int) { self.stride = stride }
 
     /// The node of a key given as text that is not in the payload, such as a column's.
     package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> Int? {
-        indexes[keyOwner]?.node(forText: text, in: nodes, pool)
+        guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
+        return indexes[place].node(forText: text, in: nodes, pool)
     }
 
-    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool) -> Int? {
-        indexes[keyOwner]?.node(for: key, hash: pool.hash(key), in: nodes, pool)
+    /// The node of a key. `guess` is tried first: rows often come in the order of the payload.
+    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool, guess: Int = -1) -> Int? {
+        if guess >= 0, guess < nodes.count, pool.isSameKey(nodes[guess].key, key), keyOwners.count == 1 { return guess }
+        guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
+        return indexes[place].node(for: key, hash: pool.hash(key), in: nodes, pool)
     }
 
     mutating func node(
         forKey key: Slot, keyOwner: Int, entity: Int, _ pool: TextPool
     ) -> (node: Int, isNew: Bool) {
         let hash = pool.hash(key)
-        if let known = indexes[keyOwner, default: KeyIndex()].node(for: key, hash: hash, in: nodes, pool) {
-            return (known, false)
-        }
+        let place = self.place(of: keyOwner)
+        if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
         nodes.append(Node(key: key, entity: Int32(truncatingIfNeeded: entity)))
-        indexes[keyOwner, default: KeyIndex()].insert(nodes.count - 1, hash: hash)
+        indexes[place].insert(nodes.count - 1, hash: hash)
         return (nodes.count - 1, true)
+    }
+
+    private mutating func place(of keyOwner: Int) -> Int {
+        if let place = keyOwners.firstIndex(of: keyOwner) { return place }
+        keyOwners.append(keyOwner)
+        indexes.append(KeyIndex())
+        return keyOwners.count - 1
     }
 
     mutating func node(ownedBy owner: Owner, entity: Int) -> (node: Int, isNew: Bool) {
@@ -82,7 +93,8 @@ package struct RowBatch: Sendable {
     mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int32(truncatingIfNeeded: entity) }
     mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
 
-    /// Merges a record's values into a node: later values over earlier ones, absent ones leave them.
+    /// Merges a record's values, the first `stride` of `row`, into a node: later values over earlier ones, absent ones
+    /// leave them.
     mutating func merge(_ row: [Slot], into node: Int, permission: Permission, mention: Int32) {
         let last = Int(nodes[node].lastVersion)
         if last >= 0, versions[last].permission == permission, mention < 0 {
@@ -91,7 +103,7 @@ package struct RowBatch: Sendable {
         }
         let version = Int32(truncatingIfNeeded: versions.count)
         versions.append(Version(permission: permission, mention: mention))
-        slots.append(contentsOf: row)
+        slots.append(contentsOf: row[..<stride])
         if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
         nodes[node].lastVersion = version
     }

@@ -10,7 +10,8 @@ package indirect enum PredicateNode: Sendable, Hashable {
     /// What could not be read, with its text; thrown when the condition is used.
     case invalid(SyncError, text: String)
 
-    var nesting: Int {
+    /// How many levels of connectives it has; none for a comparison.
+    package var nesting: Int {
         switch self {
         case .constant, .comparison, .invalid: 0
         case .not(let node): node.nesting + 1

@@ -118,7 +118,8 @@ struct PredicateParser {
             case .collectionOperator(PredicatePath.countName) where !components.isEmpty:
                 _ = take()
                 return PredicatePath(components: components, isCount: true, quantifier: quantifier)
-            case .collectionOperator where !components.isEmpty: throw expected("@count, the only operator for collections,")
+            case .collectionOperator where !components.isEmpty:
+                throw expected("@count, the only operator for collections")
             default: throw expected(components.isEmpty ? "an attribute or relationship" : "a name after '.'")
             }
             _ = take()
@@ -176,7 +177,7 @@ struct PredicateParser {
     private mutating func value(after op: String) throws -> PredicateValue {
         if take(symbol: "{") { return try list() }
         guard let value = try takeValue() else {
-            if token.isSymbol("("), op == "IN" { throw expected("a list in braces, as in {1, 2},") }
+            if token.isSymbol("("), op == "IN" { throw expected("a list in braces, as in {1, 2}") }
             throw expected("a value after '\(op)'" + hint)
         }
         return value

@@ -3,15 +3,13 @@ import SyncCore
 
 /// References to rows that are not there yet: those this payload makes, and whether the store remembers any.
 struct PendingReferences {
-    /// A reference as the store remembers it.
+    /// A reference as the store remembers it, but for its position in the list of ids.
     struct Reference: Hashable {
         var owner: StoredRow
         var ownerEntity: Int
         var relationship: String
         var targetEntity: Int
         var target: RowKey
-        /// Its position in the list of ids; -1 for a to-one reference.
-        var position: Int64
     }
 
     /// Whether the store remembered references when the sync began.

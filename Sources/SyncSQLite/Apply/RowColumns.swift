@@ -12,8 +12,15 @@ struct RowColumns {
     /// All names, quoted, for SELECT and INSERT alike.
     let names: [String]
     let hasHiddenKey: Bool
+    /// The types of the attributes, by slot.
+    let types: [AttributeType]
+    /// The key that all rows of the table share, and the entity it is declared on.
+    let commonKey: (type: AttributeType, owner: Int)?
 
     init(_ tree: EntityTree, _ layout: StoreLayout) {
+        types = tree.attributes.map(\.type)
+        let root = layout.model.entities[tree.root]
+        commonKey = tree.keySlot.flatMap { slot in root.keyOwner.map { (tree.attributes[slot].type, $0) } }
         let table = layout.tables[tree.id]
         var names = [table.keyColumn.quoted]
         entity = table.hasEntityColumn ? 1 : nil
@@ -38,6 +45,9 @@ struct RowColumns {
         keyColumn = table.keyColumn.quoted
         hasHiddenKey = table.hasHiddenKey
     }
+
+    /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.
+    var inserted: [Int] { names.indices.filter { names.firstIndex(of: names[$0]) == $0 } }
 
     var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
 }

@@ -55,7 +55,7 @@ extension SyncTransaction {
 
     private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
         let tree = rootEntity.tree
-        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout, alias: "scope")].compactMap { $0 }
+        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")].compactMap { $0 }
         if conditions.isEmpty { conditions = ["1"] }
         let cursor = try Row.fetchCursor(
             db,

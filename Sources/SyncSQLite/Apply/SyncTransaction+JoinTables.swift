@@ -19,6 +19,15 @@ extension SyncTransaction {
         var onlyKeeps: Bool
         var isStored = false
         var code: UInt64 { UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second)) }
+
+        /// Takes over what a later statement says of the same pair.
+        mutating func merge(_ later: Said) {
+            let isSameList = sequence == later.sequence
+            if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
+            if later.secondPosition >= 0, !isSameList || secondPosition < 0 { secondPosition = later.secondPosition }
+            sequence = max(sequence, later.sequence)
+            onlyKeeps = onlyKeeps && later.onlyKeeps
+        }
     }
 
     private mutating func resolveJoinTable(_ link: Link) throws {
@@ -59,28 +68,28 @@ extension SyncTransaction {
             if assertion.saidBy == .first { pair.firstPosition = assertion.position } else { pair.secondPosition = assertion.position }
             pairs.append(pair)
         }
-        var isSorted = true
-        for index in pairs.indices.dropFirst() where pairs[index].code <= pairs[index - 1].code {
-            isSorted = false
-            break
-        }
-        return isSorted ? pairs : merged(pairs)
+        return merged(sorted(pairs))
+    }
+
+    /// The pairs by first and second node; repeated ones stay in document order.
+    private func sorted(_ pairs: [Said]) -> [Said] {
+        var places = pairs.enumerated().map { (code: $0.element.code, place: $0.offset) }
+        let isSorted = zip(places, places.dropFirst()).allSatisfy { $0.code <= $1.code }
+        if isSorted { return pairs }
+        places.sort { $0.code < $1.code || $0.code == $1.code && $0.place < $1.place }
+        return places.map { pairs[$0.place] }
     }
 
     /// Repeated pairs merged: the last statement counts, with the position each end last gave (in one list the first).
     private func merged(_ pairs: [Said]) -> [Said] {
         var merged: [Said] = []
-        for pair in pairs.enumerated().sorted(by: { ($0.element.code, $0.offset) < ($1.element.code, $1.offset) }).map(\.element) {
-            guard var last = merged.last, last.code == pair.code else {
+        merged.reserveCapacity(pairs.count)
+        for pair in pairs {
+            guard let last = merged.last, last.code == pair.code else {
                 merged.append(pair)
                 continue
             }
-            let isSameList = last.sequence == pair.sequence
-            if pair.firstPosition >= 0, !isSameList || last.firstPosition < 0 { last.firstPosition = pair.firstPosition }
-            if pair.secondPosition >= 0, !isSameList || last.secondPosition < 0 { last.secondPosition = pair.secondPosition }
-            last.sequence = max(last.sequence, pair.sequence)
-            last.onlyKeeps = last.onlyKeeps && pair.onlyKeeps
-            merged[merged.count - 1] = last
+            merged[merged.count - 1].merge(pair)
         }
         return merged
     }

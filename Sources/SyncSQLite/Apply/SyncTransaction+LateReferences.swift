@@ -15,19 +15,24 @@ extension SyncTransaction {
         guard pending.hasStored || !pending.noted.isEmpty else { return }
         let spoken = spokenEnds()
         let wanted = wantedReferences(spoken)
-        for reference in try storedReferences() {
-            if let place = wanted.firstIndex(where: { $0.isSame(as: reference) }) {
-                if wanted[place].position != reference.position { try remember(wanted[place]) }
+        let position = Dictionary(wanted) { first, _ in first }
+        var kept: Set<PendingReferences.Reference> = []
+        for (reference, stored) in pending.hasStored ? try storedReferences() : [] {
+            if let position = position[reference] {
+                kept.insert(reference)
+                if position != stored { try remember(reference, at: position) }
             } else if isSpokenFor(reference, spoken) {
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
-                try link(reference, to: target)
+                try link(reference, to: target, at: stored)
                 try forget(reference)
             }
         }
-        let stored = Set(try storedReferences())
-        for reference in wanted where !stored.contains(reference) { try remember(reference) }
-        unresolved = wanted.map { reference in
+        for (reference, position) in wanted where !kept.contains(reference) {
+            try checkCancellation()
+            try remember(reference, at: position)
+        }
+        unresolved = wanted.map { reference, _ in
             .init(
                 entity: model.entities[reference.ownerEntity].name,
                 key: reference.owner.key.recordKey(report.keyType(reference.ownerEntity)),
@@ -54,9 +59,13 @@ extension SyncTransaction {
         return spoken
     }
 
-    /// The unresolved references of this payload that no later statement replaced.
-    private func wantedReferences(_ spoken: [Spoken: UInt32]) -> [PendingReferences.Reference] {
-        var wanted: [PendingReferences.Reference] = []
+    /// The unresolved references of this payload that no later statement replaced, each once, with their positions in
+    /// the lists that give them; -1 for a to-one reference.
+    private func wantedReferences(
+        _ spoken: [Spoken: UInt32]
+    ) -> [(reference: PendingReferences.Reference, position: Int64)] {
+        var wanted: [(reference: PendingReferences.Reference, position: Int64)] = []
+        var seen: Set<PendingReferences.Reference> = []
         for (assertion, link) in pending.noted {
             let end = assertion.saidBy
             let (owner, target) = end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
@@ -70,9 +79,8 @@ extension SyncTransaction {
             let reference = PendingReferences.Reference(
                 owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: Int(trees[tree].entity[Int(owner)]),
                 relationship: relationship.name,
-                targetEntity: Int(plan.rows[targetTree].nodes[Int(target)].entity), target: targetKey,
-                position: Int64(assertion.position))
-            if !wanted.contains(where: { $0.isSame(as: reference) }) { wanted.append(reference) }
+                targetEntity: Int(plan.rows[targetTree].nodes[Int(target)].entity), target: targetKey)
+            if seen.insert(reference).inserted { wanted.append((reference, Int64(assertion.position))) }
         }
         return wanted
     }
@@ -101,7 +109,7 @@ extension SyncTransaction {
     // MARK: The store's memory
 
     /// What is remembered of owners or targets this payload reaches.
-    private func storedReferences() throws -> [PendingReferences.Reference] {
+    private func storedReferences() throws -> [(reference: PendingReferences.Reference, position: Int64)] {
         let touched = model.entities.filter { !trees[$0.tree].isEmpty }.map(\.name.literal).joined(separator: ", ")
         let rows = try Row.fetchAll(
             db,
@@ -114,23 +122,27 @@ extension SyncTransaction {
             guard let owner = model.entityID(row[0]), let target = model.entityID(row[3]),
                 let ownerKey = RowKey(row[1] as DatabaseValue), let targetKey = RowKey(row[4] as DatabaseValue)
             else { return nil }
-            return .init(
+            let reference = PendingReferences.Reference(
                 owner: StoredRow(tree: model.entities[owner].tree, key: ownerKey), ownerEntity: owner,
-                relationship: row[2], targetEntity: target, target: targetKey, position: row[5])
+                relationship: row[2], targetEntity: target, target: targetKey)
+            return (reference, row[5])
         }
     }
 
-    private func remember(_ reference: PendingReferences.Reference) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO sync_pending (owner_entity, owner_key, relationship, target_entity, target_key, position)
-                VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET position = excluded.position
-                """,
-            arguments: [
-                model.entities[reference.ownerEntity].name, reference.owner.key.databaseValue, reference.relationship,
-                model.entities[reference.targetEntity].name, reference.target.databaseValue, reference.position,
-            ])
+    private func remember(_ reference: PendingReferences.Reference, at position: Int64) throws {
+        let statement = try statements.statement(
+            """
+            INSERT INTO sync_pending (owner_entity, owner_key, relationship, target_entity, target_key, position)
+            VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET position = excluded.position
+            """)
+        statement.bind(.text(model.entities[reference.ownerEntity].name), at: 1)
+        statement.bind(reference.owner.key, at: 2)
+        statement.bind(.text(reference.relationship), at: 3)
+        statement.bind(.text(model.entities[reference.targetEntity].name), at: 4)
+        statement.bind(reference.target, at: 5)
+        statement.bind(position, at: 6)
+        try statement.execute()
     }
 
     private func forget(_ reference: PendingReferences.Reference) throws {
@@ -172,16 +184,18 @@ extension SyncTransaction {
         return try row(of: reference)
     }
 
-    private mutating func link(_ reference: PendingReferences.Reference, to target: StoredRow) throws {
+    private mutating func link(
+        _ reference: PendingReferences.Reference, to target: StoredRow, at position: Int64
+    ) throws {
         guard let relationship = relationship(of: reference) else { return }
         let (first, second) = relationship.end == .first ? (reference.owner, target) : (target, reference.owner)
         switch layout.links[relationship.link] {
         case .foreignKey(let table, let column, let order):
             try setForeignKey(
-                relationship, first, second, table: table, column: column, order: order, position: reference.position)
+                relationship, first, second, table: table, column: column, order: order, position: position)
         case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
             let mine = relationship.end == .first ? firstOrder : secondOrder
-            try insertLink(name, firstColumn, secondColumn, first, second, order: mine, position: reference.position)
+            try insertLink(name, firstColumn, secondColumn, first, second, order: mine, position: position)
             if model.links[relationship.link].isSymmetric, first != second {
                 try insertLink(name, firstColumn, secondColumn, second, first, order: nil, position: 0)
             }
@@ -235,13 +249,5 @@ extension SyncTransaction {
                 """,
             arguments: StatementArguments(arguments))
         report.linksAdded += db.changesCount
-    }
-}
-
-extension PendingReferences.Reference {
-    /// Whether it is the same reference, wherever in its list.
-    func isSame(as other: Self) -> Bool {
-        owner == other.owner && ownerEntity == other.ownerEntity && relationship == other.relationship
-            && target == other.target
     }
 }

@@ -19,7 +19,7 @@ extension SyncTransaction {
             try matchKeyedRows(tree.id, pass)
         }
         for reference in plan.ownedRows { try matchOwnedRow(reference, pass) }
-        try resolveHiddenTargets()
+        resolveHiddenTargets()
         try collectStrays()
     }
 
@@ -57,18 +57,30 @@ extension SyncTransaction {
     }
 
     private mutating func scan(_ tree: Int, _ pass: Pass) throws {
+        if pass != .compare { expectTargets(tree) }
         let statement = try RawStatement(db, columns[tree].select)
         let collectsStrays = pass != .compare
         if collectsStrays { trees[tree].isScanned = true }
         let watched = collectsStrays ? watchedLinks(tree) : []
+        var last = -1
         while try statement.step() {
             try checkCancellation()
             let entity = entity(statement, tree)
-            if let node = node(statement, tree, entity: entity, keyColumn: nil) {
+            if let node = node(statement, tree, entity: entity, guess: last + 1) {
+                last = node
                 accept(statement, tree, node: node, entity: entity, pass)
             } else if collectsStrays {
                 addStray(statement, tree, entity: entity, watched)
             }
+        }
+    }
+
+    /// What the payload says last of each foreign key, which is likely what is stored.
+    private mutating func expectTargets(_ tree: Int) {
+        for (index, link) in model.trees[tree].foreignKeys.enumerated() where !plan.links[link].assertions.isEmpty {
+            var expected = Array(repeating: TreeState.noTarget, count: trees[tree].presence.count)
+            for assertion in plan.links[link].assertions { expected[Int(assertion.first)] = assertion.second }
+            trees[tree].expectedTargets[index] = expected
         }
     }
 
@@ -110,28 +122,29 @@ extension SyncTransaction {
         return model.entityID(statement.string(column)) ?? model.trees[tree].root
     }
 
-    /// The plan's node for a stored row. `keyColumn` is where its row key is, if not in the first column.
-    private func node(_ statement: RawStatement, _ tree: Int, entity: Int, keyColumn: Int?) -> Int? {
+    /// The plan's node for a stored row.
+    private func node(_ statement: RawStatement, _ tree: Int, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
-        if columns[tree].hasHiddenKey, let known = trees[tree].nodeByHiddenKey[statement.integer(keyColumn ?? 0)] {
-            return Int(known)
-        }
+        if columns[tree].hasHiddenKey, let known = trees[tree].nodeByHiddenKey[statement.integer(0)] { return Int(known) }
         guard let slot = compiled.keySlot, let keyOwner = compiled.keyOwner else { return nil }
-        let column = columns[tree].hasHiddenKey ? columns[tree].attributes + slot : keyColumn ?? 0
-        return node(statement, column, model.trees[tree].attributes[slot].type, plan.rows[tree], keyOwner)
+        let column = columns[tree].hasHiddenKey ? columns[tree].attributes + slot : 0
+        return node(statement, column, tree, keyType: columns[tree].types[slot], keyOwner, guess: guess)
     }
 
-    /// The node with the key in a column.
+    /// The node of a tree with the key in a column.
     func node(
-        _ statement: RawStatement, _ column: Int, _ type: AttributeType, _ batch: RowBatch, _ keyOwner: Int
+        _ statement: RawStatement, _ column: Int, _ tree: Int, keyType: AttributeType, _ keyOwner: Int, guess: Int
     ) -> Int? {
-        switch type {
-        case .integer: return batch.node(forKey: .integer(statement.integer(column)), keyOwner: keyOwner, pool)
-        case .double: return batch.node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool)
+        switch keyType {
+        case .integer:
+            let key = Slot.integer(statement.integer(column))
+            return plan.rows[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
+        case .double:
+            return plan.rows[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
         case .date:
             guard let date = DateParser.milliseconds(statement.text(column)) else { return nil }
-            return batch.node(forKey: .date(date), keyOwner: keyOwner, pool)
-        default: return batch.node(forText: statement.text(column), keyOwner: keyOwner, pool)
+            return plan.rows[tree].node(forKey: .date(date), keyOwner: keyOwner, pool, guess: guess)
+        default: return plan.rows[tree].node(forText: statement.text(column), keyOwner: keyOwner, pool)
         }
     }
 
@@ -184,16 +197,19 @@ extension SyncTransaction {
             }
             trees[tree].rawTargets[index][node] = statement.integer(column)
         } else {
-            let target = targetNode(statement, column, targetTree)
+            let expected = trees[tree].expectedTargets[index]
+            let target = targetNode(statement, column, targetTree, guess: expected.isEmpty ? -1 : Int(expected[node]))
             trees[tree].storedTargets[index][node] = target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
+            if target == nil, !plan.rows[targetTree].owners.isEmpty, let key = statement.key(column) {
+                trees[tree].unnamedTargets[index][Int32(truncatingIfNeeded: node)] = key
+            }
         }
     }
 
     /// The node a foreign key to an ordinary table points to.
-    func targetNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int? {
-        let root = model.entities[model.trees[tree].root]
-        guard let slot = root.keySlot, let keyOwner = root.keyOwner, !trees[tree].isEmpty else { return nil }
-        return node(statement, column, model.trees[tree].attributes[slot].type, plan.rows[tree], keyOwner)
+    func targetNode(_ statement: RawStatement, _ column: Int, _ tree: Int, guess: Int = -1) -> Int? {
+        guard let key = columns[tree].commonKey, !trees[tree].isEmpty else { return nil }
+        return node(statement, column, tree, keyType: key.type, key.owner, guess: guess)
     }
 
     /// Marks the columns that differ from the payload.
@@ -201,8 +217,13 @@ extension SyncTransaction {
         let version = Int(trees[tree].values[node])
         guard version >= 0 else { return }
         let base = columns[tree].attributes
-        for slot in 0..<plan.rows[tree].stride {
-            let value = trees[tree].slot(slot, of: node, plan.rows[tree])
+        let stride = plan.rows[tree].stride
+        let mergedFrom = plan.rows[tree].versions.count
+        for slot in 0..<stride {
+            let value =
+                version < mergedFrom
+                ? plan.rows[tree].slots[version * stride + slot]
+                : trees[tree].merged[(version - mergedFrom) * stride + slot]
             if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
             if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
             trees[tree].markDirty(node, column: slot)
@@ -251,8 +272,15 @@ extension SyncTransaction {
         return trees[reference.tree].presence[reference.node] == .stored
     }
 
-    private mutating func resolveHiddenTargets() throws {
+    /// Foreign keys to rows that were met only after the rows that point to them.
+    private mutating func resolveHiddenTargets() {
         for tree in model.trees {
+            for (index, link) in tree.foreignKeys.enumerated() {
+                let owned = trees[model.links[link].second.tree].ownedNodes
+                for (node, key) in trees[tree.id].unnamedTargets[index] {
+                    if let target = owned[key] { trees[tree.id].storedTargets[index][Int(node)] = target }
+                }
+            }
             for (index, link) in tree.foreignKeys.enumerated() where !trees[tree.id].rawTargets[index].isEmpty {
                 let nodes = trees[model.links[link].second.tree].nodeByHiddenKey
                 for node in trees[tree.id].presence.indices {

@@ -85,20 +85,16 @@ extension SyncTransaction {
             return trees[tree].nodeByHiddenKey[hidden]
         }
         if let owned = ownedNode(key, tree) { return owned }
-        let root = model.entities[model.trees[tree].root]
-        guard let slot = root.keySlot, let keyOwner = root.keyOwner else { return nil }
-        let batch = plan.rows[tree]
+        guard let (type, keyOwner) = columns[tree].commonKey else { return nil }
         let found: Int? =
             switch key {
-            case .integer(let value): batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
-            case .real(let value): batch.node(forKey: .real(value), keyOwner: keyOwner, pool)
+            case .integer(let value): plan.rows[tree].node(forKey: .integer(value), keyOwner: keyOwner, pool)
+            case .real(let value): plan.rows[tree].node(forKey: .real(value), keyOwner: keyOwner, pool)
             case .text(let text):
                 Array(text.utf8).withUnsafeBufferPointer { bytes in
-                    guard model.trees[tree].attributes[slot].type == .date else {
-                        return batch.node(forText: bytes, keyOwner: keyOwner, pool)
-                    }
+                    guard type == .date else { return plan.rows[tree].node(forText: bytes, keyOwner: keyOwner, pool) }
                     return DateParser.milliseconds(bytes).flatMap {
-                        batch.node(forKey: .date($0), keyOwner: keyOwner, pool)
+                        plan.rows[tree].node(forKey: .date($0), keyOwner: keyOwner, pool)
                     }
                 }
             }

@@ -19,8 +19,9 @@ extension SyncTransaction {
         var new = batch.nodes.indices.filter { trees[tree].presence[$0] == .new }
         guard !new.isEmpty else { return }
         sortByKey(&new, tree)
-        let names = columns[tree].names
-        let places = Array(repeating: "?", count: names.count).joined(separator: ", ")
+        let inserted = columns[tree].inserted
+        let names = inserted.map { columns[tree].names[$0] }
+        let places = inserted.map { "?\($0 + 1)" }.joined(separator: ", ")
         let statement = try RawStatement(
             db, "INSERT INTO \(columns[tree].table) (\(names.joined(separator: ", "))) VALUES (\(places))")
         let defaults = try defaultSlots(tree)
@@ -71,10 +72,7 @@ extension SyncTransaction {
         let keyColumn = columns[tree].hasHiddenKey ? nil : model.trees[tree].keySlot
         for slot in 0..<batch.stride {
             let parameter = columns[tree].attributes + slot + 1
-            if slot == keyColumn {
-                bindKey(of: node, tree, to: statement, at: parameter)
-                continue
-            }
+            if slot == keyColumn { continue }
             let value = trees[tree].slot(slot, of: node, batch)
             if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
                 defaults.bind(slot, to: statement, at: parameter)

@@ -59,6 +59,10 @@ struct TreeState {
     var orders: [[Int64]]
     /// Targets that are rows of hidden-key tables, until those are matched.
     var rawTargets: [[Int64]]
+    /// Targets that no key of the payload names, where they may turn out to be rows met through their owners.
+    var unnamedTargets: [[Int32: RowKey]]
+    /// The targets the payload gives, guessed to be the stored ones.
+    var expectedTargets: [[Int32]]
     var strays: [Stray] = []
     var strayLinks: [StrayLink] = []
     var refused: Set<Int32> = []
@@ -78,6 +82,8 @@ struct TreeState {
         storedTargets = tree.foreignKeys.map { _ in none }
         targets = storedTargets
         rawTargets = tree.foreignKeys.map { _ in [] }
+        expectedTargets = tree.foreignKeys.map { _ in [] }
+        unnamedTargets = tree.foreignKeys.map { _ in [:] }
         storedOrders = tree.foreignKeys.map { _ in [] }
         orders = storedOrders
     }

@@ -6,7 +6,7 @@ import SyncSQLite
 /// What steps do to a store: the one place where scenarios call the library.
 struct ScenarioActions: Sendable {
     /// The kinds of steps the library has no call for yet. They fail their case.
-    static let unsupported: Set<ScenarioStep.Kind> = [.fill, .insertOrUpdate, .update, .delete, .export]
+    static let unsupported: Set<ScenarioStep.Kind> = [.insertOrUpdate, .update, .delete, .export]
 
     var stack: DataStack
     let file: ScenarioFile
@@ -16,12 +16,19 @@ struct ScenarioActions: Sendable {
     // MARK: Writing
 
     func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
-        let json = try payload(of: call)
+        let payload = try payload(of: call)
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
         return try await write { stack in
-            try await Sync.changes(
-                json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                relationship: call.relationship, operations: call.operations)
+            switch payload {
+            case .bytes(let json):
+                try await Sync.changes(
+                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations)
+            case .value(let json):
+                try await Sync.changes(
+                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations)
+            }
         }
     }
 
@@ -40,6 +47,11 @@ struct ScenarioActions: Sendable {
         _ = try await write { [attributes, links] stack in
             try await stack.insert(entity, values: attributes, links: links)
         }
+    }
+
+    func fill(_ entity: String, _ values: JSONValue, _ predicate: String?) async throws {
+        let predicate = try predicate.map { try RecordPredicate(parsing: $0) }
+        _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
     }
 
     func drop() async throws {
@@ -74,11 +86,16 @@ struct ScenarioActions: Sendable {
         try text.map { try RecordPredicate(parsing: $0) } ?? .all
     }
 
-    /// The bytes of the payload, which the library reads itself; below a key, the records that are there.
-    private func payload(of call: ScenarioStep.SyncCall) throws -> Data {
+    private enum Payload: Sendable {
+        case bytes(Data)
+        case value(JSONValue)
+    }
+
+    /// The bytes of a fixture, which the library reads itself; else the value, or what is below its key.
+    private func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
         switch call.payload {
         case .inline(let records):
-            return Data(try records.value(at: call.key).scenarioText.utf8)
+            return .value(try records.value(at: call.key))
         case .fixture(let path):
             let data: Data
             do {
@@ -86,8 +103,8 @@ struct ScenarioActions: Sendable {
             } catch {
                 throw ScenarioError("cannot read the payload \(path): \(error.localizedDescription)")
             }
-            guard call.key != nil else { return data }
-            return Data(try JSONValue(parsing: data).value(at: call.key).scenarioText.utf8)
+            guard call.key != nil else { return .bytes(data) }
+            return .value(try JSONValue(parsing: data).value(at: call.key))
         }
     }
 

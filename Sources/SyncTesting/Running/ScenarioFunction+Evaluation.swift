@@ -19,7 +19,7 @@ extension ScenarioFunction {
         case .camelCase(let text, let out):
             return [("camelCase of \(text)", out, Inflection.camelCase(text))]
         case .parseDate(let value, let out):
-            return [("parseDate of \(value.scenarioText)", try Self.normal(out), try Self.parsedDate(value))]
+            return [("parseDate of \(value.scenarioText)", try Self.normal(out), Self.parsedDate(value))]
         case .primaryKey, .remoteKey, .attributeForKey, .rootScope:
             guard let model else { throw ScenarioError("the case has no model") }
             return try comparisons(in: model)
@@ -30,14 +30,14 @@ extension ScenarioFunction {
         switch self {
         case .primaryKey(let entity, let local, let remote, let type):
             let key = try model.primaryKey(of: entity)
-            let found = key.flatMap { key in model.attribute(key.local, of: entity) }
+            let found = key?.attribute.typeName
             return [
                 ("local key of \(entity)", local, key?.local), ("remote key of \(entity)", remote, key?.remote),
-                ("type of the key of \(entity)", type ?? found?.typeName, found?.typeName),
+                ("type of the key of \(entity)", type ?? found, found),
             ]
-        case .remoteKey(let entity, let attribute, let letterCase, let isNested, let out):
+        case .remoteKey(let entity, let attribute, let keyCase, let isNested, let out):
             let key = try model.remoteKey(
-                forAttribute: attribute, of: entity, case: letterCase == .snake ? .snake : .camel, nested: isNested)
+                forAttribute: attribute, of: entity, case: keyCase, nested: isNested)
             return [("remote key of \(entity).\(attribute)", out, key)]
         case .attributeForKey(let entity, let key, let out):
             return [("attribute of \(entity) for the key \(key)", out, try model.attribute(forKey: key, in: entity))]
@@ -46,6 +46,12 @@ extension ScenarioFunction {
         case .snakeCase, .camelCase, .parseDate:
             return []
         }
+    }
+
+    /// What a date attribute would store of the value.
+    private static func parsedDate(_ value: JSONValue) -> String? {
+        guard case .date(let date)? = Coercion.storedValue(value, as: .date) else { return nil }
+        return ScenarioDate.text(date)
     }
 
     /// An expected date in the one form that found dates have too.

@@ -61,6 +61,8 @@ struct StepExecution: Sendable {
             if let changes = call.changes { try compare(changes, result, entity: call.entity) }
         case .insert(let entity, let values):
             try await actions.insert(entity, values)
+        case .fill(let entity, let values, let predicate):
+            try await actions.fill(entity, values, predicate)
         case .drop:
             try await actions.drop()
         case .expectCount(let count, let entity, let predicate):
@@ -76,7 +78,7 @@ struct StepExecution: Sendable {
             try await compare(values, row, place: place)
         case .fetch(let entity, let id, let expected):
             try await fetch(entity, id, expected)
-        case .fill, .insertOrUpdate, .update, .delete, .export, .reopen:
+        case .insertOrUpdate, .update, .delete, .export, .reopen:
             throw ScenarioError("not supported yet: \(step.kind.rawValue)")
         }
     }

@@ -2,14 +2,13 @@ import SyncCore
 
 /// A pure function of the library, called by a case instead of steps.
 enum ScenarioFunction: Sendable {
-    enum LetterCase: String, Sendable { case snake, camel }
-
     case snakeCase(String, out: String)
-    case camelCase(String, out: String)
+    /// Nil for a key that is no name in any case.
+    case camelCase(String, out: String?)
     case parseDate(JSONValue, out: String?)
     case primaryKey(entity: String, local: String?, remote: String?, type: String?)
     /// The key under which an attribute is exported.
-    case remoteKey(entity: String, attribute: String, case: LetterCase, isNested: Bool, out: String)
+    case remoteKey(entity: String, attribute: String, case: KeyCase, isNested: Bool, out: String)
     /// The attribute that a JSON key fills.
     case attributeForKey(entity: String, key: String, out: String?)
     /// The to-one self relationship that is nil for rows in scope of a root-level sync.
@@ -29,7 +28,7 @@ extension ScenarioFunction {
         let name = try fields.string("function")
         switch name {
         case "snakeCase": self = .snakeCase(try fields.string("in"), out: try fields.string("out"))
-        case "camelCase": self = .camelCase(try fields.string("in"), out: try fields.string("out"))
+        case "camelCase": self = .camelCase(try fields.string("in"), out: try fields.stringOrNull("out"))
         case "parseDate": self = .parseDate(try fields.value("in"), out: try fields.stringOrNull("out"))
         case "primaryKey":
             self = .primaryKey(
@@ -38,7 +37,7 @@ extension ScenarioFunction {
         case "remoteKey":
             self = .remoteKey(
                 entity: try fields.string("entity"), attribute: try fields.string("attribute"),
-                case: try fields.letterCase("case"), isNested: try Self.isNested(&fields),
+                case: try fields.keyCase("case"), isNested: try Self.isNested(&fields),
                 out: try fields.string("out"))
         case "attributeForKey":
             self = .attributeForKey(
@@ -62,11 +61,11 @@ extension ScenarioFunction {
 
 extension ScenarioFields {
     /// Snake if the field is missing.
-    mutating func letterCase(_ name: String) throws(ScenarioError) -> ScenarioFunction.LetterCase {
+    mutating func keyCase(_ name: String) throws(ScenarioError) -> KeyCase {
         guard let text = try optionalString(name) else { return .snake }
-        guard let letterCase = ScenarioFunction.LetterCase(rawValue: text) else {
+        guard let keyCase = KeyCase(rawValue: text) else {
             throw ScenarioError("unknown case '\(text)'")
         }
-        return letterCase
+        return keyCase
     }
 }

@@ -144,7 +144,7 @@ extension ScenarioStep.ExportCall {
         predicate = try fields.optionalString("where")
         if let value = fields.optional("options") {
             var options = try ScenarioFields(value, of: "the export options")
-            isCamelCase = try options.letterCase("case") == .camel
+            keyCase = try options.keyCase("case")
             if let name = try options.optionalString("relationships") {
                 guard let relationships = Relationships(rawValue: name) else {
                     throw ScenarioError("unknown relationships option '\(name)'")

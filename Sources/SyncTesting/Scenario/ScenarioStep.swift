@@ -50,7 +50,7 @@ struct ScenarioStep: Sendable {
 
         var entity: String
         var predicate: String?
-        var isCamelCase = false
+        var keyCase = KeyCase.snake
         var relationships = Relationships.array
         var dateFormat: String?
         var timeZone: String?

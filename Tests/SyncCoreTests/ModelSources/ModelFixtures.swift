@@ -11,7 +11,7 @@ enum ModelFixtures {
     static let schema = package.appendingPathComponent("Docs/schema.schema.json")
 
     /// The schema files among the fixtures; without any the tests over them would say nothing.
-    static let names = ["blog.json", "library.json", "orchard.json", "station.json", "zoo.json"]
+    static let names = ["blog.json", "company.json", "library.json", "orchard.json", "station.json", "zoo.json"]
 
     /// The models of the shared corpus, where the environment says it is.
     static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map {

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Writes a model as the JSON of a schema file: what ``SchemaReader`` reads, without what has its default value.
 enum SchemaWriter {
     /// How deep objects stand on lines of their own: down to the lists of members.
@@ -31,7 +29,7 @@ enum SchemaWriter {
         object.add("primaryKey", attribute.isPrimaryKey, unless: false)
         object.add("remoteKey", attribute.remoteKey)
         object.add("optional", attribute.isOptional, unless: true)
-        if let value = attribute.defaultValue { object.add("default", json(of: value)) }
+        if let value = attribute.defaultValue { object.add("default", value.jsonForm) }
         object.add("transformer", attribute.transformer)
         object.add("export", attribute.isExportable, unless: true)
         object.add("renamedFrom", attribute.renamedFrom)
@@ -51,22 +49,6 @@ enum SchemaWriter {
         object.add("optional", relationship.isOptional, unless: true)
         object.add("renamedFrom", relationship.renamedFrom)
         return .object(object.members)
-    }
-
-    /// The default in a spelling that its type reads back.
-    private static func json(of value: StoredValue) -> JSONValue {
-        switch value {
-        case .null: .null
-        case .integer(let value): .number("\(value)")
-        case .double(let value): .number("\(value)")
-        case .decimal(let value): .number("\(value)")
-        case .boolean(let value): .bool(value)
-        case .string(let text), .url(let text): .string(text)
-        case .date(let date): .string(date.milliseconds.map(DateText.iso) ?? "")
-        case .uuid(let value): .string(value.uuidString)
-        case .binary(let data): .string(data.base64EncodedString())
-        case .json(let value): value
-        }
     }
 
     /// Collects members, leaving out what is not worth saying.

@@ -1,0 +1,42 @@
+# make demo   build, sync a sample on two days, show what changed and why
+# make test   run every test
+# Both first install the Debian packages that are missing.
+
+DAY := Fixtures/Payloads
+DEMO := .build/demo
+DATABASE := $(DEMO)/company.sqlite
+export PATH := $(CURDIR)/.build/debug:$(PATH)
+
+.PHONY: demo test
+
+test:
+	@.ci/install libsqlite3-dev sqlite3 iso-codes
+	swift test
+
+demo:
+	@.ci/install libsqlite3-dev sqlite3
+	swift build --product syncdb
+	@rm -rf $(DEMO) && mkdir -p $(DEMO)
+	@printf '\n# Day 1: eight users with companies, notes and tags, into a new database.\n'
+	syncdb import $(DAY)/day1.json --entity User --model Fixtures/Models/company.json --database $(DATABASE)
+	@printf '\n# One table per entity, with real columns and foreign keys.\n'
+	syncdb query User --database $(DATABASE)
+	syncdb query Company --database $(DATABASE)
+	syncdb query Note --database $(DATABASE) --where "user.lastName == 'Amini'"
+	sqlite3 -box $(DATABASE) "SELECT lastName, Company.name AS company, \
+	  (SELECT count(*) FROM Note WHERE userID = User.id) AS notes FROM User LEFT JOIN Company ON Company.id = companyID"
+	@printf '\n# Day 2: what will change? (Nothing is written.)\n'
+	syncdb diff $(DAY)/day2.json --entity User --database $(DATABASE)
+	@printf '%s\n' '' '# Why:' \
+	  '#   + User 9, Company 4, Note 18   new in the JSON; company and note are nested in the user' \
+	  '#   ~ User 1, User 3, Note 12      values differ: only these columns are written' \
+	  '#   ~ User 8                       "company": null clears; an absent key would have kept it' \
+	  '#   ~ Note 14                      listed under another user now, so it moves there' \
+	  '#   - User 6                       no longer in the list' \
+	  '#   - Note 16, Note 17             were notes of user 6, and the model says cascade' \
+	  '#   links                          companies, notes and tags that changed hands; the tags themselves stay'
+	@printf '\n# Do it, and do it again: the second time there is nothing left to do.\n'
+	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)
+	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)
+	syncdb query User --database $(DATABASE)
+	@printf '\nThe database is %s; look at it with: sqlite3 -box %s "SELECT * FROM User"\n' $(DATABASE) $(DATABASE)

@@ -1,0 +1,19 @@
+import Foundation
+
+extension StoredValue {
+    /// The value as JSON that coerces back to it.
+    package var jsonForm: JSONValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): JSONValue(value)
+        case .double(let value): .number("\(value)")
+        case .decimal(let value): .number("\(value)")
+        case .boolean(let value): .bool(value)
+        case .string(let text), .url(let text): .string(text)
+        case .date(let date): date.milliseconds.map { .string(DateText.iso($0)) } ?? .null
+        case .uuid(let value): JSONValue(value)
+        case .binary(let data): .string(data.base64EncodedString())
+        case .json(let value): value
+        }
+    }
+}

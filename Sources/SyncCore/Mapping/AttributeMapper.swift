@@ -1,0 +1,33 @@
+import Foundation
+
+/// Maps the attributes of one JSON record, without its relationships: for filling single rows.
+package struct AttributeMapper {
+    /// By attribute name; only what the record says.
+    package let values: [String: StoredValue]
+    package let diagnostics: [Diagnostic]
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
+    package init(_ record: JSONValue, of entity: CompiledEntity, in model: CompiledModel) throws {
+        guard case .object = record else {
+            throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
+        }
+        var tape = JSONTape()
+        var bytes: [UInt8] = []
+        try JSONTapeBuilder.append(record, to: &tape, bytes: &bytes)
+        let plan = ChangePlan(model: model, entity: entity.id, operations: .all, payload: Data())
+        var mapper = PayloadMapper(plan, options: SyncOptions())
+        let slots = try bytes.withUnsafeBufferPointer { try mapper.attributes(tape, of: entity, $0) }
+        var values: [String: StoredValue] = [:]
+        bytes.withUnsafeBufferPointer { bytes in
+            mapper.plan.arena.withUnsafeBufferPointer { arena in
+                let pool = TextPool(payload: bytes, arena: arena)
+                for slot in entity.slots {
+                    let attribute = model.trees[entity.tree].attributes[slot]
+                    values[attribute.name] = StoredValue(slots[slot], as: attribute.type, pool)
+                }
+            }
+        }
+        self.values = values
+        diagnostics = mapper.plan.diagnostics
+    }
+}

@@ -1,0 +1,95 @@
+import SyncCore
+
+extension PredicateCompiler {
+    /// The rows that relationships lead to, from a row of `entity`: `FROM … WHERE …`, and the alias of the last.
+    mutating func rows(
+        _ hops: [CompiledRelationship], from entity: CompiledEntity, _ alias: String
+    ) -> (sql: String, alias: String) {
+        var tables: [String] = []
+        var conditions: [String] = []
+        var (entity, alias) = (entity, alias)
+        for hop in hops {
+            let destination = model.entities[hop.destination]
+            let next = newAlias()
+            let key = PredicateSQL.column(layout.tables[entity.tree].keyColumn, of: alias)
+            let nextKey = PredicateSQL.column(layout.tables[destination.tree].keyColumn, of: next)
+            switch layout.links[hop.link] {
+            case .foreignKey(_, let column, _):
+                conditions.append(
+                    hop.end == .first
+                        ? "\(nextKey) = \(PredicateSQL.column(column, of: alias))"
+                        : "\(PredicateSQL.column(column, of: next)) = \(key)")
+            case .joinTable(let name, let first, let second, _, _):
+                let join = newAlias()
+                let (here, there) = hop.end == .first ? (first, second) : (second, first)
+                tables.append("\(PredicateSQL.quoted(name)) AS \(PredicateSQL.quoted(join))")
+                conditions.append("\(PredicateSQL.column(here, of: join)) = \(key)")
+                conditions.append("\(nextKey) = \(PredicateSQL.column(there, of: join))")
+            }
+            let table = layout.tables[destination.tree].name
+            tables.append("\(PredicateSQL.quoted(table)) AS \(PredicateSQL.quoted(next))")
+            (entity, alias) = (destination, next)
+        }
+        let sql = "FROM \(tables.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"
+        return (sql, alias)
+    }
+
+    /// An attribute or a count at the end of to-one relationships.
+    mutating func operand(
+        _ hops: [CompiledRelationship], _ end: PredicateRoute.End, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        switch end {
+        case .attribute(let slot): return attribute(hops, slot, from: entity, alias)
+        case .count(let last):
+            let rows = rows(hops + [last], from: entity, alias)
+            return PredicateOperand("count(*)", .integer) { "(SELECT \($0) \(rows.sql))" }
+        case .relationship(let last): return target(hops, last, from: entity, alias)
+        }
+    }
+
+    private mutating func attribute(
+        _ hops: [CompiledRelationship], _ slot: Int, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        let owner = hops.last.map { model.entities[$0.destination] } ?? entity
+        let type = model.trees[owner.tree].attributes[slot].type
+        let localKeys = owner.keySlot == slot ? localKeys(type) : nil
+        if let last = hops.last, model.trees[owner.tree].keySlot == slot, last.end == .first,
+            case .foreignKey(_, let column, _) = layout.links[last.link]
+        {
+            return self.column(column, type, localKeys, hops.dropLast(), from: entity, alias)
+        }
+        return column(layout.tables[owner.tree].columns[slot], type, localKeys, hops[...], from: entity, alias)
+    }
+
+    /// The key of the row a to-one relationship leads to, NULL if there is none.
+    mutating func target(
+        _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        if last.end == .first, case .foreignKey(_, let column, _) = layout.links[last.link] {
+            return self.column(column, .integer, nil, hops[...], from: entity, alias)
+        }
+        let key = layout.tables[model.entities[last.destination].tree].keyColumn
+        return column(key, .integer, nil, (hops + [last])[...], from: entity, alias)
+    }
+
+    /// A column of the row that to-one relationships lead to.
+    private mutating func column(
+        _ name: String, _ type: AttributeType, _ localKeys: PredicateOperand.LocalKeys?,
+        _ hops: ArraySlice<CompiledRelationship>, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        guard !hops.isEmpty else {
+            return PredicateOperand(PredicateSQL.column(name, of: alias), type, localKeys: localKeys)
+        }
+        let rows = rows(Array(hops), from: entity, alias)
+        let column = PredicateSQL.column(name, of: rows.alias)
+        return PredicateOperand(column, type, localKeys: localKeys) { "(SELECT \($0) \(rows.sql))" }
+    }
+
+    private func localKeys(_ type: AttributeType) -> PredicateOperand.LocalKeys? {
+        switch type {
+        case .integer: .integer
+        case .string: .text
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package import GRDB
+package import SyncCore
+
+/// A condition as SQL, to stand in a `WHERE`.
+///
+/// The expression is 1 or 0 for every row, never NULL, so that it may be negated. Values are bound, never spliced. It
+/// uses functions and a collation of ours: see ``install(in:)``.
+package struct PredicateSQL: Sendable {
+    package let sql: String
+    package let arguments: [DatabaseValue]
+
+    /// Compiles a condition on the rows of an entity. It does not say that rows are of the entity's family:
+    /// ``familyCondition(_:layout:alias:)`` does.
+    ///
+    /// - Parameter alias: what the entity's table is called in the statement.
+    /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
+    package init(
+        _ predicate: RecordPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
+    ) throws {
+        var compiler = PredicateCompiler(layout: layout, root: entity, alias: alias)
+        sql = "(\(try compiler.condition(try predicate.checked())))"
+        arguments = compiler.arguments
+        guard arguments.count <= Self.maximumArguments else {
+            throw SyncError(
+                .invalidPredicate, "the condition has more than \(Self.maximumArguments) values", entity: entity.name)
+        }
+    }
+
+    /// SQLite's limit on bound values, less room for those of the statement around the condition.
+    private static let maximumArguments = 32_000
+
+    /// That a row is of the entity or one below it; nil where the table has no other rows.
+    package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
+        let model = layout.model
+        guard layout.tables[entity.tree].hasEntityColumn, entity.id != model.trees[entity.tree].root else { return nil }
+        let names = entity.family.map { "'" + model.entities[$0].name.replacing("'", with: "''") + "'" }
+        return "\(column(TableLayout.entityColumn, of: alias)) IN (\(names.joined(separator: ", ")))"
+    }
+
+    /// A name as an SQL identifier.
+    static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+
+    static func column(_ name: String, of alias: String) -> String { "\(quoted(alias)).\(quoted(name))" }
+}

@@ -1,0 +1,49 @@
+/// A pattern in which `*` stands for any text and `?` for one character; a backslash before one of them, or before
+/// another backslash, takes it literally.
+struct WildcardPattern {
+    private enum Part: Equatable {
+        case character(Character)
+        case anyCharacter
+        case anyText
+    }
+
+    private let parts: [Part]
+
+    init(_ pattern: String) {
+        var parts: [Part] = []
+        var rest = pattern[...]
+        while let character = rest.popFirst() {
+            switch character {
+            case "*": parts.append(.anyText)
+            case "?": parts.append(.anyCharacter)
+            case "\\":
+                let escaped = rest.first.flatMap { "*?\\".contains($0) ? rest.popFirst() : nil }
+                parts.append(.character(escaped ?? character))
+            default: parts.append(.character(character))
+            }
+        }
+        self.parts = parts
+    }
+
+    /// Whether all of the text matches. Goes back only to the last `*`: at most the product of the lengths.
+    func matches(_ text: String) -> Bool {
+        let characters = Array(text)
+        var (part, place) = (0, 0)
+        var retry: (part: Int, place: Int)?
+        while place < characters.count {
+            if part < parts.count, parts[part] == .anyText {
+                retry = (part + 1, place)
+                part += 1
+            } else if part < parts.count, parts[part] == .anyCharacter || parts[part] == .character(characters[place]) {
+                part += 1
+                place += 1
+            } else if let last = retry {
+                (part, place) = (last.part, last.place + 1)
+                retry = (last.part, last.place + 1)
+            } else {
+                return false
+            }
+        }
+        return parts[part...].allSatisfy { $0 == .anyText }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// How the program ends, for the shell.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    /// The arguments make no sense; also where the argument parser itself would say 64.
+    case usage = 2
+    /// The sync would delete more than `--max-delete` allows; nothing was written.
+    case deletionGuard = 3
+
+    /// The status an error stands for.
+    init(_ error: any Error) {
+        switch error {
+        case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
+        case is UsageError: self = .usage
+        case let code as ExitCode: self = ExitStatus(rawValue: code.rawValue) ?? .failed
+        default:
+            switch SyncDB.exitCode(for: error) {
+            case .success: self = .done
+            case .validationFailure: self = .usage
+            default: self = .failed
+            }
+        }
+    }
+
+    /// Says on standard error what went wrong and ends the program; a request for help goes to standard output.
+    static func exit(with error: any Error) -> Never {
+        let status = ExitStatus(error)
+        switch error {
+        case let error as SyncError: Terminal.writeError("error: \(error)")
+        case let error as UsageError: Terminal.writeError("error: \(error.message)")
+        case is ExitCode: break
+        default:
+            let message = SyncDB.fullMessage(for: error)
+            status == .done ? Terminal.write(message) : Terminal.writeError(message)
+        }
+        Foundation.exit(status.rawValue)
+    }
+}
+
+/// Arguments that are well formed but cannot be followed here, such as a first import without a model.
+struct UsageError: Error {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+}

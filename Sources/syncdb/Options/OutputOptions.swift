@@ -1,0 +1,27 @@
+import ArgumentParser
+import Sync
+
+/// How a sync's result is printed.
+struct OutputOptions: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Print the result as JSON.",
+            discussion: """
+                For every entity the keys inserted, updated (with the attributes that changed) and deleted, and counts:
+                {"entities": {"User": {"inserted": [7], "insertedCount": 1, …}}, "diagnostics": [], …}
+                """))
+    var json = false
+
+    @Flag(help: "Print nothing but errors.")
+    var quiet = false
+
+    @Flag(help: "List all rows and remarks, not only the first 20 of a kind.")
+    var all = false
+
+    /// How many rows or remarks of a kind are listed; nil for all.
+    var limit: Int? { all ? nil : 20 }
+
+    func validate() throws {
+        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+    }
+}

@@ -1,0 +1,66 @@
+import Sync
+
+/// A model for people: one block per entity.
+///
+///     User
+///       remoteID   integer          primary key
+///       email      string           from contact.email_address, required
+///       company    → Company        inverse users
+///       notes      → many Note      inverse user, cascade
+struct ModelPrinter {
+    let model: Model
+
+    var text: String { model.entities.map(block).joined(separator: "\n\n") }
+
+    private func block(_ entity: Entity) -> String {
+        var table = TablePrinter([
+            TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
+        ])
+        table.maximumWidth = 80
+        for attribute in entity.attributes {
+            table.add(["  " + attribute.name, type(attribute), remarks(attribute, of: entity)])
+        }
+        for relationship in entity.relationships {
+            let many = relationship.isToMany ? (relationship.isOrdered ? "many ordered " : "many ") : ""
+            table.add(["  " + relationship.name, "→ \(many)\(relationship.destination)", remarks(relationship)])
+        }
+        return table.text
+    }
+
+    private func title(_ entity: Entity) -> String {
+        entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
+    }
+
+    private func type(_ attribute: Attribute) -> String {
+        let name = attribute.type.rawValue
+        guard let source = attribute.sourceType, source.lowercased() != name else { return name }
+        return "\(name) (\(source))"
+    }
+
+    private func remarks(_ attribute: Attribute, of entity: Entity) -> String {
+        var remarks: [String] = []
+        if isKey(attribute, of: entity) { remarks.append("primary key") }
+        if let key = attribute.remoteKey { remarks.append("from \(key)") }
+        if !attribute.isOptional { remarks.append("required") }
+        if attribute.defaultValue != nil { remarks.append("has a default") }
+        if let transformer = attribute.transformer { remarks.append("through \(transformer)") }
+        if !attribute.isExportable { remarks.append("not exported") }
+        return remarks.joined(separator: ", ")
+    }
+
+    private func remarks(_ relationship: Relationship) -> String {
+        var remarks: [String] = []
+        if let inverse = relationship.inverse { remarks.append("inverse \(inverse)") }
+        if relationship.deleteRule != .nullify { remarks.append("\(relationship.deleteRule.rawValue)") }
+        if let key = relationship.remoteKey { remarks.append("from \(key)") }
+        if !relationship.isExportable { remarks.append("not exported") }
+        return remarks.joined(separator: ", ")
+    }
+
+    private func isKey(_ attribute: Attribute, of entity: Entity) -> Bool {
+        guard let compiled = try? model.compiled.entity(named: entity.name), let slot = compiled.keySlot else {
+            return false
+        }
+        return model.compiled.trees[compiled.tree].attributes[slot].name == attribute.name
+    }
+}

@@ -1,0 +1,72 @@
+import Sync
+
+/// A sync's result for people.
+struct ResultPrinter {
+    let result: SyncResult
+    /// How many rows or remarks of one kind are listed before "and N more"; nil for all.
+    let limit: Int?
+
+    /// A table with one line per entity, then links and remarks.
+    var summary: String {
+        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
+    }
+
+    /// One line per row: `+ User 7`, `~ User 3: name, age`, `- Note 12`.
+    var rows: String {
+        entities.flatMap { name, changes in
+            listed(changes.inserted, of: changes.insertedCount) { "+ \(name) \($0)" }
+                + listed(changes.updated, of: changes.updatedCount) { update in
+                    let changed = update.changed.joined(separator: ", ")
+                    return "~ \(name) \(update.key)" + (changed.isEmpty ? "" : ": \(changed)")
+                } + listed(changes.deleted, of: changes.deletedCount) { "- \(name) \($0)" }
+        }.joined(separator: "\n")
+    }
+
+    /// The synced entity first, then the others by name.
+    private var entities: [(key: String, value: SyncResult.EntityChanges)] {
+        result.entities.sorted { left, right in
+            (left.key == result.entity ? 0 : 1, left.key) < (right.key == result.entity ? 0 : 1, right.key)
+        }
+    }
+
+    private var table: String {
+        let counts = ["inserted", "updated", "deleted", "unchanged"].map {
+            TablePrinter.Column(title: $0, isNumeric: true)
+        }
+        var table = TablePrinter([TablePrinter.Column(title: "entity")] + counts)
+        for (name, changes) in entities {
+            let counts = [
+                changes.insertedCount, changes.updatedCount, changes.deletedCount, changes.unchangedCount,
+            ]
+            table.add([name] + counts.map(String.init))
+        }
+        return table.text
+    }
+
+    private var linkLines: [String] {
+        guard result.linksAdded > 0 || result.linksRemoved > 0 else { return [] }
+        return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
+    }
+
+    private var remarks: [String] {
+        let diagnostics = result.diagnostics
+        return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
+            "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+        }
+            + listed(result.unresolved) {
+                "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"
+            }
+            + listed(result.unmappedKeys) {
+                "not in the model: key '\($0.key)' of \($0.entity), in \($0.count) record\($0.count == 1 ? "" : "s")"
+            }
+    }
+
+    private func listed<Element>(
+        _ elements: [Element], of total: Int? = nil, _ line: (Element) -> String
+    ) -> [String] {
+        let shown = elements.prefix(limit ?? elements.count)
+        let rest = (total ?? elements.count) - shown.count
+        let hint = shown.count < elements.count ? " (--all lists them)" : ""
+        return shown.map(line) + (rest > 0 && !shown.isEmpty ? ["  and \(rest) more\(hint)"] : [])
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb schema convert`: any model as a schema file.
+struct SchemaConvert: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a Core Data model, or a schema file, as a schema file.",
+        discussion: "Example: syncdb schema convert App.xcdatamodeld --output model.json")
+
+    @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.")
+    var model: String
+
+    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"))
+    var output: String?
+
+    func run() throws {
+        let text = try Model.file(model).schemaText()
+        guard let output else { return Terminal.write(text) }
+        do {
+            try Data((text + "\n").utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
+        } catch {
+            throw SyncError(.unreadableFile, "cannot write '\(output)'", underlying: error.localizedDescription)
+        }
+    }
+}
+
+extension Model {
+    /// The schema file's text, without the line break at its end.
+    func schemaText() throws -> String {
+        var text = String(decoding: schemaFile(), as: UTF8.self)
+        while text.last == "\n" { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb schema show`: the entities of a model.
+struct SchemaShow: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the model a database keeps, or that of a file.",
+        discussion: "Example: syncdb schema show --database app.sqlite")
+
+    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"))
+    var database: String?
+
+    @Option(help: ArgumentHelp("A schema file (.json) or a Core Data model.", valueName: "file"))
+    var model: String?
+
+    @Flag(help: "Print the model as a schema file.")
+    var json = false
+
+    func validate() throws {
+        if (database == nil) == (model == nil) { throw ValidationError("give either --database or --model") }
+    }
+
+    func run() throws {
+        let model = try loadedModel()
+        Terminal.write(json ? try model.schemaText() : ModelPrinter(model: model).text)
+    }
+
+    private func loadedModel() throws -> Model {
+        if let database { return try DataStack.existing(at: database).model }
+        return try Model.file(model ?? "")
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+import Sync
+import SyncTesting
+
+/// `syncdb verify`: runs scenario files.
+struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Run scenario files: what syncs of a model and its JSON are expected to do.",
+        discussion: """
+            Prints one line per failed case and a summary; ends with 1 if a case fails, or if there is none. A case that \
+            needs custom code is skipped.
+
+            Example: syncdb verify Scenarios/ --only notes-move-between-users
+            """)
+
+    @Argument(help: "Scenario files, or folders of them.")
+    var paths: [String]
+
+    @Option(help: ArgumentHelp("Run only the case of this name.", valueName: "name"))
+    var only: String?
+
+    @Flag(help: "Print a line for every case, and all that failed in it.")
+    var verbose = false
+
+    @Flag(help: "Print the report as JSON: {\"passed\": 12, \"failed\": 0, \"skipped\": 1, \"results\": […]}.")
+    var json = false
+
+    func run() async throws {
+        let report = await ScenarioRunner().run(paths: paths.map { URL(fileURLWithPath: $0) }, only: only)
+        Terminal.write(try json ? ReportPrinter(report: report).json() : text(report))
+        if !report.isSuccess { throw ExitCode.failure }
+    }
+
+    private func text(_ report: ScenarioReport) -> String {
+        let printer = ReportPrinter(report: report)
+        return verbose ? printer.everything : printer.failures
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import GRDB
+import SyncCore
+import Testing
+
+@testable import SyncSQLite
+
+@Suite("A condition, compiled")
+struct PredicateSQLLimitTests {
+    private let store: PredicateStore
+
+    init() throws { store = try PredicateStore() }
+
+    /// Conditions on users that cannot be, the column, and a part of the message.
+    static let mistakes: [(String, Int, String)] = [
+        ("agee == 1", 1, "unknown attribute or relationship 'agee'; User has the attributes ref, id, name, age"),
+        ("id == 1 AND firm.name == 'x'", 13, "unknown relationship 'firm'; User has"),
+        (
+            "company.nam == 'x'", 1,
+            "unknown attribute or relationship 'nam'; Company has the attributes ref, id, name and"
+        ),
+        ("name.length == 5", 1, "'name' is an attribute, so no name can follow it"),
+        ("age == 'x'", 8, "'age' is of type integer, which a text is not"),
+        ("age == 1.5", 8, "'age' is of type integer, which the number 1.5 is not"),
+        ("age > 'x'", 7, "'age' is of type integer, which a text is not"),
+        ("age IN {1, 'x'}", 8, "'age' is of type integer, which a text is not"),
+        ("id == 9223372036854775808", 7, "'id' is of type integer"),
+        ("active == 2", 11, "'active' is of type boolean"),
+        ("born == 'yesterday'", 9, "'born' is of type date, which a text is not"),
+        ("born == '2023-02-29'", 9, "'born' is of type date"),
+        ("born == true", 9, "'born' is of type date, which true is not"),
+        ("token == 'x'", 10, "'token' is of type uuid"),
+        ("site == 5", 9, "'site' is of type url"),
+        ("photo == '!'", 10, "'photo' is of type binary"),
+        ("photo > 'AQID'", 1, "no order"),
+        ("meta > 1", 1, "no order"),
+        ("meta CONTAINS 'x'", 1, "CONTAINS needs a text, and 'meta' is of type json"),
+        ("age ==[c] 1", 1, "[c] needs a text"),
+        ("age LIKE '1*'", 1, "LIKE needs a text, and 'age' is of type integer"),
+        ("secret == 's'", 1, "transformable: it can only be compared with nil"),
+        ("tags.id == 1", 1, "'tags' leads to many rows: write ANY, ALL or NONE before 'tags.id'"),
+        ("tags == 1", 1, "'tags' leads to many rows"),
+        ("company.users.tags == nil", 1, "'users' leads to many rows"),
+        ("ANY company.name == 'x'", 5, "ANY needs a to-many relationship"),
+        ("ANY tags == nil", 13, "rows of 'tags' are never nil"),
+        ("ALL tags IN {1, nil}", 13, "rows of 'tags' are never nil"),
+        ("company.@count == 1", 1, "@count needs a to-many relationship, which 'company' is not"),
+        ("address == 1", 1, "rows of Address have no key"),
+        ("ANY animals == 1", 5, "rows of Animal have no key"),
+        ("ANY tags.@count == 1", 5, "ANY needs a to-many relationship"),
+    ]
+
+    @Test("is refused where it does not suit the model", arguments: mistakes)
+    func mistake(text: String, column: Int, message: String) throws {
+        let predicate = try RecordPredicate(parsing: text)
+        let error = try #require(throws: SyncError.self) { try store.refs(predicate) }
+        #expect(error.code == .invalidPredicate)
+        #expect(error.entity != nil)
+        #expect(error.message.contains(message), "\(error.message)")
+        #expect(error.column == column)
+    }
+
+    @Test("throws what was wrong with its text")
+    func invalid() {
+        #expect(throws: SyncError.self) { try store.refs("age ==") }
+        #expect(throws: SyncError.self) { try store.refs(.attribute("age") > 1 && .where("age > %@")) }
+    }
+
+    @Test("may be as deep as a condition may be nested")
+    func deep() throws {
+        var predicate = RecordPredicate.attribute("id") == 1
+        for level in 0..<99 {
+            let isEven = level.isMultiple(of: 2)
+            predicate = isEven ? predicate && .attribute("age") > 0 : .attribute("id") == 99 || predicate
+        }
+        #expect(try store.refs(predicate) == "a")
+        #expect(try store.refs(!predicate) == "bcde")
+        var negations = RecordPredicate.attribute("id") == 1
+        for _ in 0..<100 { negations = !negations }
+        #expect(try store.refs(negations) == "a")
+    }
+
+    @Test("may be wide, and have long lists")
+    func wide() throws {
+        let text = (2...10_000).map { "id == \($0)" }.joined(separator: " OR ")
+        #expect(try store.refs(.where(text)) == "bcd")
+        #expect(try store.refs(.where("NOT (\(text))")) == "ae")
+        #expect(try store.refs(.attribute("id").isIn(Array(1...100_000))) == "abcd")
+        #expect(try store.refs(.attribute("name").isIn((1...1000).map { "n\($0)" } + ["bob", "\"", "Ann"])) == "ab")
+        #expect(try store.refs(.attribute("balance").isIn((1...1000).map { Decimal($0) / 2 })) == "ac")
+        #expect(try store.refs(.attribute("score").isIn((1...1000).map { Double($0) / 2 })) == "ae")
+        let tooMany = RecordPredicate.attribute("score").isIn((1...40_000).map { Double($0) / 2 })
+        #expect(throws: SyncError.self) { try store.refs(tooMany) }
+    }
+
+    @Test("looks keys and foreign keys up by index")
+    func usesIndexes() throws {
+        try store.queue.write { try $0.execute(sql: "CREATE INDEX byCompany ON User(companyID)") }
+        for text in ["id == 1", "id IN {1, 2}", "company.id == 1", "company == 1", "company == nil", "id > 5"] {
+            let user = try store.layout.model.entity(named: "User")
+            let condition = try PredicateSQL(.where(text), on: user, layout: store.layout, alias: "t")
+            let plan = try store.queue.read { db in
+                try Row.fetchAll(
+                    db, sql: "EXPLAIN QUERY PLAN SELECT * FROM User AS t WHERE \(condition.sql)",
+                    arguments: StatementArguments(condition.arguments))
+            }
+            #expect(plan.contains { ($0["detail"] as String).contains("SEARCH") }, "\(text): \(plan)")
+        }
+    }
+
+    @Test("binds every value")
+    func bindsValues() throws {
+        let user = try store.layout.model.entity(named: "User")
+        let predicate = RecordPredicate.where("name == %@ OR name CONTAINS %@ OR age > 12345", "x'; --", "evil")
+        let condition = try PredicateSQL(predicate, on: user, layout: store.layout, alias: "t")
+        #expect(!condition.sql.contains("x'") && !condition.sql.contains("evil") && !condition.sql.contains("12345"))
+        #expect(condition.arguments.count == 3)
+    }
+
+    @Test("orders decimals by value")
+    func decimalOrder() throws {
+        let sorted = try store.queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT column1 FROM (VALUES ('10'), ('9'), ('-1'), ('-10'), ('0'), ('0.5'), ('0.05'), ('x'),
+                        ('12345678901234567890123456789012345678'), ('12345678901234567890123456789012345677.5'))
+                    ORDER BY column1 COLLATE sync_decimal
+                    """)
+        }
+        #expect(
+            sorted == [
+                "-10", "-1", "0", "0.05", "0.5", "9", "10", "12345678901234567890123456789012345677.5",
+                "12345678901234567890123456789012345678", "x",
+            ])
+    }
+}

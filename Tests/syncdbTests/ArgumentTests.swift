@@ -1,0 +1,68 @@
+import Sync
+import Testing
+
+@testable import syncdb
+
+@Suite("Arguments")
+struct ArgumentTests {
+    @Test(
+        "--parent is an entity, an id and perhaps a relationship",
+        arguments: [
+            ("User:6", "User", "6", nil), ("User:6:notes", "User", "6", "notes"), ("User:-6", "User", "-6", nil),
+            ("Day:2024-01-02T03:04:05Z", "Day", "2024-01-02T03:04:05Z", nil),
+            ("Book:urn:isbn:1", "Book", "urn:isbn:1", nil), ("Book:urn:isbn:1:pages", "Book", "urn:isbn:1", "pages"),
+        ] as [(String, String, String, String?)])
+    func parent(text: String, entity: String, id: String, relationship: String?) throws {
+        let parent = try #require(ParentArgument(argument: text))
+        #expect(parent.entity == entity)
+        #expect(parent.id == id)
+        #expect(parent.relationship == relationship)
+    }
+
+    @Test("--parent without entity or id is refused", arguments: ["User", "User:", ":6", "", "User::notes"])
+    func noParent(text: String) {
+        #expect(ParentArgument(argument: text) == nil)
+    }
+
+    @Test(
+        "--max-delete is rows or percent",
+        arguments: [
+            ("0", .rows(0)), ("20", .rows(20)), ("10%", .fraction(0.1)), ("12.5%", .fraction(0.125)), ("100%", nil),
+        ] as [(String, DeletionGuard?)])
+    func maximumDeletion(text: String, expected: DeletionGuard?) throws {
+        #expect(try #require(MaximumDeletion(argument: text)).guardValue == expected)
+    }
+
+    @Test("Other limits are refused", arguments: ["", "%", "-1", "101%", "-1%", "1.5", "half", "nan%"])
+    func noMaximumDeletion(text: String) {
+        #expect(MaximumDeletion(argument: text) == nil)
+    }
+
+    @Test("--operations is a list of names")
+    func operations() {
+        #expect(OperationList(argument: "insert,update")?.value == [.insert, .update])
+        #expect(OperationList(argument: "all")?.value == .all)
+        #expect(OperationList(argument: "insert,")?.value == nil)
+        #expect(OperationList(argument: "Insert")?.value == nil)
+    }
+}
+
+@Suite("Tables")
+struct TablePrinterTests {
+    @Test("Columns are lined up, numbers to the right")
+    func alignment() {
+        var table = TablePrinter([.init(title: "id", isNumeric: true), .init(title: "name"), .init(title: "note")])
+        table.add(["7", "Åsa", "x"])
+        table.add(["1000", "Bo", ""])
+        #expect(table.text == "  id  name  note\n   7  Åsa   x\n1000  Bo")
+    }
+
+    @Test("Text from outside stays in its cell")
+    func control() {
+        var table = TablePrinter([.init(title: "text")])
+        table.maximumWidth = 10
+        table.add(["a\nb\u{1B}[2J"])
+        table.add(["0123456789ab"])
+        #expect(table.text == "text\na\\nb\u{FFFD}[2J\n012345678…")
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@Suite("Deletion guard")
+struct DeletionGuardTests {
+    /// A database with twelve users.
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers("-", input: users(1...12))
+        try #require(run.status == 0, "\(run.errors)")
+        return sandbox
+    }
+
+    private func users(_ ids: ClosedRange<Int>) -> String {
+        "[" + ids.map { "{\"id\": \($0)}" }.joined(separator: ",") + "]"
+    }
+
+    @Test("More than half is refused with 3 and nothing is written")
+    func refused() throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.databaseDump()
+        let run = try sandbox.importUsers("-", input: users(1...5))
+        #expect(run.status == 3)
+        #expect(run.output == "")
+        #expect(run.errors.hasPrefix("error: "))
+        #expect(try sandbox.databaseDump() == before)
+    }
+
+    @Test("Half is allowed")
+    func half() throws {
+        let sandbox = try sandbox()
+        #expect(try sandbox.importUsers("-", input: users(1...6)).status == 0)
+        #expect(try sandbox.count("User") == "6")
+    }
+
+    @Test("An entity of ten rows may lose them all")
+    func small() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers("-", input: users(1...10))
+        #expect(try sandbox.importUsers("-", input: "[]").status == 0)
+        #expect(try sandbox.count("User") == "0")
+    }
+
+    @Test(
+        "--max-delete says how much",
+        arguments: [
+            ("100%", 0, 0), ("75%", 0, 3), ("75%", 3, 0), ("10%", 3, 10), ("12", 0, 0), ("11", 3, 0), ("0", 3, 11),
+        ])
+    func limit(maximum: String, status: Int32, kept: Int) throws {
+        let sandbox = try sandbox()
+        let json = kept == 0 ? "[]" : users(1...kept)
+        let run = try sandbox.importUsers("-", "--max-delete", maximum, input: json)
+        #expect(run.status == status, "\(run.errors)")
+        #expect(try sandbox.count("User") == (status == 0 ? "\(kept)" : "12"))
+    }
+
+    @Test("diff shows what would be deleted, then ends with 3")
+    func diff() throws {
+        let sandbox = try sandbox()
+        let run = try sandbox.syncdb("diff", "-", "--entity", "User", "--database", "app.sqlite", input: users(1...2))
+        #expect(run.status == 3)
+        #expect(run.output.contains("- User 12\n"))
+        #expect(run.errors.hasPrefix("error: "))
+    }
+}

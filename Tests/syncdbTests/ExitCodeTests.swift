@@ -1,0 +1,79 @@
+import Testing
+
+@Suite("Exit codes")
+struct ExitCodeTests {
+    @Test(
+        "Wrong arguments end with 2 and usage on standard error",
+        arguments: [
+            ["bogus"],
+            ["import"],
+            ["import", "users.json", "--database", "app.sqlite"],
+            ["import", "users.json", "--entity", "User"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--operations", "insert,destroy"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--max-delete", "120%"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--max-delete", "-1"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--max-delete", "some"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--parent", "Company"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--scope", "some"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--key", "a..b"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--json", "--quiet"],
+            ["import", "users.json", "--entity", "User", "--database", "app.sqlite", "--no-such-option"],
+            ["diff", "users.json"],
+            ["query", "User"],
+            ["query", "User", "--database", "app.sqlite", "--limit", "many"],
+            ["query", "User", "--database", "app.sqlite", "--limit=-1"],
+            ["count", "--database", "app.sqlite"],
+            ["schema", "show"],
+            ["schema", "show", "--database", "app.sqlite", "--model", "model.json"],
+            ["schema", "convert"],
+            ["verify"],
+        ])
+    func usage(arguments: [String]) throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.run(arguments)
+        #expect(run.status == 2)
+        #expect(run.output == "")
+        #expect(run.errors.hasPrefix("error: "))
+        #expect(run.errors.lowercased().contains("usage: syncdb"))
+        #expect(try sandbox.files == [])
+    }
+
+    @Test("A first import or a diff with no database needs a model", arguments: ["import", "diff"])
+    func missingModel(command: String) throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.syncdb(command, Sandbox.day1, "--entity", "User", "--database", "app.sqlite")
+        #expect(run.status == 2)
+        #expect(run.errors.contains("--model"))
+        #expect(try sandbox.files == [])
+    }
+
+    @Test(
+        "What is not there ends with 1 and says so",
+        arguments: [
+            (["query", "User", "--database", "none.sqlite"], "none.sqlite"),
+            (["count", "User", "--database", "none.sqlite"], "none.sqlite"),
+            (["schema", "show", "--database", "none.sqlite"], "none.sqlite"),
+            (["schema", "show", "--model", "none.json"], "none.json"),
+            (["schema", "convert", "none.json"], "none.json"),
+            (["import", "none.json", "--entity", "User", "--database", "app.sqlite"], "none.json"),
+            (["diff", "none.json", "--entity", "User", "--database", "app.sqlite"], "none.json"),
+            (["import", ".", "--entity", "User", "--database", "app.sqlite"], "folder"),
+        ])
+    func missing(arguments: [String], named: String) throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.run(arguments)
+        #expect(run.status == 1)
+        #expect(run.output == "")
+        #expect(run.errors.hasPrefix("error: "))
+        #expect(run.errors.contains(named))
+        #expect(try sandbox.files == [])
+    }
+
+    @Test("Help ends with 0 and goes to standard output")
+    func help() throws {
+        let run = try Sandbox().syncdb("--help")
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        #expect(run.output.contains("0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard"))
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+/// A folder of its own for one test, with the sample of `Fixtures` at hand. Removed when the test lets go of it.
+final class Sandbox {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("syncdb-tests-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")
+    static let model = fixtures.appendingPathComponent("Models/company.json").path
+    static let day1 = fixtures.appendingPathComponent("Payloads/day1.json").path
+    static let day2 = fixtures.appendingPathComponent("Payloads/day2.json").path
+
+    /// Runs `syncdb` here.
+    func syncdb(_ arguments: String..., input: String = "") throws -> Program.Run {
+        try run(arguments, input: input)
+    }
+
+    /// Runs `syncdb` here. The folder lasts as long as the call, also where nobody keeps the sandbox.
+    func run(_ arguments: [String], input: String = "") throws -> Program.Run {
+        try withExtendedLifetime(self) { try Program.run(arguments, in: folder, input: input) }
+    }
+
+    /// Imports users from a file into `app.sqlite`.
+    @discardableResult
+    func importUsers(_ file: String, _ more: String..., input: String = "") throws -> Program.Run {
+        try run(
+            ["import", file, "--entity", "User", "--model", Self.model, "--database", "app.sqlite"] + more,
+            input: input)
+    }
+
+    /// Writes a file and gives its name.
+    func file(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        return name
+    }
+
+    /// All files here, hidden ones too.
+    var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    /// The rows and tables of the database, as SQL that makes them.
+    func databaseDump() throws -> String {
+        let run = try Program.run(
+            ["sqlite3", "app.sqlite", ".dump"], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.output
+    }
+
+    /// The bytes of the files that make up the database.
+    func databaseBytes() throws -> [String: Data] {
+        try files.filter { $0.hasPrefix("app.sqlite") }.reduce(into: [:]) { bytes, name in
+            bytes[name] = try Data(contentsOf: folder.appendingPathComponent(name))
+        }
+    }
+
+    func count(_ entity: String, where predicate: String? = nil) throws -> String {
+        let condition = predicate.map { ["--where", $0] } ?? []
+        let run = try self.run(["count", entity, "--database", "app.sqlite"] + condition)
+        try #require(run.status == 0, "\(run.errors)")
+        return run.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@Suite("schema")
+struct SchemaTests {
+    @Test("show lists what a model has")
+    func show() throws {
+        let run = try Sandbox().syncdb("schema", "show", "--model", Sandbox.model)
+        #expect(run.status == 0, "\(run.errors)")
+        let lines = run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(lines.contains("id integer primary key"))
+        #expect(lines.contains("email string from contact.email"))
+        #expect(lines.contains("notes → many Note inverse user, cascade"))
+    }
+
+    @Test("A database shows the model it was made with")
+    func kept() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        let file = try sandbox.syncdb("schema", "show", "--model", Sandbox.model, "--json")
+        let kept = try sandbox.syncdb("schema", "show", "--database", "app.sqlite", "--json")
+        #expect(kept.status == 0, "\(kept.errors)")
+        #expect(kept.output == file.output)
+    }
+
+    @Test("convert writes a schema file that converts to itself")
+    func convert() throws {
+        let sandbox = try Sandbox()
+        let first = try sandbox.syncdb("schema", "convert", Sandbox.model, "--output", "a.json")
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output == "")
+        let second = try sandbox.syncdb("schema", "convert", "a.json")
+        let written = try String(contentsOf: sandbox.folder.appendingPathComponent("a.json"), encoding: .utf8)
+        #expect(second.output == written)
+        #expect(written.contains("\"contact.email\""))
+    }
+}
