@@ -60,4 +60,17 @@ struct KeyPathTests {
         }
         #expect(try await stack.count("Book") == 0)
     }
+
+    @Test("has no place in lines of records")
+    func lines() async throws {
+        let stack = try CallFormTests.store()
+        var lines = options(["page"])
+        lines.form = .ndjson
+        let options = lines
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(#"{"isbn": "1"}"#.utf8), inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(try await stack.count("Book") == 0)
+    }
 }

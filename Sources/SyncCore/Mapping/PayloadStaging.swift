@@ -37,6 +37,9 @@ package struct PayloadStaging {
 
     /// A payload of bytes: strict JSON, or one record a line.
     package consuming func plan(_ data: Data, options: SyncOptions) throws -> ChangePlan {
+        guard options.form == .json || options.keyPath.isEmpty else {
+            throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
+        }
         let mapped = try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var mapper = self.mapper
