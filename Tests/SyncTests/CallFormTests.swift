@@ -62,6 +62,31 @@ struct CallFormTests {
         #expect(try await Sync.changes(value, inEntity: "Book", stack: stacks[2]).isEmpty)
     }
 
+    @Test("take dictionaries with values of Swift, which JSON says as text or number")
+    func swiftValues() async throws {
+        let uuid = UUID()
+        let book: [String: Any?] = [
+            "isbn": "978-3", "published_at": Date(timeIntervalSince1970: 0.5), "edition_uuid": uuid, "title": nil,
+            "cover_url": URL(string: "https://example.com/a%20b"), "price": Decimal(string: "12345678901234567.89"),
+            "page_count": Int8(-3), "is_lent": true, "extra": ["day": Date(timeIntervalSince1970: 0)],
+        ]
+        let text = """
+            {"isbn": "978-3", "published_at": "1970-01-01T00:00:00.500Z", "edition_uuid": "\(uuid.uuidString)",
+             "title": null, "cover_url": "https://example.com/a%20b", "price": 12345678901234567.89,
+             "page_count": -3, "is_lent": true, "extra": {"day": "1970-01-01T00:00:00Z"}}
+            """
+        let stack = try Self.store()
+        let result = try await Sync.changes([book as [String: Any]], inEntity: "Book", stack: stack)
+        #expect(result.diagnostics == [])
+        #expect(try await Sync.changes(Data(text.utf8), inEntity: "Book", stack: stack).isEmpty)
+        let infinite: [[String: Any]] = [["isbn": "978-4", "rating": Double.infinity]]
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(infinite, inEntity: "Book", stack: stack)
+        }
+        #expect(error?.path == "[0].rating")
+        #expect(try await stack.count("Book") == 1)
+    }
+
     @Test("take one record where others take an array")
     func oneRecord() async throws {
         let stacks = try (0..<2).map { _ in try Self.store() }

@@ -35,6 +35,19 @@ struct IsoCodesTests {
         #expect(try await stack.changesWritten() == written)
     }
 
+    @Test("are the same one record a line")
+    func lines() async throws {
+        let list = IsoCodes.languages
+        let (stack, _) = try await list.synced()
+        let lines = try list.records().map { try JSONSerialization.data(withJSONObject: $0) }
+        var options = SyncOptions()
+        options.form = .ndjson
+        let result = try await Sync.changes(
+            Data(lines.joined(separator: [UInt8(ascii: "\n")])), inEntity: list.entity, stack: stack, options: options)
+        #expect(result.isEmpty)
+        #expect(result[list.entity].unchangedCount == lines.count)
+    }
+
     /// What is edited besides the name: JSON key and attribute.
     struct Edit: Sendable, CustomTestStringConvertible {
         var list: IsoCodes
