@@ -138,13 +138,13 @@ extension SyncTransaction {
         switch keyType {
         case .integer:
             let key = Slot.integer(statement.integer(column))
-            return plan.rows[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
+            return lookups[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
         case .double:
-            return plan.rows[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
+            return lookups[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
         case .date:
             guard let date = DateParser.milliseconds(statement.text(column)) else { return nil }
-            return plan.rows[tree].node(forKey: .date(date), keyOwner: keyOwner, pool, guess: guess)
-        default: return plan.rows[tree].node(forText: statement.text(column), keyOwner: keyOwner, pool)
+            return lookups[tree].node(forKey: .date(date), keyOwner: keyOwner, pool, guess: guess)
+        default: return lookups[tree].node(forText: statement.text(column), keyOwner: keyOwner, pool)
         }
     }
 

@@ -12,6 +12,7 @@ struct SyncTransaction {
     let predicate: RecordPredicate?
     let columns: [RowColumns]
     let statements: StatementCache
+    let lookups: [NodeLookup]
 
     var trees: [TreeState]
     /// Where operations are restricted or values required: whether each record counts.
@@ -66,6 +67,7 @@ struct SyncTransaction {
         self.predicate = predicate
         columns = plan.model.trees.map { RowColumns($0, layout) }
         statements = StatementCache(db)
+        lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db)
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
