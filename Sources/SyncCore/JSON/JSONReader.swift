@@ -153,7 +153,8 @@ package struct JSONReader {
                 try scanner.expect(UInt8(ascii: ","), "',' or '}'")
                 let place = scanner.position
                 if try scanner.key() == keyPath[depth - 1] {
-                    throw scanner.failure("the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
+                    throw scanner.failure(
+                        "the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
                 }
                 tape.tokens.removeAll(keepingCapacity: true)
                 try scanner.value(into: &tape, depth: depth)

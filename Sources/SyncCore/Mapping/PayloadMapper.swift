@@ -209,7 +209,8 @@ package struct PayloadMapper {
             guard !tables[table].slots.isEmpty else { return }
             try report(
                 .valueDoesNotFit, entity, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected")
+                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected"
+            )
         }
     }
 

@@ -32,7 +32,8 @@ package struct PayloadStaging {
         }
         var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
         if let parent {
-            try plan.setParent(ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
+            try plan.setParent(
+                ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
         }
         mapper = PayloadMapper(plan, options: options)
         keyPath = options.keyPath
@@ -147,12 +148,14 @@ extension ChangePlan {
     fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
         let entity = found.parent
         guard let keySlot = entity.keySlot, let keyOwner = entity.keyOwner else {
-            throw SyncError(.keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
+            throw SyncError(
+                .keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
         }
         let attribute = model.trees[entity.tree].attributes[keySlot]
         guard let value = Coercion.storedValue(id, as: attribute.type), value != .null else {
             throw SyncError(
-                .valueDoesNotFit, "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
+                .valueDoesNotFit,
+                "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
                 entity: entity.name)
         }
         let key = value.slot(arena: &arena)

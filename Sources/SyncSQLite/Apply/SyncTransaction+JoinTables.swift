@@ -67,7 +67,11 @@ extension SyncTransaction {
             var pair = Said(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
                 onlyKeeps: assertion.onlyKeeps)
-            if assertion.saidBy == .first { pair.firstPosition = assertion.position } else { pair.secondPosition = assertion.position }
+            if assertion.saidBy == .first {
+                pair.firstPosition = assertion.position
+            } else {
+                pair.secondPosition = assertion.position
+            }
             pairs.append(pair)
         }
         sortAndMerge(&pairs)
@@ -112,7 +116,8 @@ extension SyncTransaction {
         seconds = seconds.filter { trees[link.second.tree].presence[Int($0)] == .stored }
         guard !firsts.isEmpty || !seconds.isEmpty else { return }
         let limit = (firsts.count + seconds.count) * 12
-        let stored = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
+        let stored =
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
         if stored == 0 { return }
         var seen: Set<JoinChanges.Pair> = []
         if stored <= limit {
@@ -162,7 +167,8 @@ extension SyncTransaction {
 
     private func endNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int32 {
         guard columns[tree].hasHiddenKey else {
-            if !trees[tree].ownedNodes.isEmpty, let key = statement.key(column), let owned = trees[tree].ownedNodes[key] {
+            if !trees[tree].ownedNodes.isEmpty, let key = statement.key(column), let owned = trees[tree].ownedNodes[key]
+            {
                 return owned
             }
             return targetNode(statement, column, tree).map { Int32(truncatingIfNeeded: $0) } ?? -1

@@ -96,7 +96,9 @@ extension SyncTransaction {
                 let bytes = arena[slots[slot].offset..<slots[slot].offset + Int(slots[slot].length)]
                 statement.bind(copying: Array(bytes), at: parameter)
             default:
-                statement.bind(slots[slot], at: parameter, TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0)))
+                statement.bind(
+                    slots[slot], at: parameter,
+                    TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0)))
             }
         }
     }
@@ -144,7 +146,9 @@ extension SyncTransaction {
                     db, "UPDATE \(columns[tree].table) SET \(names) WHERE \(columns[tree].keyColumn) = ?")
                 updates[mask] = statement
             }
-            for (index, column) in dirty.enumerated() { bindColumn(column, of: node, tree, to: statement, at: index + 1) }
+            for (index, column) in dirty.enumerated() {
+                bindColumn(column, of: node, tree, to: statement, at: index + 1)
+            }
             bindKey(of: node, tree, to: statement, at: dirty.count + 1)
             try statement.execute()
             report.updated(node, tree, state, dirty.compactMap { changedName($0, tree) }, pool)
@@ -266,7 +270,8 @@ extension SyncTransaction {
             next.known[place] = known + 1
             return known
         }
-        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
+        guard
+            case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
             let order = end == .first ? firstOrder : secondOrder
         else { return 0 }
         let tree = model.links[next.link].side(end).tree

@@ -104,7 +104,8 @@ struct SyncTransaction {
         guard let found else {
             let key = RowKey(plan.rows[parent.tree].nodes[parent.node].key, pool)
             throw SyncError(
-                .parentNotFound, "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
+                .parentNotFound,
+                "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
                 entity: entity.name)
         }
         parentRows = try storedTargets(of: found, link: parent.link, from: parent.end)
