@@ -15,9 +15,12 @@ public indirect enum JSONValue: Sendable, Hashable {
 
     /// One key of an object and its value.
     public struct Member: Sendable, Hashable {
+        /// The key, unescaped.
         public var key: String
+        /// Its value.
         public var value: JSONValue
 
+        /// A key with its value.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
@@ -34,19 +37,29 @@ public indirect enum JSONValue: Sendable, Hashable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// `null`.
     public init(nilLiteral: ()) { self = .null }
+    /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
+    /// The shortest number that reads as this double.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object, its members in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
 }
 
 extension JSONValue {
+    /// A whole number.
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
+    /// A string.
     public init(_ value: String) { self = .string(value) }
+    /// A UUID in upper case.
     public init(_ value: UUID) { self = .string(value.uuidString) }
 }
