@@ -25,7 +25,9 @@ extension DataStack {
         }
         let rows = try fetch(entity, where: predicate, limit: 2, in: db)
         guard rows.count == 1, let row = rows.first else {
-            throw SyncError(.rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); one is to be filled", entity: entity)
+            throw SyncError(
+                .rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); one is to be filled",
+                entity: entity)
         }
         let key = try write(mapped.values, to: row, compiled, db)
         guard let filled = try self.row(compiled, key, db) else {
@@ -34,7 +36,9 @@ extension DataStack {
         return (filled, mapped.diagnostics)
     }
 
-    private func rows(of entity: CompiledEntity, named key: String, _ value: DatabaseValue, _ db: Database) throws -> Int {
+    private func rows(of entity: CompiledEntity, named key: String, _ value: DatabaseValue, _ db: Database) throws
+        -> Int
+    {
         let select = RecordSQL(entity, layout)
         let sql = "SELECT count(*) FROM \(select.from) WHERE \(select.column(key)) = ?"
         return try Int.fetchOne(db, sql: sql, arguments: [value]) ?? 0

@@ -7,7 +7,9 @@ package enum DateParser {
     /// that do not exist (leap seconds too), and for years outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == 0x2D, text[7] == 0x2D else { return milliseconds(number: text) }
-        guard let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2) else { return nil }
+        guard let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2) else {
+            return nil
+        }
         let date = CalendarDate(year: year, month: month, day: day)
         guard date.isValid else { return nil }
         var milliseconds = Int64(date.daysSince1970) * 86_400_000
@@ -75,7 +77,9 @@ package enum DateParser {
         let rest = text.count - start
         if rest == 0 { return 0 }
         if rest == 1 { return text[start] | 0x20 == 0x7A ? 0 : nil }
-        guard text[start] == 0x2B || text[start] == 0x2D, let hours = number(text, start + 1, 2), hours < 24 else { return nil }
+        guard text[start] == 0x2B || text[start] == 0x2D, let hours = number(text, start + 1, 2), hours < 24 else {
+            return nil
+        }
         var minutes = 0
         switch rest {
         case 3: break

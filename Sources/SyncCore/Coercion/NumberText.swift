@@ -72,7 +72,9 @@ package enum NumberText {
     /// The whole number; nil for a fraction, for text that is none, and beyond 64 bits.
     package static func integer(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         if text.count <= 18, let quick = plainInteger(text) { return quick }
-        guard let parts = parts(text), parts.exponent >= 0, parts.digits.count + parts.exponent <= 19 else { return nil }
+        guard let parts = parts(text), parts.exponent >= 0, parts.digits.count + parts.exponent <= 19 else {
+            return nil
+        }
         var value: Int64 = 0
         for index in 0..<parts.digits.count + parts.exponent {
             let digit = index < parts.digits.count ? Int64(parts.digits[index] - 0x30) : 0

@@ -28,7 +28,9 @@ extension StoredValue {
             guard let value = try? JSONValue(parsing: text) else { return nil }
             self = .json(value)
         case .date:
-            guard let value = Array(text.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else { return nil }
+            guard let value = Array(text.utf8).withUnsafeBufferPointer({ DateParser.milliseconds($0) }) else {
+                return nil
+            }
             self = .date(Date(milliseconds: value))
         case .integer, .double, .boolean, .string, .binary: self = .string(text)
         }

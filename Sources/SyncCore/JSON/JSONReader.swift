@@ -15,6 +15,9 @@ package struct JSONReader {
     /// The index of the record last read, from 0; -1 before the first.
     package private(set) var recordIndex = -1
 
+    /// How many bytes have been read.
+    var position: Int { scanner.position }
+
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
     ) {
@@ -150,7 +153,8 @@ package struct JSONReader {
                 try scanner.expect(UInt8(ascii: ","), "',' or '}'")
                 let place = scanner.position
                 if try scanner.key() == keyPath[depth - 1] {
-                    throw scanner.failure("the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
+                    throw scanner.failure(
+                        "the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
                 }
                 tape.tokens.removeAll(keepingCapacity: true)
                 try scanner.value(into: &tape, depth: depth)

@@ -110,7 +110,8 @@ struct JSONScanner {
 
     private mutating func begin(_ kind: JSONTape.Kind, _ tape: inout JSONTape, _ depth: Int) throws {
         guard open.count + depth < maximumDepth else {
-            throw failure(.nestingTooDeep, "objects and arrays are nested deeper than \(maximumDepth) levels", at: position)
+            throw failure(
+                .nestingTooDeep, "objects and arrays are nested deeper than \(maximumDepth) levels", at: position)
         }
         tape.tokens.append(.init(kind: kind, offset: position))
         open.append(tape.tokens.count - 1)
@@ -127,7 +128,9 @@ struct JSONScanner {
             skipBlanks()
             let isObject = tape.tokens[container].kind == .object
             guard position < bytes.count else {
-                throw failure(expected: isAfterValue ? (isObject ? "',' or '}'" : "',' or ']'") : (isObject ? "a key or '}'" : "a value or ']'"))
+                throw failure(
+                    expected: isAfterValue
+                        ? (isObject ? "',' or '}'" : "',' or ']'") : (isObject ? "a key or '}'" : "a value or ']'"))
             }
             if isAfterValue { tape.tokens[container].length &+= 1 }
             let byte = bytes[position]
@@ -149,10 +152,13 @@ struct JSONScanner {
 
     private mutating func literal(_ text: StaticString, _ kind: JSONTape.Kind, _ tape: inout JSONTape) throws {
         let count = text.utf8CodeUnitCount
-        let fits = position + count <= bytes.count && (0..<count).allSatisfy { bytes[position + $0] == text.utf8Start[$0] }
+        let fits =
+            position + count <= bytes.count && (0..<count).allSatisfy { bytes[position + $0] == text.utf8Start[$0] }
         guard fits else { throw failure(expected: "a value") }
         tape.tokens.append(
-            .init(kind: kind, offset: position, length: UInt32(count), next: UInt32(truncatingIfNeeded: tape.tokens.count + 1)))
+            .init(
+                kind: kind, offset: position, length: UInt32(count),
+                next: UInt32(truncatingIfNeeded: tape.tokens.count + 1)))
         position += count
     }
 
@@ -172,13 +178,17 @@ struct JSONScanner {
         }
         if position < bytes.count, bytes[position] == 0x2E {
             position += 1
-            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else { throw failure(expected: "a digit after the point") }
+            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else {
+                throw failure(expected: "a digit after the point")
+            }
             skipDigits()
         }
         if position < bytes.count, bytes[position] | 0x20 == 0x65 {
             position += 1
             if position < bytes.count, bytes[position] == 0x2B || bytes[position] == 0x2D { position += 1 }
-            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else { throw failure(expected: "a digit of the exponent") }
+            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else {
+                throw failure(expected: "a digit of the exponent")
+            }
             skipDigits()
         }
         return .init(kind: .number, offset: start, length: UInt32(truncatingIfNeeded: position - start))
@@ -251,7 +261,9 @@ struct JSONScanner {
                 throw failure("a high surrogate stands alone", at: start)
             }
             position += 2
-            guard 0xDC00...0xDFFF ~= (try hexadecimal(start)) else { throw failure("a high surrogate stands alone", at: start) }
+            guard 0xDC00...0xDFFF ~= (try hexadecimal(start)) else {
+                throw failure("a high surrogate stands alone", at: start)
+            }
         default: throw failure("there is no such escape", at: start)
         }
     }
@@ -299,10 +311,15 @@ struct JSONScanner {
 
     /// Something else was expected at the position reached.
     func failure(expected: String) -> SyncError {
-        guard position < bytes.count else { return failure("\(expected) is expected, but the text ends here", at: position) }
+        guard position < bytes.count else {
+            return failure("\(expected) is expected, but the text ends here", at: position)
+        }
         let byte = bytes[position]
         if byte >= 0x80, !startsCharacter { return failure(.invalidUTF8, "the text is not UTF-8", at: position) }
-        let found = byte > 0x20 && byte < 0x7F ? "'\(Character(UnicodeScalar(byte)))'" : byte >= 0x80 ? "another character" : "a control character or blank"
+        let found =
+            byte > 0x20 && byte < 0x7F
+            ? "'\(Character(UnicodeScalar(byte)))'"
+            : byte >= 0x80 ? "another character" : "a control character or blank"
         return failure("\(expected) is expected, found \(found)", at: position)
     }
 

@@ -69,7 +69,8 @@ package enum JSONTapeBuilder {
         }
     }
 
-    private static func append(number value: Any, _ path: String, _ tape: inout JSONTape, _ bytes: inout [UInt8]) throws {
+    private static func append(number value: Any, _ path: String, _ tape: inout JSONTape, _ bytes: inout [UInt8]) throws
+    {
         switch value {
         case let number as NSNumber where type(of: value) is NSNumber.Type: try append(number, path, &tape, &bytes)
         case let bool as Bool: add(bool ? .true_ : .false_, &tape)
@@ -82,7 +83,9 @@ package enum JSONTapeBuilder {
     }
 
     /// A boxed number: a boolean only if it was made from one.
-    private static func append(_ number: NSNumber, _ path: String, _ tape: inout JSONTape, _ bytes: inout [UInt8]) throws {
+    private static func append(_ number: NSNumber, _ path: String, _ tape: inout JSONTape, _ bytes: inout [UInt8])
+        throws
+    {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"), UInt8(ascii: "c"): add(number.boolValue ? .true_ : .false_, &tape)
         case UInt8(ascii: "d"), UInt8(ascii: "f"):

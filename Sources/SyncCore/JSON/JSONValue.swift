@@ -15,12 +15,12 @@ public indirect enum JSONValue: Sendable, Hashable {
 
     /// One key of an object and its value.
     public struct Member: Sendable, Hashable {
-        /// The key, without its quotes and escapes.
+        /// The key, unescaped.
         public var key: String
-        /// The value under the key.
+        /// Its value.
         public var value: JSONValue
 
-        /// Creates a member of an object.
+        /// A key with its value.
         public init(_ key: String, _ value: JSONValue) {
             self.key = key
             self.value = value
@@ -37,19 +37,19 @@ public indirect enum JSONValue: Sendable, Hashable {
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// JSON's `null`.
+    /// `null`.
     public init(nilLiteral: ()) { self = .null }
     /// `true` or `false`.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A whole number.
     public init(integerLiteral value: Int64) { self = .number(String(value)) }
-    /// A number.
+    /// The shortest number that reads as this double.
     public init(floatLiteral value: Double) { self = .number("\(value)") }
     /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object with these members, in this order.
+    /// An object, its members in this order.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }
@@ -60,7 +60,7 @@ extension JSONValue {
     public init(_ value: some BinaryInteger) { self = .number(String(value)) }
     /// A string.
     public init(_ value: String) { self = .string(value) }
-    /// A UUID as a string, in upper case.
+    /// A UUID in upper case.
     public init(_ value: UUID) { self = .string(value.uuidString) }
 }
 

@@ -4,7 +4,7 @@ struct KeyResolver {
     let entity: CompiledEntity
 
     /// The targets of a key at the end of `path`. `nested` gives the table for an object that dotted keys walk into.
-    func targets(of key: String, path: [String], nested: ([String]) -> Int) -> [KeyTable.Target] {
+    func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {
         let full = (path + [key]).joined(separator: ".")
         var targets: [KeyTable.Target] = []
         if path.isEmpty {
@@ -26,7 +26,7 @@ struct KeyResolver {
         }
         let below = entity.slots.filter { attribute($0).remoteKey?.hasPrefix(full + ".") ?? false }
         let reaches = entity.relationships.contains { $0.relationship.remoteKey?.hasPrefix(full + ".") ?? false }
-        if !below.isEmpty || reaches { targets.append(.nested(table: nested(path + [key]), slots: below)) }
+        if !below.isEmpty || reaches { targets.append(.nested(table: nested(path + [key], below))) }
         return targets
     }
 

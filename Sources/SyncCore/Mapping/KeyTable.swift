@@ -10,8 +10,8 @@ struct KeyTable {
         case relationship(Int, strength: Int)
         /// Under a key that is for ids only.
         case ids(Int, strength: Int)
-        /// The values are in an object: the table of its keys, and the slots that null clears.
-        case nested(table: Int, slots: [Int])
+        /// The values are in an object: the table of its keys.
+        case nested(table: Int)
     }
 
     struct Entry {
@@ -26,14 +26,17 @@ struct KeyTable {
     let entity: Int
     /// The dotted path from the record to the object, empty for the record itself.
     let path: [String]
+    /// The attributes that dotted remote keys fill from this object; null in its place clears them.
+    let slots: [Int]
     private(set) var entries: [Entry] = []
     private var byHash: [UInt64: [Int32]] = [:]
     /// What the first key of an object was last time.
     private var first: Int32 = -1
 
-    init(entity: Int, path: [String]) {
+    init(entity: Int, path: [String], slots: [Int] = []) {
         self.entity = entity
         self.path = path
+        self.slots = slots
     }
 
     /// The entry of a key, guessing that keys come in the order they came in last time; nil if the key is new.

@@ -144,7 +144,8 @@ extension PayloadMapper {
     private func owner(of statement: Statement, position: Int32) -> RowBatch.Owner {
         RowBatch.Owner(
             link: Int32(truncatingIfNeeded: statement.relationship.link), end: statement.relationship.end,
-            tree: Int32(truncatingIfNeeded: statement.owner.tree), node: Int32(truncatingIfNeeded: statement.owner.node),
+            tree: Int32(truncatingIfNeeded: statement.owner.tree),
+            node: Int32(truncatingIfNeeded: statement.owner.node),
             position: position)
     }
 

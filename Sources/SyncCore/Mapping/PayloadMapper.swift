@@ -33,6 +33,10 @@ package struct PayloadMapper {
     let options: SyncOptions
     let relationships: [[RelationshipMapping]]
     let tracksMentions: Bool
+    /// By entity: its tree. By tree and slot: the attribute's type, and whether it cannot be null.
+    private let trees: [Int]
+    private let types: [[AttributeType]]
+    private let isRequired: [[Bool]]
     var tables: [KeyTable]
     var scratch: [Slot] = []
     var strengths: [UInt8] = []
@@ -45,6 +49,9 @@ package struct PayloadMapper {
         self.plan = plan
         self.model = plan.model
         self.options = options
+        trees = model.entities.map(\.tree)
+        types = model.trees.map { $0.attributes.map(\.type) }
+        isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
         tables = model.entities.map { KeyTable(entity: $0.id, path: []) }
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
@@ -82,7 +89,7 @@ package struct PayloadMapper {
     ) throws -> Mapped? {
         let firstCandidate = candidates.count
         defer { candidates.removeLast(candidates.count - firstCandidate) }
-        resetScratch(model.trees[model.entities[entity].tree].attributes.count)
+        resetScratch(types[trees[entity]].count)
         try scan(tape, object: token, table: entity, bytes)
         guard let mapped = commit(as: entity, place, bytes) else { return nil }
         var index = firstCandidate
@@ -134,8 +141,8 @@ package struct PayloadMapper {
                     candidates.append(Candidate(relationship: index, isIDKey: false, strength: strength, key: key))
                 case .ids(let index, let strength):
                     candidates.append(Candidate(relationship: index, isIDKey: true, strength: strength, key: key))
-                case .nested(let nested, let slots):
-                    try descend(tape, key: key, into: nested, clearing: slots, bytes)
+                case .nested(let nested):
+                    try descend(tape, key: key, into: nested, bytes)
                 }
             }
             key = Int(tape.tokens[key + 1].next)
@@ -155,11 +162,11 @@ package struct PayloadMapper {
         let resolver = KeyResolver(model: model, entity: model.entities[tables[table].entity])
         let targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: tables[table].path,
-            nested: { path in
+            nested: { path, slots in
                 if let known = tables.firstIndex(where: { $0.entity == tables[table].entity && $0.path == path }) {
                     return known
                 }
-                tables.append(KeyTable(entity: tables[table].entity, path: path))
+                tables.append(KeyTable(entity: tables[table].entity, path: path, slots: slots))
                 return tables.count - 1
             })
         return tables[table].add(key, targets, after: previous)
@@ -170,15 +177,15 @@ package struct PayloadMapper {
     ) throws {
         guard strength <= Int(strengths[slot]) else { return }
         strengths[slot] = UInt8(truncatingIfNeeded: strength)
-        let entity = model.entities[tables[table].entity]
-        let type = model.trees[entity.tree].attributes[slot].type
+        let tree = trees[tables[table].entity]
+        let type = types[tree][slot]
         if type == .transformable {
             scratch[slot] = .null
         } else if let value = Coercion.slot(tape, at: key + 1, as: type, bytes: bytes, arena: &plan.arena) {
-            let keepsNull = value.kind != .null || model.trees[entity.tree].attributes[slot].isOptional
-            scratch[slot] = keepsNull ? value : .absent
+            scratch[slot] = value.kind == .null && isRequired[tree][slot] ? .absent : value
         } else {
             scratch[slot] = .absent
+            let entity = model.entities[tables[table].entity]
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
                 "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
@@ -187,7 +194,7 @@ package struct PayloadMapper {
 
     /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
     private mutating func descend(
-        _ tape: JSONTape, key: Int, into table: Int, clearing slots: [Int], _ bytes: Bytes
+        _ tape: JSONTape, key: Int, into table: Int, _ bytes: Bytes
     ) throws {
         switch tape.tokens[key + 1].kind {
         case .object:
@@ -196,13 +203,14 @@ package struct PayloadMapper {
             try scan(tape, object: key + 1, table: table, bytes)
             path.pop()
         case .null:
-            for slot in slots { try fill(slot, strength: 0, tape, key: key, table, bytes) }
+            for slot in tables[table].slots { try fill(slot, strength: 0, tape, key: key, table, bytes) }
         default:
             let entity = tables[table].entity
-            guard !slots.isEmpty else { return }
+            guard !tables[table].slots.isEmpty else { return }
             try report(
                 .valueDoesNotFit, entity, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected")
+                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected"
+            )
         }
     }
 

@@ -2,7 +2,12 @@ package import Foundation
 
 /// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
 package struct PayloadStaging {
+    /// After so many records the size of the whole plan is estimated.
+    private static let sampleSize = 1000
+
     private var mapper: PayloadMapper
+    /// Leads to the records of a payload of values; bytes are read along the path of their own options.
+    private let keyPath: [String]
 
     /// Checks the entity and the parent.
     ///
@@ -27,20 +32,30 @@ package struct PayloadStaging {
         }
         var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
         if let parent {
-            try plan.setParent(ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
+            try plan.setParent(
+                ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
         }
         mapper = PayloadMapper(plan, options: options)
+        keyPath = options.keyPath
     }
 
     /// A payload of bytes: strict JSON, or one record a line.
     package consuming func plan(_ data: Data, options: SyncOptions) throws -> ChangePlan {
+        guard options.form == .json || options.keyPath.isEmpty else {
+            throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
+        }
         let mapped = try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var mapper = self.mapper
             var reader = JSONReader(
                 bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
             var tape = JSONTape()
-            while try reader.next(into: &tape) { try mapper.mapRoot(tape, bytes) }
+            while try reader.next(into: &tape) {
+                try mapper.mapRoot(tape, bytes)
+                if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
+                    mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+                }
+            }
             return mapper
         }
         return mapped.finished(payload: data)
@@ -48,12 +63,36 @@ package struct PayloadStaging {
 
     /// A payload of values.
     package consuming func plan(_ value: JSONValue) throws -> ChangePlan {
+        let value = try records(in: value)
         switch value {
-        case .array(let records): try plan(records)
-        case .object: try plan([value])
+        case .array(let records): return try plan(records)
+        case .object: return try plan([value])
         default:
-            throw SyncError(.recordExpected, "an array of records is expected", path: "$")
+            throw SyncError(
+                .recordExpected, "an array of records is expected",
+                path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
+    }
+
+    /// What is at the key path.
+    private func records(in value: JSONValue) throws -> JSONValue {
+        var value = value
+        for (depth, key) in keyPath.enumerated() {
+            let place = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
+            guard case .object(let members) = value else { throw Self.expected(key, at: place) }
+            guard let next = value[key] else {
+                let names = members.prefix(20).map { "'\($0.key)'" }.joined(separator: ", ")
+                throw SyncError(
+                    .keyPathNotFound, "there is no key '\(key)'; there is \(members.isEmpty ? "none" : names)",
+                    path: place)
+            }
+            value = next
+        }
+        return value
+    }
+
+    private static func expected(_ key: String, at place: String) -> SyncError {
+        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: place)
     }
 
     private consuming func plan(_ records: [JSONValue]) throws -> ChangePlan {
@@ -67,7 +106,8 @@ package struct PayloadStaging {
 
     /// A payload as Foundation's JSON gives it.
     package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
-        try plan(count: records.count) { index, tape, bytes in
+        if let key = keyPath.first { throw Self.expected(key, at: "$") }
+        return try plan(count: records.count) { index, tape, bytes in
             try JSONTapeBuilder.append(any: records[index], to: &tape, bytes: &bytes, path: "[\(index)]")
         }
     }
@@ -108,12 +148,14 @@ extension ChangePlan {
     fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
         let entity = found.parent
         guard let keySlot = entity.keySlot, let keyOwner = entity.keyOwner else {
-            throw SyncError(.keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
+            throw SyncError(
+                .keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
         }
         let attribute = model.trees[entity.tree].attributes[keySlot]
         guard let value = Coercion.storedValue(id, as: attribute.type), value != .null else {
             throw SyncError(
-                .valueDoesNotFit, "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
+                .valueDoesNotFit,
+                "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
                 entity: entity.name)
         }
         let key = value.slot(arena: &arena)

@@ -2,6 +2,7 @@
 public struct Attribute: Sendable, Hashable {
     /// The local name, which is also the name of the column.
     public var name: String
+    /// What values it has.
     public var type: AttributeType
     /// The JSON key that fills the attribute besides its own name; dots walk into nested objects.
     public var remoteKey: String?
@@ -13,12 +14,14 @@ public struct Attribute: Sendable, Hashable {
     public var defaultValue: StoredValue?
     /// The name of the value transformer that runs instead of the built-in coercion.
     public var transformer: String?
+    /// Whether exports contain it.
     public var isExportable: Bool
     /// The name this attribute had in an earlier model.
     public var renamedFrom: String?
     /// The type's name in the source of the model, for display (`Integer 32`).
     public var sourceType: String?
 
+    /// An attribute of the given name and type; optional, exported and without default unless said otherwise.
     public init(
         _ name: String, _ type: AttributeType, remoteKey: String? = nil, isPrimaryKey: Bool = false,
         isOptional: Bool = true, defaultValue: StoredValue? = nil, transformer: String? = nil,

@@ -32,7 +32,8 @@ package final class CompiledModel: Sendable {
         guard let id = entityIDs[name] else {
             let known = entities.map(\.name).joined(separator: ", ")
             throw SyncError(
-                .unknownEntity, "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)", entity: name)
+                .unknownEntity, "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)",
+                entity: name)
         }
         return entities[id]
     }

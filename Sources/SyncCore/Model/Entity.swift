@@ -2,6 +2,7 @@
 ///
 /// An `Entity` is what a model source declares. ``Model`` checks the declarations together.
 public struct Entity: Sendable, Hashable {
+    /// The name, which is also that of the table unless the entity has a parent.
     public var name: String
     /// The entity this one inherits attributes, relationships and the primary key from.
     public var parent: String?
@@ -10,11 +11,14 @@ public struct Entity: Sendable, Hashable {
     /// The name of the key attribute, if declared on the entity. A marked attribute or one called
     /// `id` or `remoteID` is the key otherwise.
     public var primaryKey: String?
+    /// Its own attributes, in the order of the model.
     public var attributes: [Attribute]
+    /// Its own relationships, in the order of the model.
     public var relationships: [Relationship]
     /// The name this entity had in an earlier model.
     public var renamedFrom: String?
 
+    /// An entity without parent, declared key or members unless said otherwise.
     public init(
         _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: String? = nil,
         attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil

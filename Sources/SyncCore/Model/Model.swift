@@ -17,9 +17,15 @@ public struct Model: Sendable, Hashable {
     ///
     /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
     public init(entities: [Entity]) throws {
-        let checked = try ModelValidator.validated(entities)
+        try self.init(ModelDraft(entities: entities))
+    }
+
+    /// Checks what a model source declares.
+    package init(_ draft: ModelDraft) throws {
+        let checked = try ModelValidator.validated(draft)
         self.entities = checked
         self.compiled = CompiledModel(checked)
+        try ModelValidator.checkTables(of: compiled)
     }
 
     /// The entity with this name, if the model has it.
@@ -27,6 +33,8 @@ public struct Model: Sendable, Hashable {
         compiled.entityID(name).map { entities[$0] }
     }
 
+    /// Whether both declare the same entities.
     public static func == (left: Model, right: Model) -> Bool { left.entities == right.entities }
+    /// Hashes the entities.
     public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 }

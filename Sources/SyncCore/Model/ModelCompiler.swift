@@ -113,7 +113,8 @@ struct ModelCompiler {
                 relationshipByName[relationship.name] = relationships.count
                 relationships.append(
                     CompiledRelationship(
-                        relationship: relationship, owner: owner, destination: entityIDs[relationship.destination] ?? id,
+                        relationship: relationship, owner: owner,
+                        destination: entityIDs[relationship.destination] ?? id,
                         link: place.link, end: place.end))
             }
         }

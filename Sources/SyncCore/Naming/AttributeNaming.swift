@@ -18,7 +18,7 @@ package enum AttributeNaming {
             { variants.contains($0.name) },
             { Inflection.snakeCase($0.name) == key },
             { prefixed.contains($0.name) },
-            { ($0.name == "id" || $0.name == "remoteID") && (key == "id" || variants.contains("id")) },
+            { isID($0.name) && (key == "id" || variants.contains("id")) },
         ]
         for (strength, rule) in rules.enumerated() {
             if let found = attributes.first(where: { rule($0.1) }) { return (found.0, strength) }
@@ -33,6 +33,9 @@ package enum AttributeNaming {
             name.prefix(1).lowercased() + name.dropFirst() + key.prefix(1).uppercased() + key.dropFirst()
         }
     }
+
+    /// Whether an attribute is called `id` in JSON.
+    static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
 
     /// The reserved word that an attribute's name is the prefixed form of.
     static func reservedWord(of attribute: String, _ entity: CompiledEntity, _ model: CompiledModel) -> String? {
@@ -57,8 +60,8 @@ package enum AttributeNaming {
         let plural = relationship.isToMany ? "s" : ""
         var keys: [String] = []
         for name in relationship.isToMany ? [name, Inflection.singular(name)] : [name] {
-            for key in ["\(Inflection.snakeCase(name))_id\(plural)", "\(name)_id\(plural)", "\(name)Id\(plural)", "\(name)ID\(plural)"]
-            where !keys.contains(key) {
+            let spellings = [Inflection.snakeCase(name) + "_id", "\(name)_id", "\(name)Id", "\(name)ID"]
+            for key in spellings.map({ $0 + plural }) where !keys.contains(key) {
                 keys.append(key)
             }
         }

@@ -26,7 +26,8 @@ public enum Inflection {
         if previous == "_" { return false }
         if !previous.isUppercase { return true }
         guard index + 1 < characters.count, characters[index + 1].isLowercase else { return false }
-        let isPlural = characters[index + 1] == "s" && (index + 2 == characters.count || characters[index + 2].isUppercase)
+        let isLastLetter = index + 2 == characters.count || characters[index + 2].isUppercase
+        let isPlural = characters[index + 1] == "s" && isLastLetter
         guard isPlural else { return true }
         var start = index
         while start > 0, characters[start - 1].isUppercase { start -= 1 }
@@ -63,14 +64,34 @@ public enum Inflection {
 
     private static func isShouted(_ word: String) -> Bool { word.count > 1 && word.uppercased() == word }
 
+    /// Plurals that no ending gives away, as the last word of a name.
+    private static let irregular: [(plural: String, singular: String)] = [
+        ("people", "person"), ("children", "child"), ("series", "series"), ("species", "species"), ("news", "news"),
+        ("movies", "movie"), ("cookies", "cookie"), ("calories", "calorie"), ("ties", "tie"), ("statuses", "status"),
+        ("bonuses", "bonus"), ("buses", "bus"), ("viruses", "virus"), ("campuses", "campus"), ("caches", "cache"),
+        ("heroes", "hero"), ("quizzes", "quiz"), ("axes", "axis"),
+    ]
+
     /// `tags` → `tag`, `companies` → `company`, `addresses` → `address`. A word that is no plural stays.
+    ///
+    /// Only the end of a name in camelCase or snake_case is looked at: `homeAddresses` → `homeAddress`.
     public static func singular(_ word: String) -> String {
         let lower = word.lowercased()
+        for (plural, singular) in irregular where lower.hasSuffix(plural) && isLastWord(plural, of: word) {
+            return String(word.dropLast(plural.count - 1)) + String(singular.dropFirst())
+        }
         if lower.hasSuffix("ies"), word.count > 4 { return word.dropLast(3) + "y" }
-        if ["sses", "shes", "ches", "xes", "zes"].contains(where: lower.hasSuffix) { return String(word.dropLast(2)) }
+        if ["sses", "shes", "ches", "xes"].contains(where: lower.hasSuffix) { return String(word.dropLast(2)) }
         if lower.hasSuffix("s"), !lower.hasSuffix("ss"), !lower.hasSuffix("us"), !lower.hasSuffix("is") {
             return String(word.dropLast())
         }
         return word
+    }
+
+    /// `superHeroes` and `super_heroes` end in the word `heroes`, `parties` does not end in the word `ties`.
+    private static func isLastWord(_ ending: String, of word: String) -> Bool {
+        let rest = word.dropLast(ending.count)
+        guard let previous = rest.last, let first = word.dropFirst(rest.count).first else { return rest.isEmpty }
+        return first.isUppercase || previous == "_"
     }
 }

@@ -2,7 +2,8 @@ extension Model {
     /// The key an attribute is exported under.
     ///
     /// A custom remote key as it is; `id` for `id` and `remoteID`; a reserved word without the entity's name
-    /// (`userType` → `type`); else the name in the given case.
+    /// (`userType` → `type`), unless that key fills another attribute; else the snake_case form or the name itself.
+    /// A name is never turned into camelCase: `firstName` would not fill an attribute called `first_name`.
     ///
     /// - Parameter nested: Whether the row is exported inside its owner's nested attributes, where `destroy` becomes
     ///   `_destroy`.
@@ -16,9 +17,12 @@ extension Model {
         }
         let attribute = self.compiled.trees[compiled.tree].attributes[slot]
         if let remoteKey = attribute.remoteKey { return remoteKey }
-        if name == "id" || name == "remoteID" { return "id" }
         if nested, name == "destroy" { return "_destroy" }
-        if let word = AttributeNaming.reservedWord(of: name, compiled, self.compiled) { return word }
+        let short =
+            AttributeNaming.isID(name) ? "id" : AttributeNaming.reservedWord(of: name, compiled, self.compiled)
+        if let short, AttributeNaming.attribute(forKey: short, in: compiled, of: self.compiled)?.slot == slot {
+            return short
+        }
         return keyCase == .snake ? Inflection.snakeCase(name) : name
     }
 
@@ -34,7 +38,7 @@ extension Model {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
         let attribute = self.compiled.trees[compiled.tree].attributes[slot]
-        let isID = attribute.name == "id" || attribute.name == "remoteID"
+        let isID = AttributeNaming.isID(attribute.name)
         let remote = attribute.remoteKey ?? (isID ? "id" : Inflection.snakeCase(attribute.name))
         return (attribute.name, remote, attribute)
     }

@@ -61,6 +61,14 @@ package struct ChangePlan: Sendable {
         links = model.links.map { _ in LinkBatch() }
     }
 
+    /// Makes room for `factor` times what is here, so that nothing large is copied as it grows.
+    mutating func reserve(_ factor: Double) {
+        for tree in rows.indices { rows[tree].reserve(factor) }
+        for link in links.indices { links[link].reserve(factor) }
+        arena.reserveCapacity(Int(Double(arena.count) * factor))
+        mentions.reserveCapacity(Int(Double(mentions.count) * factor))
+    }
+
     /// A non-empty list in which no record could be read says nothing about what is missing from it.
     package var canDelete: Bool {
         operations.contains(.delete) && (rootRecords == 0 || readableRootRecords > 0)

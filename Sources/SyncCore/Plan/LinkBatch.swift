@@ -37,5 +37,11 @@ package struct LinkBatch: Sendable {
 
     package internal(set) var assertions: [Assertion] = []
     package internal(set) var replacements: [Replacement] = []
+    /// Makes room for `factor` times what is here.
+    mutating func reserve(_ factor: Double) {
+        assertions.reserveCapacity(Int(Double(assertions.count) * factor))
+        replacements.reserveCapacity(Int(Double(replacements.count) * factor))
+    }
+
     package var isEmpty: Bool { assertions.isEmpty && replacements.isEmpty }
 }

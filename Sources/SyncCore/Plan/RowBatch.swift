@@ -8,14 +8,14 @@ package struct RowBatch: Sendable {
         /// The primary key; absent for a row that is known only by its owner (``Owner``).
         package var key: Slot
         /// The most specific entity it was mentioned as.
-        package var entity: Int32
+        package var entity: Int16
+        /// Whether a root record gives it.
+        package var isRoot = false
         /// Its first and last version in document order; -1 if it is mentioned only by id.
         package var firstVersion: Int32 = -1
         package var lastVersion: Int32 = -1
         /// Its place in `owners`, or -1.
         package var owner: Int32 = -1
-        /// Whether a root record gives it.
-        package var isRoot = false
     }
 
     /// What identifies a row without a key: who owns it, through which link, at which position.
@@ -67,7 +67,7 @@ package struct RowBatch: Sendable {
         let hash = pool.hash(key)
         let place = self.place(of: keyOwner)
         if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
-        nodes.append(Node(key: key, entity: Int32(truncatingIfNeeded: entity)))
+        nodes.append(Node(key: key, entity: Int16(truncatingIfNeeded: entity)))
         indexes[place].insert(nodes.count - 1, hash: hash)
         return (nodes.count - 1, true)
     }
@@ -85,12 +85,12 @@ package struct RowBatch: Sendable {
         owners.append(owner)
         nodes.append(
             Node(
-                key: .absent, entity: Int32(truncatingIfNeeded: entity),
+                key: .absent, entity: Int16(truncatingIfNeeded: entity),
                 owner: Int32(truncatingIfNeeded: owners.count - 1)))
         return (nodes.count - 1, true)
     }
 
-    mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int32(truncatingIfNeeded: entity) }
+    mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int16(truncatingIfNeeded: entity) }
     mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
 
     /// Merges a record's values, the first `stride` of `row`, into a node: later values over earlier ones, absent ones
@@ -106,6 +106,13 @@ package struct RowBatch: Sendable {
         slots.append(contentsOf: row[..<stride])
         if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
         nodes[node].lastVersion = version
+    }
+
+    /// Makes room for `factor` times what is here.
+    mutating func reserve(_ factor: Double) {
+        nodes.reserveCapacity(Int(Double(nodes.count) * factor))
+        slots.reserveCapacity(Int(Double(slots.count) * factor))
+        versions.reserveCapacity(Int(Double(versions.count) * factor))
     }
 
     /// Frees what only staging needs.

@@ -1,6 +1,8 @@
 /// What a sync may do. All of it by default.
 public struct SyncOperations: OptionSet, Sendable, Hashable {
+    /// The operations as bits.
     public let rawValue: Int
+    /// Operations from their bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Insert root records that are not stored.

@@ -16,6 +16,7 @@ public struct SyncOptions: Sendable, Hashable {
         case ndjson
     }
 
+    /// Which stored rows the payload speaks for, where no predicate and no parent say it.
     public var scope: Scope
     /// Whether a value that does not fit its attribute fails the sync before anything is written.
     public var isStrict: Bool
@@ -27,8 +28,10 @@ public struct SyncOptions: Sendable, Hashable {
     public var revealsValues: Bool
     /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
     public var keyPath: [String] = []
+    /// How the payload's records are laid out.
     public var form: Form = .json
 
+    /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
         scope: Scope = .automatic, isStrict: Bool = false, deletionGuard: DeletionGuard? = nil,
         collectsKeys: Bool = true, revealsValues: Bool = false

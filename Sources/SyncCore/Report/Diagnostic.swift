@@ -16,14 +16,18 @@ public struct Diagnostic: Sendable, Hashable, Codable {
         case keyCannotBeMade
     }
 
+    /// What kind of thing it is.
     public var kind: Kind
+    /// The entity of the record.
     public var entity: String
     /// The row's key as text, if it is known.
     public var key: String?
     /// The JSON path from the root of the payload: `[3].notes[0].created_at`.
     public var path: String
+    /// What was found, and what became of it.
     public var message: String
 
+    /// A diagnostic and its place.
     public init(_ kind: Kind, entity: String, key: String? = nil, path: String, message: String) {
         self.kind = kind
         self.entity = entity

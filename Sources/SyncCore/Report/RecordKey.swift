@@ -5,6 +5,7 @@ public enum RecordKey: Sendable, Hashable, CustomStringConvertible {
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
 
+    /// The key as text.
     public var description: String {
         switch self {
         case .integer(let value): String(value)
@@ -15,6 +16,7 @@ public enum RecordKey: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RecordKey: Codable, Comparable {
+    /// Decodes a number or a string.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
@@ -26,6 +28,7 @@ extension RecordKey: Codable, Comparable {
         }
     }
 
+    /// Encodes a number or a string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

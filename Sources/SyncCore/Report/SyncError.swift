@@ -20,28 +20,34 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     public struct Problem: Sendable, Hashable {
         /// Where it is: a JSON path (`entities.User.attributes.age.type`) or an XML element.
         public var path: String
+        /// What is wrong there.
         public var message: String
 
+        /// A problem and its place.
         public init(path: String, message: String) {
             self.path = path
             self.message = message
         }
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// What is wrong and what was expected, in a sentence without the place.
     public var message: String
+    /// The entity it is about.
     public var entity: String?
     /// The place in the payload, as a JSON path (`[3].notes[0].id`), or in a model or predicate.
     public var path: String?
-    /// Line and column (in bytes), from 1, of malformed JSON or of a predicate.
+    /// The line, from 1, of malformed JSON, of a model or of a predicate.
     public var line: Int?
+    /// The column, from 1, in bytes.
     public var column: Int?
     /// Every problem found, where more than one can be reported at once.
     public var problems: [Problem]
     /// What the layer below said.
     public var underlying: String?
 
+    /// An error with whatever is known of its place.
     public init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
         column: Int? = nil, problems: [Problem] = [], underlying: String? = nil
@@ -56,6 +62,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         self.underlying = underlying
     }
 
+    /// The message with its place, and every problem on a line of its own.
     public var description: String {
         var text = message
         var place: [String] = []

@@ -2,9 +2,12 @@
 public struct SyncResult: Sendable, Hashable, Codable {
     /// A stored row that differs from the payload, with the names of the attributes and to-one relationships written.
     public struct Update: Sendable, Hashable, Codable {
+        /// The key of the row.
         public var key: RecordKey
+        /// The attributes and to-one relationships written, by name.
         public var changed: [String]
 
+        /// An update of one row.
         public init(key: RecordKey, changed: [String]) {
             self.key = key
             self.changed = changed
@@ -13,18 +16,22 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// What happened to the rows of one entity.
     public struct EntityChanges: Sendable, Hashable, Codable {
-        /// Counts, kept also when keys are not collected.
+        /// How many rows are new. Counts are kept also when keys are not collected.
         public var insertedCount = 0
+        /// How many stored rows were written.
         public var updatedCount = 0
+        /// How many rows were deleted, cascades included.
         public var deletedCount = 0
         /// Rows the payload gives in full or in part that are stored just so.
         public var unchangedCount = 0
         /// The keys of new rows, in key order.
         public var inserted: [RecordKey] = []
+        /// The stored rows written, in key order.
         public var updated: [Update] = []
         /// The keys of rows deleted, cascades included.
         public var deleted: [RecordKey] = []
 
+        /// No changes.
         public init() {}
 
         /// Whether nothing was written to the entity's rows.
@@ -34,20 +41,29 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// The root records of the payload: how many were new, how many met a stored row (changed or not),
     /// and how many stored rows in scope they left out.
     public struct RootCounts: Sendable, Hashable, Codable {
+        /// Root records that became new rows.
         public var inserted = 0
+        /// Root records that met a stored row and could update it, whether anything differed or not.
         public var matched = 0
+        /// Stored rows in scope that the payload does not mention.
         public var deleted = 0
 
+        /// No root records.
         public init() {}
     }
 
     /// Links to a row that is not stored; it is linked when it arrives.
     public struct UnresolvedReference: Sendable, Hashable, Codable {
+        /// The entity of the row that refers to another.
         public var entity: String
+        /// The key of that row.
         public var key: RecordKey
+        /// The relationship the reference is of.
         public var relationship: String
+        /// The key of the row that is not stored.
         public var target: RecordKey
 
+        /// A reference from one row to another.
         public init(entity: String, key: RecordKey, relationship: String, target: RecordKey) {
             self.entity = entity
             self.key = key
@@ -58,11 +74,14 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// A key of the payload that nothing in the model takes.
     public struct UnmappedKey: Sendable, Hashable, Codable {
+        /// The entity of the records it was seen in.
         public var entity: String
+        /// The key; dots walk into nested objects.
         public var key: String
         /// In how many records it was seen.
         public var count: Int
 
+        /// A key and how often it was seen.
         public init(entity: String, key: String, count: Int) {
             self.entity = entity
             self.key = key
@@ -72,17 +91,24 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// The entity that was synced.
     public var entity: String
+    /// What became of the root records.
     public var root = RootCounts()
     /// By entity name; entities the payload does not reach are missing.
     public var entities: [String: EntityChanges] = [:]
+    /// How many pairs of rows were linked.
     public var linksAdded = 0
+    /// How many pairs of rows are linked no more.
     public var linksRemoved = 0
+    /// What was skipped or kept, in document order.
     public var diagnostics: [Diagnostic] = []
     /// How many more diagnostics there were than are listed.
     public var omittedDiagnostics = 0
+    /// The payload's references to rows that are not stored yet.
     public var unresolved: [UnresolvedReference] = []
+    /// Keys that nothing in the model takes.
     public var unmappedKeys: [UnmappedKey] = []
 
+    /// A result without changes.
     public init(entity: String) { self.entity = entity }
 
     /// What happened to one entity's rows; all zero if the payload did not reach it.

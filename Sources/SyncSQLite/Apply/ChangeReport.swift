@@ -55,7 +55,9 @@ struct ChangeReport {
         let entity = Int(state.entity[node])
         entities[entity].updatedCount += 1
         if plan.rows[tree].nodes[node].isRoot, state.values[node] >= 0 { root.matched += 1 }
-        if collectsKeys { entities[entity].updated.append(.init(key: key(of: node, tree, state, pool), changed: changed)) }
+        if collectsKeys {
+            entities[entity].updated.append(.init(key: key(of: node, tree, state, pool), changed: changed))
+        }
     }
 
     mutating func unchanged(_ node: Int, _ tree: Int, _ state: TreeState) {

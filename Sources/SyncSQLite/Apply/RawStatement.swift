@@ -60,13 +60,16 @@ final class RawStatement {
         case .real(let value): sqlite3_bind_double(handle, index, value)
         case .text(let text):
             let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            _ = text.withCString { sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy) }
+            _ = text.withCString {
+                sqlite3_bind_text(handle, index, $0, Int32(truncatingIfNeeded: text.utf8.count), copy)
+            }
         }
     }
 
     func bind(copying blob: [UInt8], at parameter: Int) {
         let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        sqlite3_bind_blob(handle, Int32(truncatingIfNeeded: parameter), blob, Int32(truncatingIfNeeded: blob.count), copy)
+        sqlite3_bind_blob(
+            handle, Int32(truncatingIfNeeded: parameter), blob, Int32(truncatingIfNeeded: blob.count), copy)
     }
 
     // MARK: Stepping

@@ -63,7 +63,8 @@ extension SyncTransaction {
             let index = Int(place)
             return index < batch.versions.count
                 ? batch.slots[index * stride..<(index + 1) * stride]
-                : trees[tree].merged[(index - batch.versions.count) * stride..<(index - batch.versions.count + 1) * stride]
+                : trees[tree].merged[
+                    (index - batch.versions.count) * stride..<(index - batch.versions.count + 1) * stride]
         }
         let merged = zip(slots(earlier), slots(version)).map { $1.kind == .absent ? $0 : $1 }
         let place = batch.versions.count + trees[tree].merged.count / max(stride, 1)
@@ -78,11 +79,15 @@ extension SyncTransaction {
         for node in batch.nodes.indices where trees[tree].presence[node] != .stored {
             trees[tree].presence[node] = .missing
             let id = Int32(truncatingIfNeeded: node)
-            guard batch.nodes[node].firstVersion >= 0, mayInsert(node), !trees[tree].refused.contains(id) else { continue }
+            guard batch.nodes[node].firstVersion >= 0, mayInsert(node), !trees[tree].refused.contains(id) else {
+                continue
+            }
             if let problem = problem(withNew: node, tree) {
                 trees[tree].refused.insert(id)
                 trees[tree].values[node] = -1
-                report.add(problem.kind, Int(batch.nodes[node].entity), key: RowKey(batch.nodes[node].key, pool), problem.message)
+                report.add(
+                    problem.kind, Int(batch.nodes[node].entity), key: RowKey(batch.nodes[node].key, pool),
+                    problem.message)
             } else {
                 trees[tree].presence[node] = .new
             }
@@ -92,7 +97,9 @@ extension SyncTransaction {
     private func problem(withNew node: Int, _ tree: Int) -> (kind: Diagnostic.Kind, message: String)? {
         let batch = plan.rows[tree]
         let entity = model.entities[Int(batch.nodes[node].entity)]
-        if entity.isAbstract { return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored") }
+        if entity.isAbstract {
+            return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored")
+        }
         if batch.nodes[node].owner >= 0, let slot = entity.keySlot {
             let type = model.trees[tree].attributes[slot].type
             if ![.integer, .string, .uuid].contains(type) {
@@ -102,9 +109,12 @@ extension SyncTransaction {
         for slot in entity.slots where slot != entity.keySlot {
             let attribute = model.trees[tree].attributes[slot]
             guard !attribute.isOptional, attribute.defaultValue == nil else { continue }
-            let kind = trees[tree].slot(slot, of: node, batch).kind
+            let kind = staged(slot, of: node, tree).kind
             if kind == .absent || kind == .null {
-                return (.requiredValueMissing, "a new \(entity.name) needs a value for \(attribute.name); the record is refused")
+                return (
+                    .requiredValueMissing,
+                    "a new \(entity.name) needs a value for \(attribute.name); the record is refused"
+                )
             }
         }
         return nil
@@ -128,7 +138,8 @@ extension SyncTransaction {
         if !table.hasHiddenKey, type == .string { return .text("local-\(UUID().uuidString)") }
         if !table.hasHiddenKey, type == .uuid { return .text(UUID().uuidString) }
         let condition = table.hasHiddenKey ? "" : " WHERE \(table.keyColumn) < \(RowKey.firstRemoteInteger)"
-        let value = try next
+        let value =
+            try next
             ?? Int64.fetchOne(db, sql: "SELECT max(\(table.keyColumn)) + 1 FROM \(table.table)\(condition)")
             ?? (table.hasHiddenKey ? 1 : Int64.min + 1)
         next = value + 1

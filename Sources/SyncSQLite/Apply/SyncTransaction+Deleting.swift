@@ -55,7 +55,8 @@ extension SyncTransaction {
 
     private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
         let tree = rootEntity.tree
-        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")].compactMap { $0 }
+        var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")]
+            .compactMap { $0 }
         if conditions.isEmpty { conditions = ["1"] }
         let cursor = try Row.fetchCursor(
             db,
@@ -104,8 +105,10 @@ extension SyncTransaction {
     /// The links a table's rows can have, and the end they are at.
     private func ends(of tree: Int) -> [(link: Int, end: Link.End)] {
         model.links.flatMap { link in
-            [Link.End.first, .second].filter { link.side($0).tree == tree && !(link.isSymmetric && $0 == .second && link.storage == .joinTable) }
-                .map { (link.id, $0) }
+            [Link.End.first, .second].filter {
+                link.side($0).tree == tree && !(link.isSymmetric && $0 == .second && link.storage == .joinTable)
+            }
+            .map { (link.id, $0) }
         }
     }
 
@@ -120,7 +123,8 @@ extension SyncTransaction {
             try checkCancellation()
             let row = closure[next]
             next += 1
-            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .cascade {
+            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .cascade
+            {
                 let target = model.links[link].side(end.other).tree
                 for key in try storedTargets(of: row, link: link, from: end) {
                     let found = StoredRow(tree: target, key: key)
@@ -140,7 +144,8 @@ extension SyncTransaction {
                     !going.contains(StoredRow(tree: target, key: $0))
                 }
                 guard !staying.isEmpty, let found = try identity(of: row) else { continue }
-                let name = "\(model.entities[found.entity].name).\(model.links[link].side(end).relationship?.name ?? "")"
+                let name =
+                    "\(model.entities[found.entity].name).\(model.links[link].side(end).relationship?.name ?? "")"
                 throw SyncError(
                     .deletionDenied,
                     "\(model.entities[found.entity].name) \(found.key) cannot be deleted: denied by \(name), which still has \(staying.count)",
@@ -164,9 +169,10 @@ extension SyncTransaction {
                         try clearForeignKey(of: other, link)
                     }
                 }
-                if end == .first || model.links[link].storage == .joinTable || !keys.isEmpty {
-                    report.linksRemoved += keys.count
-                }
+                // A foreign key between two rows that go is met from both ends, a row of a join table only once.
+                let isCountedThere = end == .second && model.links[link].storage != .joinTable
+                report.linksRemoved +=
+                    isCountedThere ? keys.count { !going.contains(StoredRow(tree: target, key: $0)) } : keys.count
                 if case .joinTable(let name, let first, let second, _, _) = layout.links[link], !keys.isEmpty {
                     let column = end == .first ? first : second
                     let statement = try statements.statement("DELETE FROM \(name.quoted) WHERE \(column.quoted) = ?")
@@ -193,13 +199,16 @@ extension SyncTransaction {
     func identity(of row: StoredRow) throws -> ChangeReport.Identity? {
         let table = columns[row.tree]
         let keys = Set(model.trees[row.tree].entities.compactMap { model.entities[$0].keySlot }).sorted()
-        let selected = ([table.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
+        let selected =
+            ([table.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
             + keys.map { layout.tables[row.tree].columns[$0].quoted }).joined(separator: ", ")
         let statement = try statements.statement("SELECT \(selected) FROM \(table.table) WHERE \(table.keyColumn) = ?")
         statement.bind(row.key, at: 1)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
-        let entity = statement.isNull(0) ? model.trees[row.tree].root : model.entityID(statement.string(0)) ?? model.trees[row.tree].root
+        let entity =
+            statement.isNull(0)
+            ? model.trees[row.tree].root : model.entityID(statement.string(0)) ?? model.trees[row.tree].root
         let column = model.entities[entity].keySlot.flatMap { keys.firstIndex(of: $0) }
         let key = column.flatMap { statement.key($0 + 1) } ?? row.key
         return .init(entity: entity, key: key.recordKey(report.keyType(entity)))
@@ -208,9 +217,11 @@ extension SyncTransaction {
     /// Reports a row that was written outside the plan's own updates.
     mutating func noteUpdate(_ found: ChangeReport.Identity, _ row: StoredRow, _ changed: [String]) {
         let node = node(of: row.key, row.tree).map(Int.init)
-        let wasUnchanged = node.map {
-            trees[row.tree].presence[$0] == .stored && trees[row.tree].values[$0] >= 0 && !trees[row.tree].isDirty($0)
-        } ?? false
+        let wasUnchanged =
+            node.map {
+                trees[row.tree].presence[$0] == .stored && trees[row.tree].values[$0] >= 0
+                    && !trees[row.tree].isDirty($0)
+            } ?? false
         report.updated(found, changed, wasUnchanged: wasUnchanged)
     }
 }

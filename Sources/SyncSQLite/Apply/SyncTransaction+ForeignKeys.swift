@@ -66,20 +66,24 @@ extension SyncTransaction {
         var kept: [Int32: LinkBatch.Assertion] = [:]
         for assertion in batch.assertions where isActive(assertion.mention) {
             let child = Int(assertion.first)
-            guard trees[first].isPresent(assertion.first), trees[second].isPresent(assertion.second) else {
+            guard isPresent(assertion.first, first), isPresent(assertion.second, second) else {
                 if assertion.isByID { pending.note(assertion, link) }
                 continue
             }
             if assertion.onlyKeeps {
                 kept[assertion.first] = assertion
             } else if Int64(assertion.sequence) >= said[child] {
-                if said[child] == Int64(assertion.sequence), target[child] == assertion.second, position[child] >= 0 { continue }
+                if said[child] == Int64(assertion.sequence), target[child] == assertion.second, position[child] >= 0 {
+                    continue
+                }
                 said[child] = Int64(assertion.sequence)
                 target[child] = assertion.second
                 position[child] = assertion.saidBy == .second ? assertion.position : -1
             }
         }
-        if model.links[link].isOneToOne { noteTakenTargets(&replacedTargets, said, target, trees[second].presence.count) }
+        if model.links[link].isOneToOne {
+            noteTakenTargets(&replacedTargets, said, target, trees[second].presence.count)
+        }
         for child in 0..<count where trees[first].presence[child] != .missing {
             let node = Int32(truncatingIfNeeded: child)
             if said[child] >= 0, said[child] >= cleared.at(node) {
@@ -128,9 +132,14 @@ extension SyncTransaction {
         }
         let stored = trees[first].storedOrders[index]
         let others = (0..<count).filter {
-            positions[$0] < 0 && trees[first].presence[$0] != .missing && trees[first].targets[index][$0] != TreeState.noTarget
+            positions[$0] < 0 && trees[first].presence[$0] != .missing
+                && trees[first].targets[index][$0] != TreeState.noTarget
         }
-        for child in others.sorted(by: { (stored[$0] == TreeState.noOrder ? .max : stored[$0], $0) < (stored[$1] == TreeState.noOrder ? .max : stored[$1], $1) }) {
+        for child in others.sorted(by: {
+            (stored[$0] == TreeState.noOrder ? .max : stored[$0], $0) < (
+                stored[$1] == TreeState.noOrder ? .max : stored[$1], $1
+            )
+        }) {
             let target = trees[first].targets[index][child]
             let isStay = target == trees[first].storedTargets[index][child]
             if isStay, nextOrder[target] == nil || target == TreeState.otherTarget {
@@ -166,7 +175,8 @@ extension SyncTransaction {
         let foreignKeys = model.trees[tree].foreignKeys.count
         let hasOrder = columns[tree].orders[index] != nil
         for node in trees[tree].presence.indices where trees[tree].presence[node] != .missing {
-            let stored = trees[tree].presence[node] == .stored ? trees[tree].storedTargets[index][node] : TreeState.noTarget
+            let stored =
+                trees[tree].presence[node] == .stored ? trees[tree].storedTargets[index][node] : TreeState.noTarget
             let target = trees[tree].targets[index][node]
             if stored != target {
                 if target != TreeState.noTarget { report.linksAdded += 1 }
@@ -228,7 +238,8 @@ extension SyncTransaction {
             guard model.links[Int(owner.link)].storage == .foreignKey, !isOwned(reference, owner) else { continue }
             trees[reference.tree].presence[reference.node] = .missing
             for tree in model.trees {
-                for (index, link) in tree.foreignKeys.enumerated() where model.links[link].second.tree == reference.tree {
+                for (index, link) in tree.foreignKeys.enumerated() where model.links[link].second.tree == reference.tree
+                {
                     for node in trees[tree.id].targets[index].indices
                     where trees[tree.id].targets[index][node] == Int32(truncatingIfNeeded: reference.node) {
                         trees[tree.id].targets[index][node] = TreeState.noTarget

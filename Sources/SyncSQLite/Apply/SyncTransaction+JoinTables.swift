@@ -13,12 +13,14 @@ extension SyncTransaction {
     private struct Said {
         var first: Int32
         var second: Int32
-        var sequence: Int64
+        var sequence: UInt32
         var firstPosition: Int32 = -1
         var secondPosition: Int32 = -1
         var onlyKeeps: Bool
         var isStored = false
         var code: UInt64 { UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second)) }
+
+        var position: Int32 { max(firstPosition, secondPosition) }
 
         /// Takes over what a later statement says of the same pair.
         mutating func merge(_ later: Said) {
@@ -35,7 +37,7 @@ extension SyncTransaction {
         let replacedSecond = replaced(link.id, .second)
         var pairs = saidPairs(link)
         pairs.removeAll {
-            $0.sequence < replacedFirst.at($0.first) || $0.sequence < replacedSecond.at($0.second)
+            Int64($0.sequence) < replacedFirst.at($0.first) || Int64($0.sequence) < replacedSecond.at($0.second)
         }
         var changes = JoinChanges()
         try compareStoredPairs(link, &pairs, replacedFirst, replacedSecond, &changes)
@@ -57,41 +59,41 @@ extension SyncTransaction {
         var pairs: [Said] = []
         pairs.reserveCapacity(plan.links[link.id].assertions.count)
         for assertion in plan.links[link.id].assertions where isActive(assertion.mention) {
-            guard trees[link.first.tree].isPresent(assertion.first), trees[link.second.tree].isPresent(assertion.second)
+            guard isPresent(assertion.first, link.first.tree), isPresent(assertion.second, link.second.tree)
             else {
                 if assertion.isByID { pending.note(assertion, link.id) }
                 continue
             }
             var pair = Said(
-                first: assertion.first, second: assertion.second, sequence: Int64(assertion.sequence),
+                first: assertion.first, second: assertion.second, sequence: assertion.sequence,
                 onlyKeeps: assertion.onlyKeeps)
-            if assertion.saidBy == .first { pair.firstPosition = assertion.position } else { pair.secondPosition = assertion.position }
+            if assertion.saidBy == .first {
+                pair.firstPosition = assertion.position
+            } else {
+                pair.secondPosition = assertion.position
+            }
             pairs.append(pair)
         }
-        return merged(sorted(pairs))
+        sortAndMerge(&pairs)
+        return pairs
     }
 
-    /// The pairs by first and second node; repeated ones stay in document order.
-    private func sorted(_ pairs: [Said]) -> [Said] {
-        var places = pairs.enumerated().map { (code: $0.element.code, place: $0.offset) }
-        let isSorted = zip(places, places.dropFirst()).allSatisfy { $0.code <= $1.code }
-        if isSorted { return pairs }
-        places.sort { $0.code < $1.code || $0.code == $1.code && $0.place < $1.place }
-        return places.map { pairs[$0.place] }
-    }
-
-    /// Repeated pairs merged: the last statement counts, with the position each end last gave (in one list the first).
-    private func merged(_ pairs: [Said]) -> [Said] {
-        var merged: [Said] = []
-        merged.reserveCapacity(pairs.count)
-        for pair in pairs {
-            guard let last = merged.last, last.code == pair.code else {
-                merged.append(pair)
-                continue
+    /// Puts pairs in the order of their nodes and makes repeated ones one: the last statement counts, with the position
+    /// each end last gave (in one list the first).
+    private func sortAndMerge(_ pairs: inout [Said]) {
+        let isSorted = zip(pairs, pairs.dropFirst()).allSatisfy { $0.code < $1.code }
+        if isSorted { return }
+        pairs.sort { ($0.code, $0.sequence, $0.position) < ($1.code, $1.sequence, $1.position) }
+        var last = 0
+        for index in 1..<pairs.count {
+            if pairs[index].code == pairs[last].code {
+                pairs[last].merge(pairs[index])
+            } else {
+                last += 1
+                pairs[last] = pairs[index]
             }
-            merged[merged.count - 1].merge(pair)
         }
-        return merged
+        pairs.removeLast(pairs.count - last - 1)
     }
 
     // MARK: Stored pairs
@@ -114,7 +116,8 @@ extension SyncTransaction {
         seconds = seconds.filter { trees[link.second.tree].presence[Int($0)] == .stored }
         guard !firsts.isEmpty || !seconds.isEmpty else { return }
         let limit = (firsts.count + seconds.count) * 12
-        let stored = try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
+        let stored =
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
         if stored == 0 { return }
         var seen: Set<JoinChanges.Pair> = []
         if stored <= limit {
@@ -164,7 +167,8 @@ extension SyncTransaction {
 
     private func endNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int32 {
         guard columns[tree].hasHiddenKey else {
-            if !trees[tree].ownedNodes.isEmpty, let key = statement.key(column), let owned = trees[tree].ownedNodes[key] {
+            if !trees[tree].ownedNodes.isEmpty, let key = statement.key(column), let owned = trees[tree].ownedNodes[key]
+            {
                 return owned
             }
             return targetNode(statement, column, tree).map { Int32(truncatingIfNeeded: $0) } ?? -1

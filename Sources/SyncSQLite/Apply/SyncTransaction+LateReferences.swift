@@ -68,10 +68,11 @@ extension SyncTransaction {
         var seen: Set<PendingReferences.Reference> = []
         for (assertion, link) in pending.noted {
             let end = assertion.saidBy
-            let (owner, target) = end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
+            let (owner, target) =
+                end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
             let tree = model.links[link].side(end).tree
             let targetTree = model.links[link].side(end.other).tree
-            guard trees[tree].isPresent(owner), let relationship = model.links[link].side(end).relationship,
+            guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
                 assertion.sequence >= spoken[Spoken(link: link, end: end, node: owner)] ?? 0,
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
@@ -93,7 +94,8 @@ extension SyncTransaction {
             return true
         }
         let target = targetNode(of: reference)
-        return target.map { spoken[Spoken(link: relationship.link, end: relationship.end.other, node: $0)] != nil } ?? false
+        return target.map { spoken[Spoken(link: relationship.link, end: relationship.end.other, node: $0)] != nil }
+            ?? false
     }
 
     private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
@@ -224,7 +226,8 @@ extension SyncTransaction {
             let place =
                 position >= 0 && relationship.end == .second
                 ? "?" : "(SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(table.quoted) WHERE \(column.quoted) = ?)"
-            let argument = position >= 0 && relationship.end == .second ? position.databaseValue : second.key.databaseValue
+            let argument =
+                position >= 0 && relationship.end == .second ? position.databaseValue : second.key.databaseValue
             try db.execute(
                 sql: "UPDATE \(table.quoted) SET \(order.quoted) = \(place) WHERE \(key) = ?",
                 arguments: [argument, first.key.databaseValue])

@@ -27,7 +27,9 @@ extension SyncTransaction {
     mutating func compareRows() throws {
         for tree in model.trees where !trees[tree.id].isEmpty { try matchKeyedRows(tree.id, .compare) }
         for reference in plan.ownedRows where trees[reference.tree].presence[reference.node] == .stored {
-            guard let key = trees[reference.tree].rowKey(reference.node, plan.rows[reference.tree], pool) else { continue }
+            guard let key = trees[reference.tree].rowKey(reference.node, plan.rows[reference.tree], pool) else {
+                continue
+            }
             _ = try accept(rowOf: key, as: reference, .compare)
         }
     }
@@ -50,8 +52,9 @@ extension SyncTransaction {
         if pass != .compare, scansForScope(tree) { return try scan(tree, pass) }
         guard keyed > 0 else { return }
         let limit = keyed * 6
-        let stored = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(columns[tree].table) LIMIT \(limit + 1))") ?? 0
+        let stored =
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(columns[tree].table) LIMIT \(limit + 1))") ?? 0
         if stored == 0 { return }
         if stored <= limit { try scan(tree, pass) } else { try lookUp(tree, pass) }
     }
@@ -125,7 +128,9 @@ extension SyncTransaction {
     /// The plan's node for a stored row.
     private func node(_ statement: RawStatement, _ tree: Int, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
-        if columns[tree].hasHiddenKey, let known = trees[tree].nodeByHiddenKey[statement.integer(0)] { return Int(known) }
+        if columns[tree].hasHiddenKey, let known = trees[tree].nodeByHiddenKey[statement.integer(0)] {
+            return Int(known)
+        }
         guard let slot = compiled.keySlot, let keyOwner = compiled.keyOwner else { return nil }
         let column = columns[tree].hasHiddenKey ? columns[tree].attributes + slot : 0
         return node(statement, column, tree, keyType: columns[tree].types[slot], keyOwner, guess: guess)
@@ -138,13 +143,13 @@ extension SyncTransaction {
         switch keyType {
         case .integer:
             let key = Slot.integer(statement.integer(column))
-            return plan.rows[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
+            return lookups[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
         case .double:
-            return plan.rows[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
+            return lookups[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
         case .date:
             guard let date = DateParser.milliseconds(statement.text(column)) else { return nil }
-            return plan.rows[tree].node(forKey: .date(date), keyOwner: keyOwner, pool, guess: guess)
-        default: return plan.rows[tree].node(forText: statement.text(column), keyOwner: keyOwner, pool)
+            return lookups[tree].node(forKey: .date(date), keyOwner: keyOwner, pool, guess: guess)
+        default: return lookups[tree].node(forText: statement.text(column), keyOwner: keyOwner, pool)
         }
     }
 
@@ -178,7 +183,8 @@ extension SyncTransaction {
             readTarget(statement, column, tree, node: node, index: index, link: link)
             if let order = columns[tree].orders[index] {
                 if trees[tree].storedOrders[index].isEmpty {
-                    trees[tree].storedOrders[index] = Array(repeating: TreeState.noOrder, count: trees[tree].presence.count)
+                    trees[tree].storedOrders[index] = Array(
+                        repeating: TreeState.noOrder, count: trees[tree].presence.count)
                 }
                 trees[tree].storedOrders[index][node] =
                     statement.isNull(order) ? TreeState.noOrder : statement.integer(order)
@@ -199,7 +205,8 @@ extension SyncTransaction {
         } else {
             let expected = trees[tree].expectedTargets[index]
             let target = targetNode(statement, column, targetTree, guess: expected.isEmpty ? -1 : Int(expected[node]))
-            trees[tree].storedTargets[index][node] = target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
+            trees[tree].storedTargets[index][node] =
+                target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
             if target == nil, !plan.rows[targetTree].owners.isEmpty, let key = statement.key(column) {
                 trees[tree].unnamedTargets[index][Int32(truncatingIfNeeded: node)] = key
             }
@@ -214,16 +221,10 @@ extension SyncTransaction {
 
     /// Marks the columns that differ from the payload.
     private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
-        let version = Int(trees[tree].values[node])
-        guard version >= 0 else { return }
+        guard trees[tree].values[node] >= 0 else { return }
         let base = columns[tree].attributes
-        let stride = plan.rows[tree].stride
-        let mergedFrom = plan.rows[tree].versions.count
-        for slot in 0..<stride {
-            let value =
-                version < mergedFrom
-                ? plan.rows[tree].slots[version * stride + slot]
-                : trees[tree].merged[(version - mergedFrom) * stride + slot]
+        for slot in 0..<plan.rows[tree].stride {
+            let value = staged(slot, of: node, tree)
             if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
             if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
             trees[tree].markDirty(node, column: slot)
@@ -239,7 +240,8 @@ extension SyncTransaction {
             return CanonicalJSON.bytes(value).elementsEqual(pool.bytes(slot))
         case .decimal:
             var canonical: [UInt8] = []
-            return DecimalText.append(statement.text(column), to: &canonical) && canonical.elementsEqual(pool.bytes(slot))
+            return DecimalText.append(statement.text(column), to: &canonical)
+                && canonical.elementsEqual(pool.bytes(slot))
         default:
             return false
         }
@@ -261,7 +263,8 @@ extension SyncTransaction {
         trees[reference.tree].setOwnedKey(key, of: reference.node)
     }
 
-    private mutating func accept(rowOf key: RowKey, as reference: ChangePlan.RowReference, _ pass: Pass) throws -> Bool {
+    private mutating func accept(rowOf key: RowKey, as reference: ChangePlan.RowReference, _ pass: Pass) throws -> Bool
+    {
         let statement = try statements.statement(
             columns[reference.tree].select + " WHERE \(columns[reference.tree].keyColumn) = ?")
         statement.bind(key, at: 1)

@@ -88,13 +88,13 @@ extension SyncTransaction {
         guard let (type, keyOwner) = columns[tree].commonKey else { return nil }
         let found: Int? =
             switch key {
-            case .integer(let value): plan.rows[tree].node(forKey: .integer(value), keyOwner: keyOwner, pool)
-            case .real(let value): plan.rows[tree].node(forKey: .real(value), keyOwner: keyOwner, pool)
+            case .integer(let value): lookups[tree].node(forKey: .integer(value), keyOwner: keyOwner, pool)
+            case .real(let value): lookups[tree].node(forKey: .real(value), keyOwner: keyOwner, pool)
             case .text(let text):
                 Array(text.utf8).withUnsafeBufferPointer { bytes in
-                    guard type == .date else { return plan.rows[tree].node(forText: bytes, keyOwner: keyOwner, pool) }
+                    guard type == .date else { return lookups[tree].node(forText: bytes, keyOwner: keyOwner, pool) }
                     return DateParser.milliseconds(bytes).flatMap {
-                        plan.rows[tree].node(forKey: .date($0), keyOwner: keyOwner, pool)
+                        lookups[tree].node(forKey: .date($0), keyOwner: keyOwner, pool)
                     }
                 }
             }

@@ -73,7 +73,7 @@ extension SyncTransaction {
         for slot in 0..<batch.stride {
             let parameter = columns[tree].attributes + slot + 1
             if slot == keyColumn { continue }
-            let value = trees[tree].slot(slot, of: node, batch)
+            let value = staged(slot, of: node, tree)
             if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
                 defaults.bind(slot, to: statement, at: parameter)
             } else {
@@ -96,7 +96,9 @@ extension SyncTransaction {
                 let bytes = arena[slots[slot].offset..<slots[slot].offset + Int(slots[slot].length)]
                 statement.bind(copying: Array(bytes), at: parameter)
             default:
-                statement.bind(slots[slot], at: parameter, TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0)))
+                statement.bind(
+                    slots[slot], at: parameter,
+                    TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0)))
             }
         }
     }
@@ -144,7 +146,9 @@ extension SyncTransaction {
                     db, "UPDATE \(columns[tree].table) SET \(names) WHERE \(columns[tree].keyColumn) = ?")
                 updates[mask] = statement
             }
-            for (index, column) in dirty.enumerated() { bindColumn(column, of: node, tree, to: statement, at: index + 1) }
+            for (index, column) in dirty.enumerated() {
+                bindColumn(column, of: node, tree, to: statement, at: index + 1)
+            }
             bindKey(of: node, tree, to: statement, at: dirty.count + 1)
             try statement.execute()
             report.updated(node, tree, state, dirty.compactMap { changedName($0, tree) }, pool)
@@ -174,7 +178,7 @@ extension SyncTransaction {
         let attributes = model.trees[tree].attributes.count
         let foreignKeys = model.trees[tree].foreignKeys.count
         if column < attributes {
-            statement.bind(trees[tree].slot(column, of: node, plan.rows[tree]), at: parameter, pool)
+            statement.bind(staged(column, of: node, tree), at: parameter, pool)
         } else if column < attributes + foreignKeys {
             bindTarget(of: node, tree, column - attributes, to: statement, at: parameter)
         } else {
@@ -266,7 +270,8 @@ extension SyncTransaction {
             next.known[place] = known + 1
             return known
         }
-        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
+        guard
+            case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
             let order = end == .first ? firstOrder : secondOrder
         else { return 0 }
         let tree = model.links[next.link].side(end).tree

@@ -12,6 +12,7 @@ struct SyncTransaction {
     let predicate: RecordPredicate?
     let columns: [RowColumns]
     let statements: StatementCache
+    let lookups: [NodeLookup]
 
     var trees: [TreeState]
     /// Where operations are restricted or values required: whether each record counts.
@@ -66,6 +67,7 @@ struct SyncTransaction {
         self.predicate = predicate
         columns = plan.model.trees.map { RowColumns($0, layout) }
         statements = StatementCache(db)
+        lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db)
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
@@ -78,6 +80,22 @@ struct SyncTransaction {
         if steps & 4095 == 0, Task.isCancelled { throw CancellationError() }
     }
 
+    // The arrays of a state are reached one element at a time: a call on `trees[tree]` would copy the whole state.
+
+    @inline(__always)
+    func isPresent(_ node: Int32, _ tree: Int) -> Bool { trees[tree].presence[Int(node)] != .missing }
+
+    /// The value of a slot, from whichever version of the node counts.
+    @inline(__always)
+    func staged(_ slot: Int, of node: Int, _ tree: Int) -> Slot {
+        let version = Int(trees[tree].values[node])
+        if version < 0 { return .absent }
+        let stride = plan.rows[tree].stride
+        let mergedFrom = plan.rows[tree].versions.count
+        if version < mergedFrom { return plan.rows[tree].slots[version * stride + slot] }
+        return trees[tree].merged[(version - mergedFrom) * stride + slot]
+    }
+
     /// The parent must be stored.
     private mutating func findParent() throws {
         guard let parent = plan.parent else { return }
@@ -86,7 +104,8 @@ struct SyncTransaction {
         guard let found else {
             let key = RowKey(plan.rows[parent.tree].nodes[parent.node].key, pool)
             throw SyncError(
-                .parentNotFound, "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
+                .parentNotFound,
+                "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
                 entity: entity.name)
         }
         parentRows = try storedTargets(of: found, link: parent.link, from: parent.end)

@@ -75,7 +75,7 @@ struct TreeState {
         columnCount = tree.attributes.count + 2 * tree.foreignKeys.count
         words = (columnCount + 63) / 64
         presence = Array(repeating: .missing, count: count)
-        entity = batch.nodes.map(\.entity)
+        entity = batch.nodes.map { Int32($0.entity) }
         values = batch.nodes.map(\.firstVersion)
         dirty = Array(repeating: 0, count: count * words)
         let none = Array(repeating: Self.noTarget, count: count)
@@ -103,17 +103,6 @@ struct TreeState {
     mutating func setOwnedKey(_ key: RowKey, of node: Int) {
         rowKeys[Int32(truncatingIfNeeded: node)] = key
         ownedNodes[key] = Int32(truncatingIfNeeded: node)
-    }
-
-    func isPresent(_ node: Int32) -> Bool { node >= 0 && presence[Int(node)] != .missing }
-
-    /// The value of a slot, from whichever version counts.
-    @inline(__always)
-    func slot(_ slot: Int, of node: Int, _ batch: RowBatch) -> Slot {
-        let version = Int(values[node])
-        if version < 0 { return .absent }
-        if version < batch.versions.count { return batch.slots[version * batch.stride + slot] }
-        return merged[(version - batch.versions.count) * batch.stride + slot]
     }
 
     /// The key a node's row is stored under.

@@ -1,0 +1,19 @@
+/// What a model source declares, before it is checked, with what was wrong in the source itself.
+package struct ModelDraft: Sendable {
+    package var entities: [Entity]
+    /// What could not be read.
+    package var problems: [SyncError.Problem]
+    /// Entities and members (`User`, `User.company`) of which something could not be read. They are not blamed for
+    /// what follows from that.
+    package var unreadable: Set<String>
+
+    package init(entities: [Entity] = [], problems: [SyncError.Problem] = [], unreadable: Set<String> = []) {
+        self.entities = entities
+        self.problems = problems
+        self.unreadable = unreadable
+    }
+
+    mutating func note(_ path: ModelPath, _ message: String) {
+        problems.append(SyncError.Problem(path: path.text, message: message))
+    }
+}

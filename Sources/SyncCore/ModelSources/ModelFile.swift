@@ -1,0 +1,75 @@
+import Foundation
+
+/// The file that a URL of a model leads to.
+struct ModelFile {
+    enum Format { case schema, coreData }
+
+    let data: Data
+    let format: Format
+
+    init(at url: URL) throws {
+        let file = try Self.locate(url)
+        do {
+            data = try Data(contentsOf: file)
+        } catch {
+            throw SyncError(
+                .unreadableFile, "the model file '\(file.path)' cannot be read", underlying: error.localizedDescription)
+        }
+        format = try Self.format(of: file, data)
+    }
+
+    private static func format(of file: URL, _ data: Data) throws -> Format {
+        if file.pathExtension == "json" { return .schema }
+        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        switch first {
+        case UInt8(ascii: "{"): return .schema
+        case UInt8(ascii: "<"): return .coreData
+        default:
+            throw SyncError(
+                .unreadableModel,
+                "'\(file.path)' is neither a schema file nor the source of a Core Data model")
+        }
+    }
+
+    // MARK: Folders
+
+    private static func locate(_ url: URL) throws -> URL {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw SyncError(.unreadableFile, "there is no model file '\(url.path)'")
+        }
+        guard isFolder.boolValue else { return url }
+        switch url.pathExtension {
+        case "xcdatamodel": return url.appendingPathComponent("contents")
+        case "xcdatamodeld": return try currentVersion(of: url).appendingPathComponent("contents")
+        case "momd", "mom":
+            throw SyncError(
+                .unreadableModel,
+                "'\(url.path)' is a compiled Core Data model; its source (.xcdatamodeld) is needed")
+        default:
+            throw SyncError(.unreadableModel, "the folder '\(url.path)' is not a Core Data model")
+        }
+    }
+
+    /// The version that `.xccurrentversion` names; without that file the last one by name.
+    private static func currentVersion(of folder: URL) throws -> URL {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let models = versions.filter { $0.hasSuffix(".xcdatamodel") }
+            .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        guard let last = models.last else {
+            throw SyncError(.unreadableModel, "'\(folder.path)' contains no .xcdatamodel")
+        }
+        guard versions.contains(".xccurrentversion") else { return folder.appendingPathComponent(last) }
+        let plist = try? Data(contentsOf: folder.appendingPathComponent(".xccurrentversion"))
+        let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
+        guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
+            throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")
+        }
+        guard models.contains(name) else {
+            throw SyncError(
+                .unreadableModel,
+                "the current version of '\(folder.path)' is '\(name)', which it does not contain")
+        }
+        return folder.appendingPathComponent(name)
+    }
+}

@@ -1,0 +1,128 @@
+/// Reads the JSON of a schema file. What cannot be read is noted, and the rest read on.
+struct SchemaReader {
+    /// The keys of each kind of object; `Docs/schema.schema.json` has the same.
+    static let rootKeys = ["entities", "$schema"]
+    static let entityKeys = ["primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom"]
+    static let attributeKeys = [
+        "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
+    ]
+    static let relationshipKeys = [
+        "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
+    ]
+
+    private var draft = ModelDraft()
+
+    static func draft(of json: JSONValue) -> ModelDraft {
+        var reader = SchemaReader()
+        reader.read(json)
+        return reader.draft
+    }
+
+    private mutating func read(_ json: JSONValue) {
+        guard let root = SchemaObject(json, at: .root, keys: Self.rootKeys, noting: &draft) else { return }
+        guard let entities = root["entities"] else { return draft.note(root.path["entities"], "is missing") }
+        for (name, value) in members(of: entities, at: root.path["entities"]) {
+            draft.entities.append(entity(name, value))
+        }
+    }
+
+    /// The named objects of `entities`, `attributes` or `relationships`.
+    private mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
+        guard case .object(let members) = value else {
+            draft.note(path, "expected an object, found \(value.kindName)")
+            return []
+        }
+        var seen: Set<String> = []
+        return members.compactMap { member in
+            guard seen.insert(member.key).inserted else {
+                draft.note(path[member.key], "the name is given twice")
+                return nil
+            }
+            return (member.key, member.value)
+        }
+    }
+
+    private mutating func entity(_ name: String, _ value: JSONValue) -> Entity {
+        var entity = Entity(name)
+        guard var object = SchemaObject(value, at: .entity(name), keys: Self.entityKeys, noting: &draft) else {
+            draft.unreadable.insert(name)
+            return entity
+        }
+        entity.parent = object.text("parent", &draft)
+        entity.isAbstract = object.flag("abstract", default: false, &draft)
+        entity.primaryKey = object.text("primaryKey", &draft)
+        entity.renamedFrom = object.text("renamedFrom", &draft)
+        for key in ["attributes", "relationships"] {
+            if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
+        }
+        for (member, value) in members(of: object["attributes"] ?? .object([]), at: object.path["attributes"]) {
+            entity.attributes.append(attribute(member, value, of: name))
+        }
+        for (member, value) in members(of: object["relationships"] ?? .object([]), at: object.path["relationships"]) {
+            relationship(member, value, of: name).map { entity.relationships.append($0) }
+        }
+        if object.hasProblems { draft.unreadable.insert(name) }
+        return entity
+    }
+
+    // MARK: Members
+
+    /// An attribute whose type cannot be read counts as a string, so that others may still refer to it.
+    private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> Attribute {
+        let path = ModelPath.attribute(name, of: entity)
+        var attribute = Attribute(name, .string)
+        if case .string(let text) = value {
+            guard let type = AttributeType(rawValue: text) else {
+                draft.note(path, "unknown type '\(text)'; known are \(Self.typeNames)")
+                draft.unreadable.insert("\(entity).\(name)")
+                return attribute
+            }
+            attribute.type = type
+            return attribute
+        }
+        guard var object = SchemaObject(value, at: path, keys: Self.attributeKeys, noting: &draft) else {
+            draft.unreadable.insert("\(entity).\(name)")
+            return attribute
+        }
+        let type = object.choice("type", AttributeType.self, &draft)
+        if object["type"] == nil { object.note(&draft, "type", "is missing; known are \(Self.typeNames)") }
+        attribute.type = type ?? .string
+        attribute.remoteKey = object.text("remoteKey", &draft)
+        attribute.isPrimaryKey = object.flag("primaryKey", default: false, &draft)
+        attribute.isOptional = object.flag("optional", default: true, &draft)
+        attribute.transformer = object.text("transformer", &draft)
+        attribute.isExportable = object.flag("export", default: true, &draft)
+        attribute.renamedFrom = object.text("renamedFrom", &draft)
+        attribute.sourceType = object.text("sourceType", &draft)
+        if let type, let value = object["default"], value != .null {
+            attribute.defaultValue = Coercion.storedValue(value, as: type)
+            if attribute.defaultValue == nil {
+                object.note(&draft, "default", "\(value.kindName) that is not a value of the type \(type.rawValue)")
+            }
+        }
+        if object.hasProblems { draft.unreadable.insert("\(entity).\(name)") }
+        return attribute
+    }
+
+    private static var typeNames: String { AttributeType.allCases.map(\.rawValue).joined(separator: ", ") }
+
+    private mutating func relationship(_ name: String, _ value: JSONValue, of entity: String) -> Relationship? {
+        let path = ModelPath.relationship(name, of: entity)
+        let member = "\(entity).\(name)"
+        guard var object = SchemaObject(value, at: path, keys: Self.relationshipKeys, noting: &draft) else {
+            draft.unreadable.insert(member)
+            return nil
+        }
+        let destination = object.text("entity", &draft)
+        if object["entity"] == nil { object.note(&draft, "entity", "is missing") }
+        let relationship = Relationship(
+            name, to: destination ?? "", many: object.flag("many", default: false, &draft),
+            ordered: object.flag("ordered", default: false, &draft), inverse: object.text("inverse", &draft),
+            deleteRule: object.choice("deleteRule", DeleteRule.self, &draft) ?? .nullify,
+            remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
+            isOptional: object.flag("optional", default: true, &draft),
+            renamedFrom: object.text("renamedFrom", &draft))
+        if object.hasProblems { draft.unreadable.insert(member) }
+        return destination == nil ? nil : relationship
+    }
+}

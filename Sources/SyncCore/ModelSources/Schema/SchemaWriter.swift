@@ -1,0 +1,68 @@
+/// Writes a model as the JSON of a schema file: what ``SchemaReader`` reads, without what has its default value.
+enum SchemaWriter {
+    /// How deep objects stand on lines of their own: down to the lists of members.
+    static let openLevels = 4
+
+    static func json(of model: Model) -> JSONValue {
+        .object([.init("entities", .object(model.entities.map { .init($0.name, entity($0)) }))])
+    }
+
+    private static func entity(_ entity: Entity) -> JSONValue {
+        var object = Members()
+        object.add("parent", entity.parent)
+        object.add("abstract", entity.isAbstract, unless: false)
+        object.add("primaryKey", entity.primaryKey)
+        object.add("renamedFrom", entity.renamedFrom)
+        if !entity.attributes.isEmpty {
+            object.add("attributes", .object(entity.attributes.map { .init($0.name, attribute($0)) }))
+        }
+        if !entity.relationships.isEmpty {
+            object.add("relationships", .object(entity.relationships.map { .init($0.name, relationship($0)) }))
+        }
+        return .object(object.members)
+    }
+
+    /// Just the type's name if there is nothing else to say.
+    private static func attribute(_ attribute: Attribute) -> JSONValue {
+        var object = Members()
+        object.add("type", .string(attribute.type.rawValue))
+        object.add("primaryKey", attribute.isPrimaryKey, unless: false)
+        object.add("remoteKey", attribute.remoteKey)
+        object.add("optional", attribute.isOptional, unless: true)
+        if let value = attribute.defaultValue { object.add("default", value.jsonForm) }
+        object.add("transformer", attribute.transformer)
+        object.add("export", attribute.isExportable, unless: true)
+        object.add("renamedFrom", attribute.renamedFrom)
+        object.add("sourceType", attribute.sourceType)
+        return object.members.count == 1 ? .string(attribute.type.rawValue) : .object(object.members)
+    }
+
+    private static func relationship(_ relationship: Relationship) -> JSONValue {
+        var object = Members()
+        object.add("entity", .string(relationship.destination))
+        object.add("many", relationship.isToMany, unless: false)
+        object.add("ordered", relationship.isOrdered, unless: false)
+        object.add("inverse", relationship.inverse)
+        if relationship.deleteRule != .nullify { object.add("deleteRule", relationship.deleteRule.rawValue) }
+        object.add("remoteKey", relationship.remoteKey)
+        object.add("export", relationship.isExportable, unless: true)
+        object.add("optional", relationship.isOptional, unless: true)
+        object.add("renamedFrom", relationship.renamedFrom)
+        return .object(object.members)
+    }
+
+    /// Collects members, leaving out what is not worth saying.
+    private struct Members {
+        private(set) var members: [JSONValue.Member] = []
+
+        mutating func add(_ key: String, _ value: JSONValue) { members.append(.init(key, value)) }
+
+        mutating func add(_ key: String, _ text: String?) {
+            if let text { add(key, .string(text)) }
+        }
+
+        mutating func add(_ key: String, _ flag: Bool, unless usual: Bool) {
+            if flag != usual { add(key, .bool(flag)) }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import SyncCore
+import Testing
+
+@Suite("Schema files with mistakes")
+struct BadSchemaFileTests {
+    /// An entity `A` with this content, and an entity `B`.
+    private func refusal(_ content: String) throws -> SyncError {
+        let text = #"{ "entities": { "A": { \#(content) }, "B": { "attributes": { "id": "integer" } } } }"#
+        return try #require(throws: SyncError.self) { try Model(schema: text) }
+    }
+
+    @Test(
+        "name the place",
+        arguments: [
+            (#""colour": 1"#, "entities.A.colour", "unknown key; known are primaryKey"),
+            (#""primaryKey": 1"#, "entities.A.primaryKey", "expected a string, found a number"),
+            (#""primaryKey": """#, "entities.A.primaryKey", "must not be empty"),
+            (#""primaryKey": null"#, "entities.A.primaryKey", "expected a string, found null"),
+            (#""primaryKey": "x""#, "entities.A.primaryKey", "no attribute 'x'"),
+            (#""parent": []"#, "entities.A.parent", "expected a string, found an array"),
+            (#""parent": "C""#, "entities.A.parent", "unknown entity 'C'; the model has A, B"),
+            (#""parent": "A""#, "entities.A.parent", "goes in a circle: A → A"),
+            (#""abstract": "yes""#, "entities.A.abstract", "expected true or false, found a string"),
+            (#""abstract": true, "abstract": true"#, "entities.A.abstract", "given twice"),
+            (#""attributes": []"#, "entities.A.attributes", "expected an object, found an array"),
+            (#""relationships": "B""#, "entities.A.relationships", "expected an object, found a string"),
+            (#""attributes": { "x": "int" }"#, "entities.A.attributes.x", "unknown type 'int'; known are integer"),
+            (#""attributes": { "x": null }"#, "entities.A.attributes.x", "expected an object, found null"),
+            (#""attributes": { "x": {} }"#, "entities.A.attributes.x.type", "is missing"),
+            (#""attributes": { "x": { "type": "text" } }"#, "entities.A.attributes.x.type", "unknown type 'text'"),
+            (#""attributes": { "x": { "type": 1 } }"#, "entities.A.attributes.x.type", "expected a string"),
+            (#""attributes": { "x y": "int" }"#, #"entities.A.attributes["x y"]"#, "unknown type"),
+            (
+                #""attributes": { "x": { "type": "date", "nullable": true } }"#, "entities.A.attributes.x.nullable",
+                "unknown key"
+            ),
+            (
+                #""attributes": { "x": { "type": "date", "optional": 0 } }"#, "entities.A.attributes.x.optional",
+                "expected true or false, found a number"
+            ),
+            (
+                #""attributes": { "x": { "type": "integer", "default": 1.5 } }"#, "entities.A.attributes.x.default",
+                "not a value of the type integer"
+            ),
+            (
+                #""attributes": { "x": { "type": "date", "default": "2021-02-30" } }"#,
+                "entities.A.attributes.x.default", "not a value of the type date"
+            ),
+            (
+                #""attributes": { "x": { "type": "transformable", "default": "a" } }"#,
+                "entities.A.attributes.x.default", "not a value of the type transformable"
+            ),
+            (#""attributes": { "x": "date", "x": "date" }"#, "entities.A.attributes.x", "given twice"),
+            (#""relationships": { "b": "B" }"#, "entities.A.relationships.b", "expected an object, found a string"),
+            (#""relationships": { "b": {} }"#, "entities.A.relationships.b.entity", "is missing"),
+            (
+                #""relationships": { "b": { "entity": "C" } }"#, "entities.A.relationships.b.entity",
+                "unknown entity 'C'"
+            ),
+            (
+                #""relationships": { "b": { "entity": "B", "deleteRule": "drop" } }"#,
+                "entities.A.relationships.b.deleteRule",
+                "unknown deleteRule 'drop'; known are nullify, cascade, deny, noAction"
+            ),
+            (
+                #""relationships": { "b": { "entity": "B", "toMany": true } }"#, "entities.A.relationships.b.toMany",
+                "unknown key"
+            ),
+            (
+                #""relationships": { "b": { "entity": "B", "inverse": "a" } }"#, "entities.A.relationships.b.inverse",
+                "B has no relationship 'a'"
+            ),
+            (
+                #""relationships": { "b": { "entity": "B", "ordered": true } }"#, "entities.A.relationships.b.ordered",
+                "only a relationship to many"
+            ),
+        ])
+    func place(content: String, path: String, message: String) throws {
+        let error = try refusal(content)
+        #expect(error.code == .invalidModel)
+        #expect(error.problems.map(\.path) == [path])
+        #expect(error.problems.first?.message.contains(message) ?? false, "\(error)")
+    }
+
+    @Test(
+        "are no objects with entities",
+        arguments: [
+            ("[]", "$"), ("7", "$"), ("{}", "entities"), (#"{ "entities": [] }"#, "entities"),
+            (#"{ "entities": {}, "version": 1 }"#, "version"), (#"{ "entities": { "A": [] } }"#, "entities.A"),
+            (#"{ "entities": { "A": {}, "A": {} } }"#, "entities.A"),
+        ])
+    func root(text: String, path: String) throws {
+        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        #expect(error.code == .invalidModel)
+        #expect(error.problems.map(\.path) == [path])
+    }
+
+    @Test("are reported with all of them, those of the file and those of the model")
+    func several() throws {
+        let text = """
+            { "entities": {
+                "User": { "primaryKey": "nr",
+                    "attributes": { "age": { "type": "int", "optional": 1 }, "name": "string" },
+                    "relationships": { "company": { "entity": "Company", "inverse": "name" } } },
+                "Company": { "abstrakt": true, "relationships": { "users": { "many": true } } } } }
+            """
+        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        #expect(
+            error.problems.map(\.path) == [
+                "entities.User.attributes.age.type", "entities.User.attributes.age.optional",
+                "entities.Company.abstrakt", "entities.Company.relationships.users.entity", "entities.User.primaryKey",
+            ])
+        #expect(error.message == "the model has 5 problems")
+        #expect("\(error)".contains("\n  entities.User.primaryKey: the entity has no attribute 'nr'"))
+    }
+
+    @Test("are not blamed for what follows from another mistake")
+    func consequences() throws {
+        let text = """
+            { "entities": {
+                "A": { "primaryKey": "id", "attributes": { "id": { "type": "int" } },
+                       "relationships": { "b": { "entity": "B", "inverse": "a" } } },
+                "B": { "relationships": { "a": { "inverse": "b" } } },
+                "C": { "parent": "D", "primaryKey": "code" } } }
+            """
+        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        #expect(
+            error.problems.map(\.path)
+                == ["entities.A.attributes.id.type", "entities.B.relationships.a.entity", "entities.C.parent"])
+    }
+
+    @Test("in the JSON are found by line and column")
+    func malformed() throws {
+        let error = try #require(throws: SyncError.self) { try Model(schema: "{ \"entities\": {\n  \"A\": nil } }") }
+        #expect(error.code == .unreadableModel)
+        #expect(error.line == 2 && error.column == 8, "\(error)")
+        let empty = try #require(throws: SyncError.self) { try Model(schema: "") }
+        #expect(empty.code == .unreadableModel)
+        let deep = try #require(throws: SyncError.self) { try Model(schema: String(repeating: "[", count: 100_000)) }
+        #expect(deep.code == .unreadableModel)
+    }
+}

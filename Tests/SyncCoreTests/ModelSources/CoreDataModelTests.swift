@@ -1,0 +1,152 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("Core Data models")
+struct CoreDataModelTests {
+    /// The attribute that this element declares.
+    private func attribute(_ element: String) throws -> Attribute {
+        let model = try Model(coreDataElements: "<entity name=\"A\">\(element)</entity>")
+        return try #require(model.entities.first?.attributes.first)
+    }
+
+    @Test(
+        "name types in their own way",
+        arguments: [
+            ("Integer 16", AttributeType.integer), ("Integer 32", .integer), ("Integer 64", .integer),
+            ("Double", .double), ("Float", .double), ("Decimal", .decimal), ("Boolean", .boolean), ("String", .string),
+            ("Date", .date), ("UUID", .uuid), ("URI", .url), ("Binary", .json), ("Undefined", .json),
+            ("Transformable", .transformable),
+        ])
+    func types(name: String, type: AttributeType) throws {
+        let found = try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"\(name)\"/>")
+        #expect(found == Attribute("x", type, sourceType: name))
+    }
+
+    @Test("leave out the type of an attribute that has none")
+    func untyped() throws {
+        #expect(try attribute("<attribute name=\"x\" optional=\"YES\"/>").type == .json)
+    }
+
+    @Test("mark what may be nil")
+    func optional() throws {
+        #expect(try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"Date\"/>").isOptional)
+        #expect(try !attribute("<attribute name=\"x\" optional=\"NO\" attributeType=\"Date\"/>").isOptional)
+        #expect(try !attribute("<attribute name=\"x\" attributeType=\"Date\"/>").isOptional)
+    }
+
+    @Test(
+        "write defaults as text",
+        arguments: [
+            ("Integer 32", "-7", StoredValue.integer(-7)), ("Double", "0.0", .double(0)),
+            ("Float", "1.5", .double(1.5)),
+            ("Decimal", "0.10", .decimal(Decimal(sign: .plus, exponent: -1, significand: 1))),
+            ("Boolean", "YES", .boolean(true)), ("Boolean", "NO", .boolean(false)),
+            ("String", "a &amp; b", .string("a & b")),
+            ("String", "", .string("")), ("URI", "https://example.org", .url("https://example.org")),
+        ])
+    func defaults(type: String, text: String, value: StoredValue) throws {
+        let found = try attribute("<attribute name=\"x\" attributeType=\"\(type)\" defaultValueString=\"\(text)\"/>")
+        #expect(found.defaultValue == value)
+    }
+
+    @Test("write default dates as seconds since 2001")
+    func defaultDate() throws {
+        let found = try attribute(
+            "<attribute name=\"x\" attributeType=\"Date\" defaultDateTimeInterval=\"86400.5\"/>")
+        #expect(found.defaultValue == .date(Date(timeIntervalSinceReferenceDate: 86400.5)))
+        #expect(found.defaultValue == .date(Date(timeIntervalSince1970: 978_393_600.5)))
+    }
+
+    @Test(
+        "say in the user info how JSON is mapped",
+        arguments: [
+            ("sync.isPrimaryKey=YES", Attribute("x", .string, isPrimaryKey: true)),
+            ("sync.isPrimaryKey=true", Attribute("x", .string, isPrimaryKey: true)),
+            ("hyper.isPrimaryKey=YES", Attribute("x", .string, isPrimaryKey: true)),
+            ("sync.isPrimaryKey=NO", Attribute("x", .string)), ("sync.isPrimaryKey=1", Attribute("x", .string)),
+            ("sync.isPrimaryKey=yes", Attribute("x", .string)), ("isPrimaryKey=YES", Attribute("x", .string)),
+            ("sync.remoteKey=a.b", Attribute("x", .string, remoteKey: "a.b")),
+            ("hyper.remoteKey=a", Attribute("x", .string, remoteKey: "a")),
+            ("sync.remoteKey=", Attribute("x", .string)),
+            ("sync.nonExportable=NO", Attribute("x", .string, isExportable: false)),
+            ("hyper.nonExportable=", Attribute("x", .string, isExportable: false)),
+            ("sync.valueTransformer=Upper", Attribute("x", .string, transformer: "Upper")),
+            ("hyper.valueTransformer=Upper", Attribute("x", .string, transformer: "Upper")),
+        ])
+    func userInfo(entry: String, expected: Attribute) throws {
+        let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
+        var found = try attribute(
+            """
+            <attribute name="x" optional="YES" attributeType="String">
+              <userInfo><entry key="unrelated" value="1"/><entry key="\(parts[0])" value="\(parts[1])"/></userInfo>
+            </attribute>
+            """)
+        found.sourceType = nil
+        #expect(found == expected)
+    }
+
+    @Test("prefer the newer spelling in the user info")
+    func bothSpellings() throws {
+        let found = try attribute(
+            """
+            <attribute name="x" attributeType="String"><userInfo>
+              <entry key="sync.remoteKey" value="new"/><entry key="hyper.remoteKey" value="old"/>
+            </userInfo></attribute>
+            """)
+        #expect(found.remoteKey == "new")
+    }
+
+    @Test("name transformers, but for those that only archive")
+    func transformers() throws {
+        let element = "<attribute name=\"x\" attributeType=\"Transformable\" valueTransformerName"
+        #expect(try attribute("\(element)=\"Dates\"/>").transformer == "Dates")
+        #expect(try attribute("\(element)=\"NSSecureUnarchiveFromData\"/>").transformer == nil)
+    }
+
+    @Test("declare entities and relationships")
+    func relationships() throws {
+        let model = try Model(
+            coreDataElements: """
+                <entity name="Team" representedClassName="Team" elementID="Group" syncable="YES">
+                  <attribute name="id" attributeType="Integer 32" defaultValueString="0" usesScalarValueType="NO"/>
+                  <attribute name="title" optional="YES" attributeType="String" elementID="caption"/>
+                  <relationship name="members" optional="YES" toMany="YES" deletionRule="Cascade" ordered="YES" \
+                destinationEntity="Person" inverseName="team" inverseEntity="Person" elementID="people">
+                    <userInfo><entry key="sync.remoteKey" value="staff"/></userInfo>
+                  </relationship>
+                  <relationship name="lead" maxCount="1" deletionRule="Deny" destinationEntity="Person"/>
+                  <fetchedProperty name="all"/>
+                  <uniquenessConstraints><uniquenessConstraint><constraint value="id"/></uniquenessConstraint>\
+                </uniquenessConstraints>
+                </entity>
+                <entity name="Person" isAbstract="YES">
+                  <relationship name="team" optional="YES" maxCount="1" deletionRule="No Action" ordered="YES" \
+                destinationEntity="Team" inverseName="members" inverseEntity="Team"/>
+                </entity>
+                <entity name="Coach" parentEntity="Person"/>
+                <elements><element name="Team" positionX="1"/></elements>
+                """)
+        #expect(
+            model.entities == [
+                Entity("Coach", parent: "Person"),
+                Entity(
+                    "Person", isAbstract: true,
+                    relationships: [Relationship("team", to: "Team", inverse: "members", deleteRule: .noAction)]),
+                Entity(
+                    "Team",
+                    attributes: [
+                        Attribute(
+                            "id", .integer, isOptional: false, defaultValue: .integer(0), sourceType: "Integer 32"),
+                        Attribute("title", .string, renamedFrom: "caption", sourceType: "String"),
+                    ],
+                    relationships: [
+                        Relationship(
+                            "members", to: "Person", many: true, ordered: true, inverse: "team", deleteRule: .cascade,
+                            remoteKey: "staff", renamedFrom: "people"),
+                        Relationship("lead", to: "Person", deleteRule: .deny, isOptional: false),
+                    ], renamedFrom: "Group"),
+            ])
+        #expect(try Model(schema: model.schemaFile()) == model)
+    }
+}

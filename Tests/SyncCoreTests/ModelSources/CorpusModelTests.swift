@@ -1,0 +1,21 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("The models of the shared corpus", .enabled(if: ModelFixtures.corpus != nil, "SYNC_CONFORMANCE is not set"))
+struct CorpusModelTests {
+    @Test("are read, and read back after they are written as schema files")
+    func roundTrips() throws {
+        let corpus = try #require(ModelFixtures.corpus)
+        let schema = JSONSchemaChecker(root: try ModelFixtures.json(ModelFixtures.schema))
+        let files = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
+        #expect(!files.isEmpty)
+        for file in files {
+            let model = try Model(contentsOf: corpus.appendingPathComponent(file))
+            #expect(!model.entities.isEmpty, "\(file)")
+            let written = model.schemaFile()
+            #expect(try Model(schema: written) == model, "\(file)")
+            #expect(schema.violations(of: try JSONValue(parsing: written)) == [], "\(file)")
+        }
+    }
+}

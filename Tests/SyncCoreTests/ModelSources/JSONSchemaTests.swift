@@ -1,0 +1,67 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import struct SyncCore.SchemaReader
+
+@Suite("The JSON Schema of schema files")
+struct JSONSchemaTests {
+    private let checker: JSONSchemaChecker
+
+    init() throws { checker = JSONSchemaChecker(root: try ModelFixtures.json(ModelFixtures.schema)) }
+
+    @Test("knows all schema files among the fixtures")
+    func allFixtures() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: ModelFixtures.folder.path)
+        #expect(Set(files.filter { $0.hasSuffix(".json") }).isSuperset(of: ModelFixtures.names))
+    }
+
+    @Test("accepts the fixtures, and how they are written", arguments: ModelFixtures.names)
+    func fixtures(name: String) throws {
+        #expect(checker.violations(of: try ModelFixtures.json(ModelFixtures.folder.appendingPathComponent(name))) == [])
+        let written = try JSONValue(parsing: ModelFixtures.model(name).schemaFile())
+        #expect(checker.violations(of: written) == [])
+    }
+
+    @Test(
+        "refuses what is no schema file",
+        arguments: [
+            "[]", "{}", #"{ "entities": [] }"#, #"{ "entities": {}, "version": 1 }"#, #"{ "entities": { "A": 1 } }"#,
+            #"{ "entities": { "A": { "colour": 1 } } }"#, #"{ "entities": { "A": { "abstract": "yes" } } }"#,
+            #"{ "entities": { "A": { "parent": "" } } }"#, #"{ "entities": { "A": { "attributes": [] } } }"#,
+            #"{ "entities": { "A": { "attributes": { "x": "int" } } } }"#,
+            #"{ "entities": { "A": { "attributes": { "x": {} } } } }"#,
+            #"{ "entities": { "A": { "attributes": { "x": { "type": "date", "optional": 1 } } } } }"#,
+            #"{ "entities": { "A": { "attributes": { "x": { "type": "date", "nullable": true } } } } }"#,
+            #"{ "entities": { "A": { "relationships": { "b": "B" } } } }"#,
+            #"{ "entities": { "A": { "relationships": { "b": { "many": true } } } } }"#,
+            #"{ "entities": { "A": { "relationships": { "b": { "entity": "B", "deleteRule": "drop" } } } } }"#,
+        ])
+    func broken(text: String) throws {
+        #expect(!checker.violations(of: try JSONValue(parsing: text)).isEmpty)
+        #expect(throws: SyncError.self) { try Model(schema: text) }
+    }
+
+    @Test("has the keys and types that are read")
+    func keys() throws {
+        func keys(_ path: String...) throws -> Set<String> {
+            let object = path.reduce(checker.root as JSONValue?) { $0?[$1] }
+            guard case .object(let members) = try #require(object) else { return [] }
+            return Set(members.map(\.key))
+        }
+        #expect(try keys("properties") == Set(SchemaReader.rootKeys))
+        #expect(try keys("$defs", "entity", "properties") == Set(SchemaReader.entityKeys))
+        #expect(try keys("$defs", "relationship", "properties") == Set(SchemaReader.relationshipKeys))
+        guard case .array(let forms) = checker.root["$defs"]?["attribute"]?["oneOf"],
+            case .object(let members) = forms.last?["properties"]
+        else {
+            Issue.record("an attribute is a type or an object")
+            return
+        }
+        #expect(Set(members.map(\.key)) == Set(SchemaReader.attributeKeys))
+        let types = AttributeType.allCases.map { JSONValue.string($0.rawValue) }
+        #expect(checker.root["$defs"]?["type"]?["enum"] == .array(types))
+        let rules = DeleteRule.allCases.map { JSONValue.string($0.rawValue) }
+        #expect(checker.root["$defs"]?["relationship"]?["properties"]?["deleteRule"]?["enum"] == .array(rules))
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import SyncCore
+
+/// The files that tests of models read.
+enum ModelFixtures {
+    /// The package.
+    static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static let folder = package.appendingPathComponent("Fixtures/Models")
+    static let schema = package.appendingPathComponent("Docs/schema.schema.json")
+
+    /// The schema files among the fixtures; without any the tests over them would say nothing.
+    static let names = ["blog.json", "company.json", "library.json", "orchard.json", "station.json", "zoo.json"]
+
+    /// The models of the shared corpus, where the environment says it is.
+    static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map {
+        URL(fileURLWithPath: $0).appendingPathComponent("models")
+    }
+
+    static func model(_ name: String) throws -> Model {
+        try Model(contentsOf: folder.appendingPathComponent(name))
+    }
+
+    static func json(_ url: URL) throws -> JSONValue { try JSONValue(parsing: Data(contentsOf: url)) }
+}
+
+extension Model {
+    init(schema text: String) throws { try self.init(schema: Data(text.utf8)) }
+
+    /// A Core Data model of these elements.
+    init(coreDataElements xml: String) throws {
+        try self.init(coreData: Data("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(xml)\n</model>\n".utf8))
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("Schema files")
+struct SchemaFileTests {
+    @Test("declare entities, attributes and relationships")
+    func blog() throws {
+        let model = try ModelFixtures.model("blog.json")
+        #expect(model.entities.map(\.name) == ["Company", "Note", "Tag", "User"])
+        let user = try #require(model.entity(named: "User"))
+        #expect(user.primaryKey == "remoteID")
+        #expect(
+            user.attributes == [
+                Attribute("remoteID", .integer), Attribute("firstName", .string),
+                Attribute("email", .string, remoteKey: "contact.email_address"), Attribute("userType", .string),
+                Attribute("joinedAt", .date, renamedFrom: "createdAt"),
+                Attribute("passwordHint", .string, isExportable: false),
+            ])
+        #expect(
+            user.relationships == [
+                Relationship("company", to: "Company", inverse: "users"),
+                Relationship("notes", to: "Note", many: true, inverse: "user", deleteRule: .cascade),
+                Relationship("follows", to: "User", many: true),
+            ])
+        let note = try #require(model.entity(named: "Note"))
+        #expect(note.renamedFrom == "Post")
+        #expect(note.attributes.first == Attribute("slug", .string, isPrimaryKey: true))
+        #expect(
+            note.relationships.last
+                == Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "notes", remoteKey: "labels"))
+        let name = model.entity(named: "Company")?.attributes.last
+        #expect(name == Attribute("name", .string, isOptional: false, defaultValue: .string("")))
+    }
+
+    @Test("declare inheritance")
+    func zoo() throws {
+        let model = try ModelFixtures.model("zoo.json")
+        let animal = try #require(model.entity(named: "Animal"))
+        #expect(animal.isAbstract && animal.parent == nil)
+        #expect(model.entity(named: "Parrot")?.parent == "Bird")
+        #expect(try model.primaryKey(of: "Parrot")?.local == "id")
+        #expect(model.entity(named: "Keeper")?.relationships.map(\.isOptional) == [true, false, true])
+    }
+
+    @Test("declare defaults of every type")
+    func defaults() throws {
+        let station = try #require(try ModelFixtures.model("station.json").entity(named: "Station"))
+        let defaults = station.attributes.map(\.defaultValue)
+        let uuid = try #require(UUID(uuidString: "6F9619FF-8B86-D011-B42D-00C04FC964FF"))
+        let expected: [StoredValue?] = [
+            nil, .integer(-9_007_199_254_740_993), .double(0.1),
+            Decimal(string: "1234567890.0123456789").map { .decimal($0) }, .boolean(true),
+            .string("\"quoted\"\n\u{1}é"), .date(Date(timeIntervalSince1970: 1_614_834_367.089)), .uuid(uuid),
+            .url("https://example.org/a?b=c#d"), .binary(Data([0, 1, 2, 3])),
+            .json(["a": ["c": true], "b": [1, 2.5, nil]]), nil, nil,
+        ]
+        #expect(defaults == expected)
+        #expect(station.attributes.first { $0.name == "secret" }?.transformer == "Vault")
+    }
+
+    @Test("are read back as they were written", arguments: ModelFixtures.names)
+    func roundTrip(name: String) throws {
+        let model = try ModelFixtures.model(name)
+        let written = model.schemaFile()
+        #expect(try Model(schema: written) == model)
+        #expect(try Model(schema: written).schemaFile() == written)
+    }
+
+    @Test("are written with what differs from the default, a member a line")
+    func writing() throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", parent: "Party",
+                attributes: [
+                    Attribute("name", .string),
+                    Attribute(
+                        "code", .string, remoteKey: "Code", isPrimaryKey: true, isOptional: false,
+                        defaultValue: .string("a\"b"), transformer: "Upper", isExportable: false, renamedFrom: "nr",
+                        sourceType: "String"),
+                ],
+                relationships: [
+                    Relationship(
+                        "logins", to: "Login", many: true, ordered: true, inverse: "user", deleteRule: .deny,
+                        remoteKey: "log.ins", isExportable: false, isOptional: false, renamedFrom: "sessions")
+                ], renamedFrom: "Person"),
+            Entity("Login", relationships: [Relationship("user", to: "User")]),
+            Entity("Party", isAbstract: true, primaryKey: "id", attributes: [Attribute("id", .uuid)]),
+        ])
+        let text = """
+            {
+              "entities": {
+                "Login": {
+                  "relationships": {
+                    "user": { "entity": "User", "inverse": "logins" }
+                  }
+                },
+                "Party": {
+                  "abstract": true,
+                  "primaryKey": "id",
+                  "attributes": {
+                    "id": "uuid"
+                  }
+                },
+                "User": {
+                  "parent": "Party",
+                  "renamedFrom": "Person",
+                  "attributes": {
+                    "name": "string",
+                    "code": { "type": "string", "primaryKey": true, "remoteKey": "Code", "optional": false, \
+            "default": "a\\"b", "transformer": "Upper", "export": false, "renamedFrom": "nr", "sourceType": "String" }
+                  },
+                  "relationships": {
+                    "logins": { "entity": "Login", "many": true, "ordered": true, "inverse": "user", \
+            "deleteRule": "deny", "remoteKey": "log.ins", "export": false, "optional": false, \
+            "renamedFrom": "sessions" }
+                  }
+                }
+              }
+            }
+
+            """
+        #expect(String(decoding: model.schemaFile(), as: UTF8.self) == text)
+        #expect(try Model(schema: text) == model)
+        let empty = try Model(entities: [])
+        #expect(String(decoding: empty.schemaFile(), as: UTF8.self) == "{\n  \"entities\": {}\n}\n")
+        #expect(try Model(schema: empty.schemaFile()) == empty)
+    }
+}

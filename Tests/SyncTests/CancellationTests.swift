@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A cancelled sync is done or was never there.
+@Suite("A cancelled sync")
+struct CancellationTests {
+    static let count = 4_000
+
+    /// Two users that the payload changes, and one that it leaves out.
+    private func store() async throws -> (DataStack, StoreContents) {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let users: JSONValue = [["id": 1, "first_name": "A"], ["id": 2, "first_name": "B"], ["id": 1_000_000]]
+        try await Sync.changes(users, inEntity: "User", stack: stack)
+        return (stack, try await stack.contents())
+    }
+
+    private static let payload = Data(
+        ("["
+            + (1...count).map {
+                #"{"id": \#($0), "first_name": "N", "notes": [{"id": \#($0)}], "company": {"id": \#($0 % 99)}}"#
+            }.joined(separator: ",") + "]").utf8)
+
+    /// The store holds all of the payload, or exactly what it held before.
+    private func expectWhole(_ result: Result<SyncResult, any Error>, _ stack: DataStack, _ before: StoreContents)
+        async throws
+    {
+        switch result {
+        case .success(let result):
+            #expect(result["User"].insertedCount == Self.count - 2)
+            #expect(try await stack.count("User") == Self.count)
+            #expect(try await stack.count("Note") == Self.count)
+        case .failure(let error):
+            #expect(error is CancellationError, "\(type(of: error)): \(error)")
+            #expect(try await stack.contents().differences(from: before) == [])
+        }
+        #expect(try await stack.damage() == [])
+        // The store is in order for the next one.
+        let next: JSONValue = [["id": 1, "first_name": "again"]]
+        #expect(try await Sync.changes(next, inEntity: "User", stack: stack)["User"].updatedCount == 1)
+        #expect(try await stack.count("User") == 1)
+    }
+
+    @Test("at once leaves the store as it was")
+    func atOnce() async throws {
+        let (stack, before) = try await store()
+        let task = Task {
+            try? await Task.sleep(for: .seconds(60))
+            return try await Sync.changes(Self.payload, inEntity: "User", stack: stack)
+        }
+        task.cancel()
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        try await expectWhole(result, stack, before)
+    }
+
+    /// The moments: the 2,000th new note, the first user updated, the first one deleted.
+    static let moments = ["INSERT ON Note WHEN NEW.id = 2000", "UPDATE ON User", "DELETE ON User"]
+
+    @Test("amid its writes leaves the store as it was", arguments: moments)
+    func amid(_ moment: String) async throws {
+        let (stack, before) = try await store()
+        // A trigger that cancels the task it runs in.
+        try await stack.write { db in
+            let cancel = DatabaseFunction("cancelTask", argumentCount: 0) { _ in
+                withUnsafeCurrentTask { $0?.cancel() }
+                return nil
+            }
+            db.add(function: cancel)
+            try db.execute(sql: "CREATE TEMP TRIGGER cancels AFTER \(moment) BEGIN SELECT cancelTask(); END")
+        }
+        let task = Task { try await Sync.changes(Self.payload, inEntity: "User", stack: stack) }
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        try await stack.write { db in try db.execute(sql: "DROP TRIGGER temp.cancels") }
+        try await expectWhole(result, stack, before)
+    }
+
+    @Test("is whole or not there at all, whenever it is cancelled", arguments: [0, 20, 100, 300])
+    func later(milliseconds: Int) async throws {
+        let (stack, before) = try await store()
+        let task = Task { try await Sync.changes(Self.payload, inEntity: "User", stack: stack) }
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        task.cancel()
+        try await expectWhole(await task.result, stack, before)
+    }
+
+    @Test("tells its completion handler")
+    func completion() async throws {
+        let (stack, before) = try await store()
+        let calls = AsyncStream<Result<SyncResult, any Error>>.makeStream()
+        let task = Sync.changes(Self.payload, inEntity: "User", stack: stack) { calls.continuation.yield($0) }
+        task.cancel()
+        await task.value
+        calls.continuation.finish()
+        var results: [Result<SyncResult, any Error>] = []
+        for await call in calls.stream { results.append(call) }
+        #expect(results.count == 1)
+        try await expectWhole(try #require(results.first), stack, before)
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import GRDB
+import Sync
+
+/// The files that tests share.
+enum Fixtures {
+    /// The `Fixtures` folder of the package.
+    static let folder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Fixtures")
+
+    static func model(_ name: String) throws -> Model {
+        try Model(contentsOf: folder.appendingPathComponent("Models/\(name).json"))
+    }
+
+    static func payload(_ name: String) throws -> Data {
+        try Data(contentsOf: folder.appendingPathComponent("Payloads/\(name).json"))
+    }
+}
+
+extension DataStack {
+    /// How many rows the store has ever written: the same number means that nothing was.
+    func changesWritten() async throws -> Int {
+        try await write { db in try Int.fetchOne(db, sql: "SELECT total_changes()") ?? 0 }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("A key path to the records")
+struct KeyPathTests {
+    private func options(_ keyPath: [String]) -> SyncOptions {
+        var options = SyncOptions()
+        options.keyPath = keyPath
+        return options
+    }
+
+    @Test(
+        "leads to them in bytes and in values alike",
+        arguments: [
+            (#"{"page": {"books": [{"isbn": "1"}, {"isbn": "2"}]}}"#, ["page", "books"], 2),
+            (#"{"3166-1": {"isbn": "1"}, "a.b": 0}"#, ["3166-1"], 1), (#"{"a.b": [{"isbn": "1"}]}"#, ["a.b"], 1),
+            (#"{"": [{"isbn": "1"}]}"#, [""], 1), (#"[{"isbn": "1"}]"#, [], 1), (#"{"books": []}"#, ["books"], 0),
+        ] as [(String, [String], Int)])
+    func found(_ text: String, _ keyPath: [String], _ count: Int) async throws {
+        let stacks = try (0..<2).map { _ in try CallFormTests.store() }
+        let json = Data(text.utf8)
+        let options = options(keyPath)
+        let bytes = try await Sync.changes(json, inEntity: "Book", stack: stacks[0], options: options)
+        let value = try JSONValue(parsing: json)
+        #expect(try await Sync.changes(value, inEntity: "Book", stack: stacks[1], options: options) == bytes)
+        #expect(bytes["Book"].insertedCount == count)
+        #expect(bytes.diagnostics == [])
+    }
+
+    @Test(
+        "that leads nowhere is an error, in every form",
+        arguments: [
+            (#"{"pages": [{"isbn": "1"}]}"#, ["page"]), (#"{"page": [{"isbn": "1"}]}"#, ["page", "books"]),
+            (#"[{"isbn": "1"}]"#, ["page"]), (#"{"isbn": "1"}"#, ["page"]),
+        ] as [(String, [String])])
+    func missing(_ text: String, _ keyPath: [String]) async throws {
+        let stack = try CallFormTests.store()
+        let json = Data(text.utf8)
+        let options = options(keyPath)
+        let bytes = await #expect(throws: SyncError.self) {
+            try await Sync.changes(json, inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(bytes?.code == .keyPathNotFound)
+        let value = try JSONValue(parsing: json)
+        let values = await #expect(throws: SyncError.self) {
+            try await Sync.changes(value, inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(values?.code == bytes?.code && values?.path == bytes?.path && values?.message == bytes?.message)
+        #expect(try await stack.count("Book") == 0)
+    }
+
+    @Test("has no place in an array of dictionaries")
+    func dictionaries() async throws {
+        let stack = try CallFormTests.store()
+        let options = options(["page"])
+        let books: [[String: Any]] = [["isbn": "1"]]
+        await #expect(throws: SyncError.self) {
+            try await Sync.changes(books, inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(try await stack.count("Book") == 0)
+    }
+
+    @Test("has no place in lines of records")
+    func lines() async throws {
+        let stack = try CallFormTests.store()
+        var lines = options(["page"])
+        lines.form = .ndjson
+        let options = lines
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(#"{"isbn": "1"}"#.utf8), inEntity: "Book", stack: stack, options: options)
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(try await stack.count("Book") == 0)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("A plan")
+struct PlanTests {
+    @Test("is the result of the sync that follows, and writes nothing", arguments: ["day1", "day2"])
+    func plan(_ day: String) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        if day == "day2" { try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack) }
+        let json = try Fixtures.payload(day)
+        let contents = try await stack.contents()
+        let plan = try await Sync.plan(json, inEntity: "User", stack: stack)
+        #expect(!plan.isEmpty)
+        #expect(try await stack.contents() == contents)
+        #expect(try await Sync.plan(JSONValue(parsing: json), inEntity: "User", stack: stack) == plan)
+        #expect(try await Sync.changes(json, inEntity: "User", stack: stack) == plan)
+        #expect(try await stack.contents() != contents)
+        #expect(try await Sync.plan(json, inEntity: "User", stack: stack).isEmpty)
+    }
+
+    @Test("of new rows leaves no trace in the file")
+    func file() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await folder.importDay1()
+        let before = try Data(contentsOf: folder.database)
+        let stack = try DataStack(at: folder.database)
+        let plan = try await Sync.plan(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        #expect(plan["User"].inserted == [.integer(9)])
+        try stack.close()
+        #expect(try Data(contentsOf: folder.database) == before)
+    }
+
+    /// Keys for rows without one are made while writing; a plan makes the same.
+    @Test("is the same where keyless rows, scopes and parents take part")
+    func options() async throws {
+        let stack = try CallFormTests.store()
+        try await Sync.changes(CallFormTests.data(), inEntity: "Book", stack: stack)
+        let json = Data(
+            """
+            [{"isbn": "978-2", "reviews": [{"text": "new"}], "genres": []}, {"isbn": "978-3", "reviews": [{}, {}]}]
+            """.utf8)
+        let parent: Sync.Parent = ("Author", 1)
+        let predicate = RecordPredicate.where("isbn BEGINSWITH '978'")
+        let written = try await stack.contents()
+        let plan = try await Sync.plan(json, inEntity: "Book", stack: stack, predicate: predicate, parent: parent)
+        #expect(try await stack.contents() == written)
+        let result = try await Sync.changes(json, inEntity: "Book", stack: stack, predicate: predicate, parent: parent)
+        #expect(result == plan)
+        #expect(result["Book"].deleted == [.text("978-1")])
+        #expect(result["Review"].insertedCount == 3)
+        #expect(try await stack.damage() == [])
+    }
+
+    @Test("fails as its sync would")
+    func failure() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let json = Data(#"[{"id": 1}, 2]"#.utf8)
+        let plan = await #expect(throws: SyncError.self) {
+            try await Sync.plan(json, inEntity: "User", stack: stack)
+        }
+        let sync = await #expect(throws: SyncError.self) {
+            try await Sync.changes(json, inEntity: "User", stack: stack)
+        }
+        #expect(plan?.code == .recordExpected)
+        #expect(plan?.code == sync?.code && plan?.path == sync?.path)
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Sync
+import Testing
+
+/// Scenarios make each of their syncs twice in `OwnScenarioTests` and `ConformanceTests`; here every payload file is
+/// synced whole, without the operations, predicates and parents that scenarios give.
+@Suite("A second import of a payload file")
+struct SecondImportTests {
+    @Test("writes nothing", arguments: try PayloadFile.own())
+    func own(_ payload: PayloadFile) async throws {
+        try await expectNothingWritten(payload)
+    }
+
+    @Test(
+        "of the corpus writes nothing", .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        arguments: try PayloadFile.corpus.map(PayloadFile.shared) ?? [])
+    func shared(_ payload: PayloadFile) async throws {
+        try await expectNothingWritten(payload)
+    }
+
+    @Test("is tried with every file")
+    func complete() throws {
+        let own = try Set(PayloadFile.own().map(\.file.path))
+        let files = try PayloadFile.files(in: Fixtures.folder.appendingPathComponent("Payloads")).map(\.path)
+        #expect(files.count > 3)
+        #expect(files.filter { !own.contains($0) } == [])
+        guard let corpus = PayloadFile.corpus else { return }
+        let shared = try Set(PayloadFile.shared(corpus).map(\.file.path))
+        let all = try PayloadFile.files(in: corpus.appendingPathComponent("json")).map(\.path)
+        #expect(all.filter { !shared.contains($0) } == [])
+    }
+
+    private func expectNothingWritten(_ payload: PayloadFile) async throws {
+        let stack = try DataStack.inMemory(Model(contentsOf: payload.model))
+        let json = try Data(contentsOf: payload.file)
+        var options = SyncOptions()
+        options.keyPath = payload.keyPath
+        let before = try await stack.changesWritten()
+        let first = try await Sync.changes(json, inEntity: payload.entity, stack: stack, options: options)
+        let written = try await stack.changesWritten()
+        #expect(!first.isEmpty)
+        #expect(written > before)
+        let contents = try await stack.contents()
+        let second = try await Sync.changes(json, inEntity: payload.entity, stack: stack, options: options)
+        #expect(second.isEmpty)
+        #expect(second.root.matched == first.root.inserted)
+        #expect(try await stack.changesWritten() == written)
+        #expect(try await stack.contents().differences(from: contents) == [])
+        #expect(try await stack.damage() == [])
+    }
+}
