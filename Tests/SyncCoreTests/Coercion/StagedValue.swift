@@ -1,0 +1,40 @@
+import SyncCore
+
+/// What is written to a column: the storage class and the bytes, wherever the text was staged.
+struct StagedValue: Equatable {
+    enum Kind { case null, integer, real, text, date, blob }
+
+    let kind: Kind
+    let bits: UInt64
+    let bytes: [UInt8]
+
+    init(_ slot: Slot, payload: [UInt8] = [], arena: [UInt8]) {
+        let source = slot.kind == .payloadText ? payload : arena
+        let isOutside = slot.isText || slot.kind == .arenaBlob
+        bytes = isOutside ? Array(source[slot.offset..<slot.offset + Int(slot.length)]) : []
+        bits = isOutside ? 0 : slot.bits
+        kind =
+            switch slot.kind {
+            case .absent, .null: .null
+            case .integer: .integer
+            case .real: .real
+            case .payloadText, .arenaText: .text
+            case .date: .date
+            case .arenaBlob: .blob
+            }
+    }
+
+    /// Coerces a value in a payload; nil if it does not fit.
+    init?(payload json: String, as type: AttributeType) throws {
+        let payload = Array("[{\"key\":\(json)}]".utf8)
+        var arena = Array("before".utf8)
+        var tape = JSONTape()
+        let slot = try payload.withUnsafeBufferPointer { buffer throws in
+            var reader = JSONReader(buffer)
+            _ = try reader.next(into: &tape)
+            return Coercion.slot(tape, at: 2, as: type, bytes: buffer, arena: &arena)
+        }
+        guard let slot else { return nil }
+        self.init(slot, payload: payload, arena: arena)
+    }
+}
