@@ -30,16 +30,8 @@ extension PayloadMapper {
 
     /// What stands at a token, for a message: its kind, and its value if values may be shown.
     func found(_ tape: JSONTape, at token: Int, _ bytes: Bytes) -> String {
+        let kind = tape.name(of: token)
         let token = tape.tokens[token]
-        let kind =
-            switch token.kind {
-            case .null: "null"
-            case .true_, .false_: "a boolean"
-            case .number: "a number"
-            case .string: "a string"
-            case .object: "an object"
-            case .array: "an array"
-            }
         guard options.revealsValues, token.kind == .number || token.kind == .string else { return kind }
         let text = String(decoding: bytes[token.offset..<token.offset + min(Int(token.length), 100)], as: UTF8.self)
         return token.kind == .string ? "'\(text)'" : text

@@ -10,6 +10,16 @@ package struct KeyIndex: Sendable {
     /// The node with this key, if there is one.
     @inline(__always)
     package func node(for key: Slot, hash: UInt64, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+        node(hash: hash) { pool.isSameKey(nodes[$0].key, key) }
+    }
+
+    /// The node whose key is this text.
+    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+        node(hash: TextPool.hash(text)) { TextPool.equal(pool.bytes(nodes[$0].key), text) }
+    }
+
+    @inline(__always)
+    private func node(hash: UInt64, where isKey: (Int) -> Bool) -> Int? {
         let half = hash >> 32
         var place = Int(truncatingIfNeeded: half) & mask
         while true {
@@ -17,22 +27,7 @@ package struct KeyIndex: Sendable {
             if entry == 0 { return nil }
             if entry >> 32 == half {
                 let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
-                if pool.isSameKey(nodes[node].key, key) { return node }
-            }
-            place = (place + 1) & mask
-        }
-    }
-
-    /// The node whose key is this text.
-    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
-        let half = TextPool.hash(text) >> 32
-        var place = Int(truncatingIfNeeded: half) & mask
-        while true {
-            let entry = places[place]
-            if entry == 0 { return nil }
-            if entry >> 32 == half {
-                let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
-                if TextPool.equal(pool.bytes(nodes[node].key), text) { return node }
+                if isKey(node) { return node }
             }
             place = (place + 1) & mask
         }

@@ -82,7 +82,7 @@ extension Data: PredicateArgument {
 extension Date: PredicateArgument {
     /// Its ISO 8601 text, to the millisecond.
     public var predicateValue: PredicateValue {
-        PredicateDate.text(of: self).map(\.predicateValue) ?? .refused("the date is outside the years 1 to 9999")
+        milliseconds.map { DateText.iso($0).predicateValue } ?? .refused("the date is outside the years 1 to 9999")
     }
 }
 

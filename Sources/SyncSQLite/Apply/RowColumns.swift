@@ -54,10 +54,8 @@ struct RowColumns {
 
 extension String {
     /// As an SQL identifier.
-    package var quoted: String {
-        "\"" + split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-    }
+    var quoted: String { SchemaSQL.quoted(self) }
 
     /// As an SQL string literal.
-    var literal: String { "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+    var literal: String { SchemaSQL.literal(self) }
 }

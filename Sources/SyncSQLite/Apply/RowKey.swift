@@ -8,17 +8,8 @@ package enum RowKey: Hashable, Sendable {
     case real(Double)
     case text(String)
 
-    /// Everything below is a local key.
-    static let firstRemoteInteger: Int64 = -4_611_686_018_427_387_904
-
     /// Whether it was made here, because the row has no remote key yet.
-    var isLocal: Bool {
-        switch self {
-        case .integer(let value): value < Self.firstRemoteInteger
-        case .real: false
-        case .text(let text): text.hasPrefix("local-") && UUID(uuidString: String(text.dropFirst(6))) != nil
-        }
-    }
+    var isLocal: Bool { LocalKey.isLocal(databaseValue) }
 
     package var databaseValue: DatabaseValue {
         switch self {

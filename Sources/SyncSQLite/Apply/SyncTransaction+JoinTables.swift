@@ -18,8 +18,6 @@ extension SyncTransaction {
         var secondPosition: Int32 = -1
         var onlyKeeps: Bool
         var isStored = false
-        var code: UInt64 { UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second)) }
-
         var position: Int32 { max(firstPosition, secondPosition) }
 
         /// Takes over what a later statement says of the same pair.
@@ -32,30 +30,56 @@ extension SyncTransaction {
         }
     }
 
+    /// How pairs are put in order: by the end that says most of them, which comes in the order of the payload.
+    private struct PairOrder {
+        let bySecond: Bool
+
+        init(_ assertions: [LinkBatch.Assertion]) { bySecond = assertions.last?.saidBy == .second }
+
+        @inline(__always)
+        func major(_ pair: Said) -> Int32 { bySecond ? pair.second : pair.first }
+
+        @inline(__always)
+        func code(_ first: Int32, _ second: Int32) -> UInt64 {
+            let (major, minor) = bySecond ? (second, first) : (first, second)
+            return UInt64(UInt32(bitPattern: major)) << 32 | UInt64(UInt32(bitPattern: minor))
+        }
+
+        @inline(__always)
+        func code(_ pair: Said) -> UInt64 { code(pair.first, pair.second) }
+
+        /// Repeated pairs in document order.
+        func precedes(_ left: Said, _ right: Said) -> Bool {
+            let (l, r) = (code(left), code(right))
+            return l != r ? l < r : (left.sequence, left.position) < (right.sequence, right.position)
+        }
+    }
+
     private mutating func resolveJoinTable(_ link: Link) throws {
+        let order = PairOrder(plan.links[link.id].assertions)
         let replacedFirst = replaced(link.id, .first)
         let replacedSecond = replaced(link.id, .second)
-        var pairs = saidPairs(link)
+        var pairs = saidPairs(link, order)
         pairs.removeAll {
             Int64($0.sequence) < replacedFirst.at($0.first) || Int64($0.sequence) < replacedSecond.at($0.second)
         }
         var changes = JoinChanges()
-        try compareStoredPairs(link, &pairs, replacedFirst, replacedSecond, &changes)
+        try compareStoredPairs(link, &pairs, order, replacedFirst, replacedSecond, &changes)
         for pair in pairs where !pair.isStored && !pair.onlyKeeps {
             changes.added.append(
                 .init(
-                    first: pair.first, second: pair.second, firstOrder: order(pair.firstPosition),
-                    secondOrder: order(pair.secondPosition)))
+                    first: pair.first, second: pair.second, firstOrder: place(pair.firstPosition),
+                    secondOrder: place(pair.secondPosition)))
         }
         report.linksAdded += changes.added.count
         report.linksRemoved += changes.removed.count
         joins[link.id] = changes
     }
 
-    private func order(_ position: Int32) -> Int64? { position < 0 ? nil : Int64(position) }
+    private func place(_ position: Int32) -> Int64? { position < 0 ? nil : Int64(position) }
 
     /// The pairs said by records that count, each once, by first and second node.
-    private mutating func saidPairs(_ link: Link) -> [Said] {
+    private mutating func saidPairs(_ link: Link, _ order: PairOrder) -> [Said] {
         var pairs: [Said] = []
         pairs.reserveCapacity(plan.links[link.id].assertions.count)
         for assertion in plan.links[link.id].assertions where isActive(assertion.mention) {
@@ -74,19 +98,28 @@ extension SyncTransaction {
             }
             pairs.append(pair)
         }
-        sortAndMerge(&pairs)
+        sortAndMerge(&pairs, order)
         return pairs
     }
 
     /// Puts pairs in the order of their nodes and makes repeated ones one: the last statement counts, with the position
     /// each end last gave (in one list the first).
-    private func sortAndMerge(_ pairs: inout [Said]) {
-        let isSorted = zip(pairs, pairs.dropFirst()).allSatisfy { $0.code < $1.code }
-        if isSorted { return }
-        pairs.sort { ($0.code, $0.sequence, $0.position) < ($1.code, $1.sequence, $1.position) }
+    private func sortAndMerge(_ pairs: inout [Said], _ order: PairOrder) {
+        guard pairs.count > 1 else { return }
+        if zip(pairs, pairs.dropFirst()).allSatisfy({ order.major($0) <= order.major($1) }) {
+            var start = 0
+            while start < pairs.count {
+                var end = start + 1
+                while end < pairs.count, order.major(pairs[end]) == order.major(pairs[start]) { end += 1 }
+                if end - start > 1 { pairs[start..<end].sort(by: order.precedes) }
+                start = end
+            }
+        } else {
+            pairs.sort(by: order.precedes)
+        }
         var last = 0
         for index in 1..<pairs.count {
-            if pairs[index].code == pairs[last].code {
+            if order.code(pairs[index]) == order.code(pairs[last]) {
                 pairs[last].merge(pairs[index])
             } else {
                 last += 1
@@ -98,61 +131,76 @@ extension SyncTransaction {
 
     // MARK: Stored pairs
 
-    /// Reads the stored pairs that matter: all of them when the payload speaks of many rows, else row by row.
+    /// Reads the stored pairs that matter: all of them when the payload speaks of many rows, else those of each row
+    /// whose links are replaced, and each other pair by itself.
     private mutating func compareStoredPairs(
-        _ link: Link, _ pairs: inout [Said], _ replacedFirst: Replaced, _ replacedSecond: Replaced,
+        _ link: Link, _ pairs: inout [Said], _ order: PairOrder, _ replacedFirst: Replaced, _ replacedSecond: Replaced,
         _ changes: inout JoinChanges
     ) throws {
         guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link.id]
         else { return }
         let orders = [firstOrder, secondOrder].map { $0?.quoted ?? "NULL" }.joined(separator: ", ")
         let select = "SELECT \(first.quoted), \(second.quoted), \(orders) FROM \(name.quoted)"
-        var firsts = Set(pairs.map(\.first))
-        var seconds: Set<Int32> = []
-        for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
-            if replacement.end == .first { firsts.insert(replacement.node) } else { seconds.insert(replacement.node) }
+        let firsts = storedNodes(replacedFirst, link.first.tree)
+        let seconds = storedNodes(replacedSecond, link.second.tree)
+        let others = pairs.filter {
+            replacedFirst.at($0.first) < 0 && replacedSecond.at($0.second) < 0
+                && trees[link.first.tree].presence[Int($0.first)] == .stored
+                && trees[link.second.tree].presence[Int($0.second)] == .stored
         }
-        firsts = firsts.filter { trees[link.first.tree].presence[Int($0)] == .stored }
-        seconds = seconds.filter { trees[link.second.tree].presence[Int($0)] == .stored }
-        guard !firsts.isEmpty || !seconds.isEmpty else { return }
-        let limit = (firsts.count + seconds.count) * 12
+        let limit = (firsts.count + seconds.count) * 12 + others.count * 6
+        guard limit > 0 else { return }
         let stored =
             try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
         if stored == 0 { return }
-        var seen: Set<JoinChanges.Pair> = []
         if stored <= limit {
             let statement = try RawStatement(db, select)
             while try statement.step() {
                 try checkCancellation()
-                compare(statement, link, &pairs, replacedFirst, replacedSecond, &changes)
+                compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
             }
             return
         }
+        var seen: Set<JoinChanges.Pair> = []
         for (nodes, tree, column) in [(firsts, link.first.tree, first), (seconds, link.second.tree, second)] {
             let statement = try RawStatement(db, select + " WHERE \(column.quoted) = ?")
-            for node in nodes.sorted() {
+            for node in nodes {
                 try checkCancellation()
-                guard let key = trees[tree].rowKey(Int(node), plan.rows[tree], pool) else { continue }
-                statement.bind(key, at: 1)
+                bindKey(of: node, tree, to: statement, at: 1)
                 while try statement.step() {
                     guard let one = statement.key(0), let other = statement.key(1),
                         seen.insert(.init(first: one, second: other)).inserted
                     else { continue }
-                    compare(statement, link, &pairs, replacedFirst, replacedSecond, &changes)
+                    compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
                 }
                 statement.reset()
             }
         }
+        let statement = try RawStatement(db, select + " WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
+        for pair in others {
+            try checkCancellation()
+            bindKey(of: Int(pair.first), link.first.tree, to: statement, at: 1)
+            bindKey(of: Int(pair.second), link.second.tree, to: statement, at: 2)
+            if try statement.step() {
+                compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
+            }
+            statement.reset()
+        }
+    }
+
+    /// The stored rows whose links at one end are replaced.
+    private func storedNodes(_ replaced: Replaced, _ tree: Int) -> [Int] {
+        replaced.sequence.indices.filter { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
     }
 
     /// One stored pair against what was said.
     private mutating func compare(
-        _ statement: RawStatement, _ link: Link, _ pairs: inout [Said], _ replacedFirst: Replaced,
+        _ statement: RawStatement, _ link: Link, _ pairs: inout [Said], _ order: PairOrder, _ replacedFirst: Replaced,
         _ replacedSecond: Replaced, _ changes: inout JoinChanges
     ) {
         let first = endNode(statement, 0, link.first.tree)
         let second = endNode(statement, 1, link.second.tree)
-        if first >= 0, second >= 0, let index = index(of: first, second, in: pairs) {
+        if first >= 0, second >= 0, let index = index(of: order.code(first, second), in: pairs, order) {
             pairs[index].isStored = true
             noteOrder(statement, pairs[index], &changes)
             return
@@ -176,22 +224,21 @@ extension SyncTransaction {
         return trees[tree].nodeByHiddenKey[statement.integer(column)] ?? -1
     }
 
-    private func index(of first: Int32, _ second: Int32, in pairs: [Said]) -> Int? {
-        let code = UInt64(UInt32(bitPattern: first)) << 32 | UInt64(UInt32(bitPattern: second))
+    private func index(of code: UInt64, in pairs: [Said], _ order: PairOrder) -> Int? {
         var low = 0
         var high = pairs.count
         while low < high {
             let middle = (low + high) / 2
-            if pairs[middle].code < code { low = middle + 1 } else { high = middle }
+            if order.code(pairs[middle]) < code { low = middle + 1 } else { high = middle }
         }
-        return low < pairs.count && pairs[low].code == code ? low : nil
+        return low < pairs.count && order.code(pairs[low]) == code ? low : nil
     }
 
     private mutating func noteOrder(_ statement: RawStatement, _ pair: Said, _ changes: inout JoinChanges) {
         let storedFirst = statement.isNull(2) ? nil : statement.integer(2)
         let storedSecond = statement.isNull(3) ? nil : statement.integer(3)
-        let first = storedFirst == nil ? nil : order(pair.firstPosition) ?? storedFirst
-        let second = storedSecond == nil ? nil : order(pair.secondPosition) ?? storedSecond
+        let first = storedFirst == nil ? nil : place(pair.firstPosition) ?? storedFirst
+        let second = storedSecond == nil ? nil : place(pair.secondPosition) ?? storedSecond
         guard first != storedFirst || second != storedSecond,
             let firstKey = statement.key(0), let secondKey = statement.key(1)
         else { return }

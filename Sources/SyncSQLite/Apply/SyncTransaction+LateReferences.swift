@@ -195,6 +195,10 @@ extension SyncTransaction {
         case .foreignKey(let table, let column, let order):
             try setForeignKey(
                 relationship, first, second, table: table, column: column, order: order, position: position)
+            if model.links[relationship.link].isSymmetric, first != second {
+                try setForeignKey(
+                    relationship, second, first, table: table, column: column, order: order, position: position)
+            }
         case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
             let mine = relationship.end == .first ? firstOrder : secondOrder
             try insertLink(name, firstColumn, secondColumn, first, second, order: mine, position: position)

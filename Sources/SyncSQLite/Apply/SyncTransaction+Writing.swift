@@ -57,7 +57,7 @@ extension SyncTransaction {
         }
     }
 
-    private func bindKey(of node: Int, _ tree: Int, to statement: RawStatement, at parameter: Int) {
+    func bindKey(of node: Int, _ tree: Int, to statement: RawStatement, at parameter: Int) {
         if let key = trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] {
             statement.bind(key, at: parameter)
         } else {

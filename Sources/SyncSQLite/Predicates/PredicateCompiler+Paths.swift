@@ -22,12 +22,12 @@ extension PredicateCompiler {
             case .joinTable(let name, let first, let second, _, _):
                 let join = newAlias()
                 let (here, there) = hop.end == .first ? (first, second) : (second, first)
-                tables.append("\(PredicateSQL.quoted(name)) AS \(PredicateSQL.quoted(join))")
+                tables.append("\(SchemaSQL.quoted(name)) AS \(SchemaSQL.quoted(join))")
                 conditions.append("\(PredicateSQL.column(here, of: join)) = \(key)")
                 conditions.append("\(nextKey) = \(PredicateSQL.column(there, of: join))")
             }
             let table = layout.tables[destination.tree].name
-            tables.append("\(PredicateSQL.quoted(table)) AS \(PredicateSQL.quoted(next))")
+            tables.append("\(SchemaSQL.quoted(table)) AS \(SchemaSQL.quoted(next))")
             (entity, alias) = (destination, next)
         }
         let sql = "FROM \(tables.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"

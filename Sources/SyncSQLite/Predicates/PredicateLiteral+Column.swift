@@ -60,9 +60,15 @@ extension PredicateLiteral {
     }
 
     private var milliseconds: String? {
-        let iso = text.flatMap(PredicateDate.milliseconds(iso:))
-        let instant = iso ?? number.flatMap(PredicateDate.milliseconds(unixTime:))
-        return instant.map(PredicateDate.columnText(milliseconds:))
+        let instant: Int64? =
+            if let text {
+                Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
+            } else {
+                number?.text.flatMap { number in
+                    Array(number.utf8).withUnsafeBufferPointer { DateParser.milliseconds(number: $0) }
+                }
+            }
+        return instant.map(DateText.string)
     }
 
     private var canonicalJSON: String? {

@@ -17,19 +17,18 @@ struct PredicateOperand {
         case integer
         case text
 
-        private static let firstRemoteInteger: Int64 = -(1 << 62)
         /// `local-` and a UUID.
         private static let pattern =
             "local-" + [8, 4, 4, 4, 12].map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
         func masked(_ column: String) -> String {
             switch self {
-            case .integer: "CASE WHEN \(column) < \(Self.firstRemoteInteger) THEN NULL ELSE \(column) END"
+            case .integer: "CASE WHEN \(column) < \(LocalKey.integerBound) THEN NULL ELSE \(column) END"
             case .text: "CASE WHEN \(column) GLOB '\(Self.pattern)' THEN NULL ELSE \(column) END"
             }
         }
 
-        func isLocal(_ integer: Int64) -> Bool { self == .integer && integer < Self.firstRemoteInteger }
+        func isLocal(_ integer: Int64) -> Bool { self == .integer && integer < LocalKey.integerBound }
 
         func isLocal(_ text: String) -> Bool {
             guard self == .text, text.utf8.count == 42, text.hasPrefix("local-") else { return false }

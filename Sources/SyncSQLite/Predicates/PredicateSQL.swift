@@ -33,12 +33,10 @@ package struct PredicateSQL: Sendable {
     package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
         let model = layout.model
         guard layout.tables[entity.tree].hasEntityColumn, entity.id != model.trees[entity.tree].root else { return nil }
-        let names = entity.family.map { "'" + model.entities[$0].name.replacing("'", with: "''") + "'" }
-        return "\(column(TableLayout.entityColumn, of: alias)) IN (\(names.joined(separator: ", ")))"
+        return SchemaSQL.entityCondition(entity.family, layout, alias: alias)
     }
 
-    /// A name as an SQL identifier.
-    static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
-
-    static func column(_ name: String, of alias: String) -> String { "\(quoted(alias)).\(quoted(name))" }
+    static func column(_ name: String, of alias: String) -> String {
+        "\(SchemaSQL.quoted(alias)).\(SchemaSQL.quoted(name))"
+    }
 }
