@@ -104,6 +104,19 @@ struct CoreDataModelTests {
         #expect(try attribute("\(element)=\"NSSecureUnarchiveFromData\"/>").transformer == nil)
     }
 
+    @Test("name what a member was called before", arguments: ["elementID", "renamingIdentifier"])
+    func formerNames(key: String) throws {
+        let model = try Model(
+            coreDataElements: """
+                <entity name="Team" \(key)="Group"><attribute name="title" attributeType="String" \(key)="caption"/>
+                <relationship name="lead" destinationEntity="Team" \(key)="head"/></entity>
+                """)
+        let team = try #require(model.entity(named: "Team"))
+        #expect(team.renamedFrom == "Group")
+        #expect(team.attributes.map(\.renamedFrom) == ["caption"])
+        #expect(team.relationships.map(\.renamedFrom) == ["head"])
+    }
+
     @Test("declare entities and relationships")
     func relationships() throws {
         let model = try Model(

@@ -12,4 +12,7 @@ struct CoreDataElement {
 
     /// An attribute's text, if there is any.
     func text(_ name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The name in an earlier model: the renaming identifier, which Xcode writes as `elementID`.
+    var formerName: String? { text("elementID") ?? text("renamingIdentifier") }
 }

@@ -21,7 +21,7 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
         var entity = Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.text("elementID"))
+            renamedFrom: element.formerName)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)
@@ -56,7 +56,7 @@ struct CoreDataModel {
                 isOptional: element.flag("optional"),
                 defaultValue: type.flatMap { defaultValue(element, $0, of: entity.name, name) },
                 transformer: userInfo.transformer ?? Self.transformer(element), isExportable: userInfo.isExportable,
-                renamedFrom: element.text("elementID"), sourceType: sourceType))
+                renamedFrom: element.formerName, sourceType: sourceType))
     }
 
     private mutating func addRelationship(_ element: CoreDataElement, to entity: inout Entity) {
@@ -82,7 +82,7 @@ struct CoreDataModel {
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
                 remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
-                isOptional: element.flag("optional"), renamedFrom: element.text("elementID")))
+                isOptional: element.flag("optional"), renamedFrom: element.formerName))
     }
 
     // MARK: Values

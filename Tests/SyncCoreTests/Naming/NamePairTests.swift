@@ -1,0 +1,44 @@
+import SyncCore
+import Testing
+
+/// The names every release must spell alike: stores and services in the field rely on them.
+@Suite("Pairs of names")
+struct NamePairTests {
+    static let snakeCase: [(String, String)] = [
+        ("age", "age"), ("id", "id"), ("pdf", "pdf"), ("driverIdentifier", "driver_identifier"), ("userID", "user_id"),
+        ("createdAt", "created_at"), ("OrderedUser", "ordered_user"), ("iURI", "i_uri"),
+        ("avatarURLString", "avatar_url_string"), ("userId", "user_id"), ("line2Text", "line2_text"),
+    ]
+
+    static let camelCase: [(String, String?)] = [
+        ("age", "age"), ("id", "id"), ("pdf", "pdf"), ("driver_identifier", "driverIdentifier"),
+        ("integer16", "integer16"), ("user_id", "userID"), ("updated_at", "updatedAt"), ("updated_uri", "updatedURI"),
+        ("test_!_key", nil), ("GreenWallet", "greenWallet"), ("firstName", "firstName"), ("zip_code", "zipCode"),
+        ("_id", "id"),
+    ]
+
+    @Test("a name has its snake_case form", arguments: snakeCase)
+    func writesSnakeCase(_ name: String, _ expected: String) { #expect(Inflection.snakeCase(name) == expected) }
+
+    @Test("a key has its camelCase form", arguments: camelCase)
+    func writesCamelCase(_ key: String, _ expected: String?) { #expect(Inflection.camelCase(key) == expected) }
+
+    @Test("a name's snake_case form leads back to an attribute of that name", arguments: snakeCase)
+    func findsAttribute(_ name: String, _ key: String) throws {
+        let entity = Entity("Thing", attributes: [Attribute("other", .string), Attribute(name, .string)])
+        let model = try Model(entities: [entity])
+        #expect(try model.attribute(forKey: key, in: "Thing") == name)
+        #expect(try model.attribute(forKey: name, in: "Thing") == name)
+        #expect(try model.remoteKey(forAttribute: name, of: "Thing", case: .snake) == key)
+        #expect(try model.remoteKey(forAttribute: name, of: "Thing", case: .camel) == name)
+    }
+
+    @Test("unknown entities and attributes are typed errors")
+    func refusesUnknown() throws {
+        let model = try Model(entities: [Entity("Thing", attributes: [Attribute("id", .integer)])])
+        #expect(throws: SyncError.self) { try model.attribute(forKey: "id", in: "Other") }
+        let error = #expect(throws: SyncError.self) { try model.remoteKey(forAttribute: "x", of: "Thing") }
+        #expect(error?.code == .unknownAttribute && error?.entity == "Thing")
+        #expect(try model.attribute(forKey: "x", in: "Thing") == nil)
+    }
+}
