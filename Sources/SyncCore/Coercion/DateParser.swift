@@ -35,19 +35,15 @@ package enum DateParser {
     /// The time of day and its zone, as milliseconds to add to the day.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
-        guard text.count >= 16, text[10] | 0x20 == 0x74 || text[10] == 0x20, text[13] == 0x3A,
-            let hour = number(text, 11, 2), let minute = number(text, 14, 2), hour < 24, minute < 60
+        guard text.count >= 19, text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A, text[16] == 0x3A,
+            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
+            hour < 24, minute < 60, second < 60
         else { return nil }
-        var milliseconds = Int64(hour * 3600 + minute * 60) * 1000
-        var index = 16
-        if index < text.count, text[index] == 0x3A {
-            guard let second = number(text, 17, 2), second < 60 else { return nil }
-            milliseconds += Int64(second) * 1000
-            index = 19
-            if index < text.count, text[index] == 0x2E || text[index] == 0x2C {
-                guard let fraction = fraction(text, &index) else { return nil }
-                milliseconds += fraction
-            }
+        var milliseconds = Int64(hour * 3600 + minute * 60 + second) * 1000
+        var index = 19
+        if index < text.count, text[index] == 0x2E {
+            guard let fraction = fraction(text, &index) else { return nil }
+            milliseconds += fraction
         }
         guard let zone = zone(text, index) else { return nil }
         return milliseconds - zone
@@ -76,7 +72,7 @@ package enum DateParser {
     private static func zone(_ text: Text, _ start: Int) -> Int64? {
         let rest = text.count - start
         if rest == 0 { return 0 }
-        if rest == 1 { return text[start] | 0x20 == 0x7A ? 0 : nil }
+        if rest == 1 { return text[start] == 0x5A ? 0 : nil }
         guard text[start] == 0x2B || text[start] == 0x2D, let hours = number(text, start + 1, 2), hours < 24 else {
             return nil
         }

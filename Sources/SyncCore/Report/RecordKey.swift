@@ -1,5 +1,5 @@
 /// The key of a row, as a result reports it.
-public enum RecordKey: Sendable, Hashable, CustomStringConvertible {
+public enum RecordKey: Sendable, CustomStringConvertible {
     case integer(Int64)
     case double(Double)
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
@@ -11,6 +11,28 @@ public enum RecordKey: Sendable, Hashable, CustomStringConvertible {
         case .integer(let value): String(value)
         case .double(let value): "\(value)"
         case .text(let value): value
+        }
+    }
+}
+
+extension RecordKey: Hashable {
+    /// Texts are compared by their bytes, as the database does.
+    public static func == (left: RecordKey, right: RecordKey) -> Bool {
+        switch (left, right) {
+        case (.integer(let l), .integer(let r)): l == r
+        case (.double(let l), .double(let r)): l == r
+        case (.text(let l), .text(let r)): l.utf8.elementsEqual(r.utf8)
+        default: false
+        }
+    }
+
+    /// Equal keys have equal hashes.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .integer(let value): hasher.combine(value)
+        case .double(let value): hasher.combine(value)
+        case .text(let text):
+            for byte in text.utf8 { hasher.combine(byte) }
         }
     }
 }
@@ -43,7 +65,7 @@ extension RecordKey: Codable, Comparable {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r
         case (.double(let l), .double(let r)): l < r
-        case (.text(let l), .text(let r)): l < r
+        case (.text(let l), .text(let r)): l.utf8.lexicographicallyPrecedes(r.utf8)
         case (.integer, _): true
         case (.double, .text): true
         default: false

@@ -3,7 +3,7 @@ package import GRDB
 import SyncCore
 
 /// The primary key of a table's row, as foreign keys hold it.
-package enum RowKey: Hashable, Sendable {
+package enum RowKey: Sendable {
     case integer(Int64)
     case real(Double)
     case text(String)
@@ -48,6 +48,27 @@ package enum RowKey: Hashable, Sendable {
             guard type == .date else { return .text(text) }
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
             return .text(milliseconds.map(DateText.iso) ?? text)
+        }
+    }
+}
+
+extension RowKey: Hashable {
+    /// Texts are compared by their bytes, as the database does.
+    package static func == (left: RowKey, right: RowKey) -> Bool {
+        switch (left, right) {
+        case (.integer(let l), .integer(let r)): l == r
+        case (.real(let l), .real(let r)): l == r
+        case (.text(let l), .text(let r)): l.utf8.elementsEqual(r.utf8)
+        default: false
+        }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .integer(let value): hasher.combine(value)
+        case .real(let value): hasher.combine(value)
+        case .text(let text):
+            for byte in text.utf8 { hasher.combine(byte) }
         }
     }
 }
