@@ -223,7 +223,9 @@ extension SyncTransaction {
     private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
         guard trees[tree].values[node] >= 0 else { return }
         let base = columns[tree].attributes
-        for slot in 0..<plan.rows[tree].stride {
+        // A row that was met by its key has it.
+        let key = plan.rows[tree].nodes[node].owner < 0 ? model.trees[tree].keySlot : nil
+        for slot in 0..<plan.rows[tree].stride where slot != key {
             let value = staged(slot, of: node, tree)
             if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
             if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
