@@ -27,7 +27,7 @@ extension PayloadMapper {
     ) throws {
         let relationship = relationships[entity][candidate.relationship]
         if !relationship.isToMany, let arrival = place.arrival, arrival.link == relationship.link,
-            arrival.end == relationship.end
+            arrival.end == relationship.end || relationship.isSymmetric
         {
             return
         }

@@ -127,7 +127,7 @@ extension SyncTransaction {
             for node in plan.rows[tree.id].nodes.indices where trees[tree.id].presence[node] == .new {
                 guard columns[tree.id].hasHiddenKey || plan.rows[tree.id].nodes[node].owner >= 0 else { continue }
                 let key = try newRowKey(tree.id, Int(plan.rows[tree.id].nodes[node].entity), next: &next)
-                trees[tree.id].setOwnedKey(key, of: node)
+                trees[tree.id].setOwnedKey(key, of: node, isHidden: columns[tree.id].hasHiddenKey)
             }
         }
     }
@@ -135,8 +135,7 @@ extension SyncTransaction {
     private func newRowKey(_ tree: Int, _ entity: Int, next: inout Int64?) throws -> RowKey {
         let table = columns[tree]
         let type = model.entities[entity].keySlot.map { model.trees[tree].attributes[$0].type }
-        if !table.hasHiddenKey, type == .string { return .text(LocalKey.text()) }
-        if !table.hasHiddenKey, type == .uuid { return .text(UUID().uuidString) }
+        if !table.hasHiddenKey, type == .string || type == .uuid { return .text(LocalKey.text()) }
         let condition = table.hasHiddenKey ? "" : " WHERE \(table.keyColumn) < \(LocalKey.integerBound)"
         let value =
             try next
