@@ -16,6 +16,21 @@ extension SyncTransaction {
     /// Whether a record's statements count.
     func isActive(_ mention: Int32) -> Bool { mention < 0 || activeMentions.isEmpty || activeMentions[Int(mention)] }
 
+    /// How far a statement about a link counts.
+    enum Standing {
+        case none
+        /// The link stays if it is stored: the child may be neither inserted nor updated.
+        case keeps
+        case full
+    }
+
+    @inline(__always)
+    func standing(_ assertion: LinkBatch.Assertion) -> Standing {
+        if isActive(assertion.mention) { return .full }
+        guard assertion.isListed else { return .none }
+        return isActive(plan.mentions[Int(assertion.mention)].parent) ? .keeps : .none
+    }
+
     /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. What is
     /// nested in a refused record does not count either, so this is repeated until no more are refused.
     private mutating func decideMentions() throws {

@@ -68,13 +68,15 @@ extension SyncTransaction {
         var target = Array(repeating: TreeState.noTarget, count: count)
         var position = Array(repeating: Int32(-1), count: count)
         var kept: [Int32: LinkBatch.Assertion] = [:]
-        for assertion in batch.assertions where isActive(assertion.mention) {
+        for assertion in batch.assertions {
+            let standing = standing(assertion)
+            if standing == .none { continue }
             let child = Int(assertion.first)
             guard isPresent(assertion.first, first), isPresent(assertion.second, second) else {
                 if assertion.isByID { pending.note(assertion, link) }
                 continue
             }
-            if assertion.onlyKeeps {
+            if standing == .keeps {
                 kept[assertion.first] = assertion
                 continue
             }
@@ -260,7 +262,7 @@ extension SyncTransaction {
         let first = replaced(link, .first)
         let second = replaced(link, .second)
         var held: Set<Int64> = []
-        for assertion in plan.links[link].assertions where isActive(assertion.mention) {
+        for assertion in plan.links[link].assertions where standing(assertion) == .full {
             let sequence = Int64(assertion.sequence)
             guard sequence >= first.at(assertion.first), sequence >= second.at(assertion.second) else { continue }
             held.insert(code((assertion.first, assertion.second)))

@@ -49,7 +49,7 @@ extension SyncTransaction {
             for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
                 note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)
             }
-            for assertion in plan.links[link.id].assertions where isActive(assertion.mention) && !assertion.onlyKeeps {
+            for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
                 for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
                 where !link.side(end).isToMany {
                     note(Spoken(link: link.id, end: end, node: node), assertion.sequence)
