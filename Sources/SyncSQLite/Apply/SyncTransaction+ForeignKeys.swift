@@ -140,8 +140,9 @@ extension SyncTransaction {
         }) {
             let target = trees[first].targets[index][child]
             let isStay = target == trees[first].storedTargets[index][child]
-            if isStay, nextOrder[target] == nil || target == TreeState.otherTarget {
+            if isStay, target == TreeState.otherTarget || stored[child] >= nextOrder[target] ?? TreeState.noOrder {
                 orders[child] = stored[child]
+                if let next = nextOrder[target] { nextOrder[target] = max(next, stored[child] + 1) }
             } else {
                 let next = try nextOrder[target] ?? firstFreeOrder(link, target)
                 orders[child] = next
