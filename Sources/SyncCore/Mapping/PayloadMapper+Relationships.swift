@@ -27,7 +27,7 @@ extension PayloadMapper {
     ) throws {
         let relationship = relationships[entity][candidate.relationship]
         if !relationship.isToMany, let arrival = place.arrival, arrival.link == relationship.link,
-            arrival.end == relationship.end
+            arrival.end == relationship.end || relationship.isSymmetric
         {
             return
         }
@@ -113,8 +113,8 @@ extension PayloadMapper {
             readable += 1
             assert(
                 relationship.link, end: relationship.end, owner: statement.owner.node, target: child.node,
-                sequence: statement.sequence, position: position, mention: statement.owner.mention,
-                onlyKeeps: permission.isEmpty, isSymmetric: relationship.isSymmetric)
+                sequence: statement.sequence, position: position, mention: child.mention, isListed: true,
+                isSymmetric: relationship.isSymmetric)
             position += 1
         }
         if readable > 0, plan.operations.contains(.deleteRelationships) {
@@ -177,13 +177,13 @@ extension PayloadMapper {
     /// Says that a pair is linked. A symmetric link is said in both directions.
     mutating func assert(
         _ link: Int, end: Link.End, owner: Int, target: Int, sequence: UInt32, position: Int32, mention: Int32,
-        onlyKeeps: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
+        isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
     ) {
         let owner = Int32(truncatingIfNeeded: owner)
         let target = Int32(truncatingIfNeeded: target)
         var assertion = LinkBatch.Assertion(
             first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
-            position: position, mention: mention, saidBy: end, onlyKeeps: onlyKeeps, isByID: isByID)
+            position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID)
         plan.links[link].assertions.append(assertion)
         guard isSymmetric, owner != target else { return }
         swap(&assertion.first, &assertion.second)

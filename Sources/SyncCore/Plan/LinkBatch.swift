@@ -10,12 +10,13 @@ package struct LinkBatch: Sendable {
         package var sequence: UInt32
         /// Its position in the list that gave it; -1 if no list did.
         package var position: Int32
-        /// The record that says it, where mentions are tracked; else -1.
+        /// The record that says it, or of a child listed as an object the child's own, where mentions are tracked;
+        /// else -1.
         package var mention: Int32
         /// The end whose record or list says it.
         package var saidBy: Link.End
-        /// Whether it only keeps a link that is stored, because the child may be neither inserted nor updated.
-        package var onlyKeeps: Bool
+        /// Whether `mention` is a listed child's: one that may be neither inserted nor updated only keeps a stored link.
+        package var isListed: Bool
         /// Whether it refers by id to a row that may arrive later.
         package var isByID: Bool
     }

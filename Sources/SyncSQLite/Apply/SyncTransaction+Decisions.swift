@@ -16,6 +16,21 @@ extension SyncTransaction {
     /// Whether a record's statements count.
     func isActive(_ mention: Int32) -> Bool { mention < 0 || activeMentions.isEmpty || activeMentions[Int(mention)] }
 
+    /// How far a statement about a link counts.
+    enum Standing {
+        case none
+        /// The link stays if it is stored: the child may be neither inserted nor updated.
+        case keeps
+        case full
+    }
+
+    @inline(__always)
+    func standing(_ assertion: LinkBatch.Assertion) -> Standing {
+        if isActive(assertion.mention) { return .full }
+        guard assertion.isListed else { return .none }
+        return isActive(plan.mentions[Int(assertion.mention)].parent) ? .keeps : .none
+    }
+
     /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. What is
     /// nested in a refused record does not count either, so this is repeated until no more are refused.
     private mutating func decideMentions() throws {
@@ -127,7 +142,7 @@ extension SyncTransaction {
             for node in plan.rows[tree.id].nodes.indices where trees[tree.id].presence[node] == .new {
                 guard columns[tree.id].hasHiddenKey || plan.rows[tree.id].nodes[node].owner >= 0 else { continue }
                 let key = try newRowKey(tree.id, Int(plan.rows[tree.id].nodes[node].entity), next: &next)
-                trees[tree.id].setOwnedKey(key, of: node)
+                trees[tree.id].setOwnedKey(key, of: node, isHidden: columns[tree.id].hasHiddenKey)
             }
         }
     }
@@ -135,8 +150,7 @@ extension SyncTransaction {
     private func newRowKey(_ tree: Int, _ entity: Int, next: inout Int64?) throws -> RowKey {
         let table = columns[tree]
         let type = model.entities[entity].keySlot.map { model.trees[tree].attributes[$0].type }
-        if !table.hasHiddenKey, type == .string { return .text(LocalKey.text()) }
-        if !table.hasHiddenKey, type == .uuid { return .text(UUID().uuidString) }
+        if !table.hasHiddenKey, type == .string || type == .uuid { return .text(LocalKey.text()) }
         let condition = table.hasHiddenKey ? "" : " WHERE \(table.keyColumn) < \(LocalKey.integerBound)"
         let value =
             try next

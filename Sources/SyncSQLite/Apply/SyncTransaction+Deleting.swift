@@ -29,17 +29,18 @@ extension SyncTransaction {
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {
             guard isFirstRound else { return [] }
-            return wholeEntityRows(tree)
+            return try wholeEntityRows(tree)
         }
         return try rows(where: scopeCondition())
     }
 
     /// The unmentioned rows of the whole entity, seen while matching.
-    private func wholeEntityRows(_ tree: Int) -> Set<StoredRow> {
+    private func wholeEntityRows(_ tree: Int) throws -> Set<StoredRow> {
         var found: Set<StoredRow> = []
         for stray in trees[tree].strays
-        where !stray.isNode && !stray.key.isLocal && model.entity(stray.entity, isKindOf: plan.entity) {
-            found.insert(StoredRow(tree: tree, key: stray.key))
+        where !stray.isNode && model.entity(stray.entity, isKindOf: plan.entity) {
+            let row = StoredRow(tree: tree, key: stray.key)
+            if try !isLocal(row) { found.insert(row) }
         }
         return found
     }
@@ -65,15 +66,22 @@ extension SyncTransaction {
             arguments: StatementArguments(condition?.arguments ?? []))
         var found: Set<StoredRow> = []
         while let row = try cursor.next() {
-            guard let key = RowKey(row[0] as DatabaseValue), !key.isLocal, !isNode(key, tree) else { continue }
-            found.insert(StoredRow(tree: tree, key: key))
+            guard let key = RowKey(row[0] as DatabaseValue), !isNode(key, tree) else { continue }
+            let row = StoredRow(tree: tree, key: key)
+            if try !isLocal(row) { found.insert(row) }
         }
         return found
     }
 
     /// The rows a parent had before: deleted if they can have no other owner, else unlinked.
     private mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
-        var left = Set(parentRows.filter { !$0.isLocal && !isNode($0, tree) }.map { StoredRow(tree: tree, key: $0) })
+        var left = Set(parentRows.filter { !isNode($0, tree) }.map { StoredRow(tree: tree, key: $0) })
+        left = try left.filter { try !isLocal($0) }
+        if columns[tree].entity != nil {
+            left = try left.filter { row in
+                try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
+            }
+        }
         if predicate != nil { left.formIntersection(try rows(where: scopeCondition())) }
         guard case .joinTable(let name, let first, let second, _, _) = layout.links[parent.link],
             let parentKey = trees[parent.tree].rowKey(parent.node, plan.rows[parent.tree], pool)
@@ -98,8 +106,25 @@ extension SyncTransaction {
         orphans = []
         return try candidates.filter { row in
             guard let found = try identity(of: row), isKeyless(found.entity) else { return false }
-            return try !ends(of: row.tree).contains { try !storedTargets(of: row, link: $0.link, from: $0.end).isEmpty }
+            var seen: Set<StoredRow> = []
+            return try !isOwned(row, &seen)
         }
+    }
+
+    /// Whether a row with a key leads to a keyless one: by its own relationships, directly or through other keyless rows.
+    private func isOwned(_ row: StoredRow, _ seen: inout Set<StoredRow>) throws -> Bool {
+        seen.insert(row)
+        for (link, end) in ends(of: row.tree) where model.links[link].side(end.other).relationship != nil {
+            let tree = model.links[link].side(end.other).tree
+            for key in try storedTargets(of: row, link: link, from: end) {
+                let owner = StoredRow(tree: tree, key: key)
+                guard columns[tree].hasHiddenKey, let found = try identity(of: owner), isKeyless(found.entity) else {
+                    return true
+                }
+                if try !seen.contains(owner) && isOwned(owner, &seen) { return true }
+            }
+        }
+        return false
     }
 
     /// The links a table's rows can have, and the end they are at.
@@ -114,7 +139,8 @@ extension SyncTransaction {
 
     // MARK: Delete rules
 
-    /// The rows and everything their deletion cascades to, owners before what they own.
+    /// The rows and everything their deletion cascades to, owners before what they own. A row that the payload mentions
+    /// stays, and what it owns with it.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         var closure = rows.sorted { ($0.tree, $0.key.recordKey(nil)) < ($1.tree, $1.key.recordKey(nil)) }
         var seen = rows
@@ -128,7 +154,7 @@ extension SyncTransaction {
                 let target = model.links[link].side(end.other).tree
                 for key in try storedTargets(of: row, link: link, from: end) {
                     let found = StoredRow(tree: target, key: key)
-                    if seen.insert(found).inserted { closure.append(found) }
+                    if !isNode(key, target), seen.insert(found).inserted { closure.append(found) }
                 }
             }
         }
@@ -197,6 +223,19 @@ extension SyncTransaction {
 
     /// The entity and key of a stored row; nil if it is not stored.
     func identity(of row: StoredRow) throws -> ChangeReport.Identity? {
+        guard let (entity, key) = try entityAndKey(of: row) else { return nil }
+        return .init(entity: entity, key: (key ?? row.key).recordKey(report.keyType(entity)))
+    }
+
+    /// Whether a stored row has no key of the service's yet. A keyless row never has.
+    func isLocal(_ row: StoredRow) throws -> Bool {
+        guard columns[row.tree].hasHiddenKey else { return row.key.isLocal }
+        guard let (entity, key) = try entityAndKey(of: row), !isKeyless(entity) else { return false }
+        return key?.isLocal ?? true
+    }
+
+    /// The entity and the value of the key attribute of a stored row; nil if it is not stored.
+    private func entityAndKey(of row: StoredRow) throws -> (entity: Int, key: RowKey?)? {
         let table = columns[row.tree]
         let keys = Set(model.trees[row.tree].entities.compactMap { model.entities[$0].keySlot }).sorted()
         let selected =
@@ -210,8 +249,7 @@ extension SyncTransaction {
             statement.isNull(0)
             ? model.trees[row.tree].root : model.entityID(statement.string(0)) ?? model.trees[row.tree].root
         let column = model.entities[entity].keySlot.flatMap { keys.firstIndex(of: $0) }
-        let key = column.flatMap { statement.key($0 + 1) } ?? row.key
-        return .init(entity: entity, key: key.recordKey(report.keyType(entity)))
+        return (entity, column.flatMap { statement.key($0 + 1) })
     }
 
     /// Reports a row that was written outside the plan's own updates.

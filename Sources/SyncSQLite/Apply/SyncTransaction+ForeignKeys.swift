@@ -60,19 +60,29 @@ extension SyncTransaction {
         let count = trees[first].presence.count
         let cleared = replaced(link, .first)
         var replacedTargets = replaced(link, .second)
+        let isOneToOne = model.links[link].isOneToOne
+        if isOneToOne, replacedTargets.sequence.isEmpty {
+            replacedTargets = Replaced(count: trees[second].presence.count)
+        }
         var said = Array(repeating: Int64(-1), count: count)
         var target = Array(repeating: TreeState.noTarget, count: count)
         var position = Array(repeating: Int32(-1), count: count)
         var kept: [Int32: LinkBatch.Assertion] = [:]
-        for assertion in batch.assertions where isActive(assertion.mention) {
+        for assertion in batch.assertions {
+            let standing = standing(assertion)
+            if standing == .none { continue }
             let child = Int(assertion.first)
             guard isPresent(assertion.first, first), isPresent(assertion.second, second) else {
                 if assertion.isByID { pending.note(assertion, link) }
                 continue
             }
-            if assertion.onlyKeeps {
+            if standing == .keeps {
                 kept[assertion.first] = assertion
-            } else if Int64(assertion.sequence) >= said[child] {
+                continue
+            }
+            // Linking a one-to-one target speaks for its end too, even if a later statement moves the link on.
+            if isOneToOne { replacedTargets.note(assertion.second, assertion.sequence, deletes: false) }
+            if Int64(assertion.sequence) >= said[child] {
                 if said[child] == Int64(assertion.sequence), target[child] == assertion.second, position[child] >= 0 {
                     continue
                 }
@@ -80,9 +90,6 @@ extension SyncTransaction {
                 target[child] = assertion.second
                 position[child] = assertion.saidBy == .second ? assertion.position : -1
             }
-        }
-        if model.links[link].isOneToOne {
-            noteTakenTargets(&replacedTargets, said, target, trees[second].presence.count)
         }
         for child in 0..<count where trees[first].presence[child] != .missing {
             let node = Int32(truncatingIfNeeded: child)
@@ -100,16 +107,7 @@ extension SyncTransaction {
         }
         trees[first].targets[index] = target
         try resolveOrders(link, index: index, positions: position)
-        noteStrays(link, replacedTargets)
-    }
-
-    /// Linking a one-to-one target speaks for its end too.
-    private func noteTakenTargets(_ replaced: inout Replaced, _ said: [Int64], _ target: [Int32], _ count: Int) {
-        if replaced.sequence.isEmpty { replaced = Replaced(count: count) }
-        for child in said.indices where said[child] >= 0 && target[child] >= 0 {
-            let index = Int(target[child])
-            replaced.sequence[index] = max(replaced.sequence[index], said[child])
-        }
+        try noteStrays(link, replacedTargets)
     }
 
     // MARK: Order
@@ -142,8 +140,9 @@ extension SyncTransaction {
         }) {
             let target = trees[first].targets[index][child]
             let isStay = target == trees[first].storedTargets[index][child]
-            if isStay, nextOrder[target] == nil || target == TreeState.otherTarget {
+            if isStay, target == TreeState.otherTarget || stored[child] >= nextOrder[target] ?? TreeState.noOrder {
                 orders[child] = stored[child]
+                if let next = nextOrder[target] { nextOrder[target] = max(next, stored[child] + 1) }
             } else {
                 let next = try nextOrder[target] ?? firstFreeOrder(link, target)
                 orders[child] = next
@@ -216,11 +215,13 @@ extension SyncTransaction {
 
     // MARK: Strays
 
-    /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted.
-    private mutating func noteStrays(_ link: Int, _ replaced: Replaced) {
+    /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted. Rows that the
+    /// service does not know yet stay where they are: its lists cannot have them.
+    private mutating func noteStrays(_ link: Int, _ replaced: Replaced) throws {
         let first = model.links[link].first.tree
         for stray in trees[first].strayLinks where stray.link == link && replaced.at(stray.target) >= 0 {
             let row = StoredRow(tree: first, key: trees[first].strays[stray.stray].key)
+            if replaced.deletes[Int(stray.target)], try isLocal(row) { continue }
             if replaced.deletes[Int(stray.target)] || isKeyless(trees[first].strays[stray.stray].entity) {
                 unlisted.insert(row)
             } else {
@@ -233,9 +234,17 @@ extension SyncTransaction {
 
     /// New rows known only by their owner, which a later statement took the owner from, are not stored.
     private mutating func dropUnownedRows() throws {
+        var pairs: [Int32: Set<Int64>] = [:]
         for reference in plan.ownedRows where trees[reference.tree].presence[reference.node] == .new {
             let owner = plan.rows[reference.tree].owners[Int(plan.rows[reference.tree].nodes[reference.node].owner)]
-            guard model.links[Int(owner.link)].storage == .foreignKey, !isOwned(reference, owner) else { continue }
+            if model.links[Int(owner.link)].storage == .joinTable {
+                if pairs[owner.link] == nil { pairs[owner.link] = heldPairs(Int(owner.link)) }
+                let node = Int32(truncatingIfNeeded: reference.node)
+                let pair = owner.end == .first ? (owner.node, node) : (node, owner.node)
+                if isPresent(owner.node, Int(owner.tree)), pairs[owner.link]?.contains(code(pair)) == true { continue }
+            } else if isOwned(reference, owner) {
+                continue
+            }
             trees[reference.tree].presence[reference.node] = .missing
             for tree in model.trees {
                 for (index, link) in tree.foreignKeys.enumerated() where model.links[link].second.tree == reference.tree
@@ -248,6 +257,21 @@ extension SyncTransaction {
             }
         }
     }
+
+    /// The pairs of a join table that were said to be linked, and neither end of which was spoken for later.
+    private func heldPairs(_ link: Int) -> Set<Int64> {
+        let first = replaced(link, .first)
+        let second = replaced(link, .second)
+        var held: Set<Int64> = []
+        for assertion in plan.links[link].assertions where standing(assertion) == .full {
+            let sequence = Int64(assertion.sequence)
+            guard sequence >= first.at(assertion.first), sequence >= second.at(assertion.second) else { continue }
+            held.insert(code((assertion.first, assertion.second)))
+        }
+        return held
+    }
+
+    private func code(_ pair: (Int32, Int32)) -> Int64 { Int64(pair.0) << 32 | Int64(pair.1) }
 
     private func isOwned(_ reference: ChangePlan.RowReference, _ owner: RowBatch.Owner) -> Bool {
         let first = model.links[Int(owner.link)].first.tree

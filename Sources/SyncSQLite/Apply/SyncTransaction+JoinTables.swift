@@ -82,7 +82,9 @@ extension SyncTransaction {
     private mutating func saidPairs(_ link: Link, _ order: PairOrder) -> [Said] {
         var pairs: [Said] = []
         pairs.reserveCapacity(plan.links[link.id].assertions.count)
-        for assertion in plan.links[link.id].assertions where isActive(assertion.mention) {
+        for assertion in plan.links[link.id].assertions {
+            let standing = standing(assertion)
+            if standing == .none { continue }
             guard isPresent(assertion.first, link.first.tree), isPresent(assertion.second, link.second.tree)
             else {
                 if assertion.isByID { pending.note(assertion, link.id) }
@@ -90,7 +92,7 @@ extension SyncTransaction {
             }
             var pair = Said(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
-                onlyKeeps: assertion.onlyKeeps)
+                onlyKeeps: standing == .keeps)
             if assertion.saidBy == .first {
                 pair.firstPosition = assertion.position
             } else {

@@ -49,7 +49,7 @@ extension SyncTransaction {
             for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
                 note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)
             }
-            for assertion in plan.links[link.id].assertions where isActive(assertion.mention) && !assertion.onlyKeeps {
+            for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
                 for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
                 where !link.side(end).isToMany {
                     note(Spoken(link: link.id, end: end, node: node), assertion.sequence)
@@ -182,8 +182,11 @@ extension SyncTransaction {
 
     /// The target, if it and the owner are stored by now.
     private func arrivedRow(_ reference: PendingReferences.Reference) throws -> StoredRow? {
-        guard try identity(of: reference.owner) != nil else { return nil }
-        return try row(of: reference)
+        guard try identity(of: reference.owner) != nil, let relationship = relationship(of: reference),
+            let target = try row(of: reference), let found = try identity(of: target),
+            model.entity(found.entity, isKindOf: relationship.destination)
+        else { return nil }
+        return target
     }
 
     private mutating func link(
@@ -200,10 +203,13 @@ extension SyncTransaction {
                     relationship, second, first, table: table, column: column, order: order, position: position)
             }
         case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
-            let mine = relationship.end == .first ? firstOrder : secondOrder
-            try insertLink(name, firstColumn, secondColumn, first, second, order: mine, position: position)
+            let table = JoinSQL(
+                table: name, first: firstColumn, second: secondColumn, firstOrder: firstOrder, secondOrder: secondOrder,
+                db: db)
+            let isFirst = relationship.end == .first
+            try insertLink(table, first, second, order: isFirst ? firstOrder : secondOrder, position)
             if model.links[relationship.link].isSymmetric, first != second {
-                try insertLink(name, firstColumn, secondColumn, second, first, order: nil, position: 0)
+                try insertLink(table, second, first, order: isFirst ? secondOrder : firstOrder, position)
             }
         }
     }
@@ -242,19 +248,19 @@ extension SyncTransaction {
         }
     }
 
+    /// Adds a link that has its place in the list that gave it, and is the last one from the other side.
     private mutating func insertLink(
-        _ name: String, _ firstColumn: String, _ secondColumn: String, _ first: StoredRow, _ second: StoredRow,
-        order: String?, position: Int64
+        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, order: String?, _ position: Int64
     ) throws {
-        let orders = order.map { ", \($0.quoted)" } ?? ""
-        var arguments = [first.key.databaseValue, second.key.databaseValue]
-        if order != nil { arguments.append(position.databaseValue) }
+        try table.add(first.key.databaseValue, second.key.databaseValue)
+        let added = db.changesCount
+        report.linksAdded += added
+        guard added > 0, let order else { return }
         try db.execute(
             sql: """
-                INSERT OR IGNORE INTO \(name.quoted) (\(firstColumn.quoted), \(secondColumn.quoted)\(orders))
-                VALUES (?, ?\(order == nil ? "" : ", ?"))
+                UPDATE \(table.table.quoted) SET \(order.quoted) = ?
+                WHERE \(table.first.quoted) = ? AND \(table.second.quoted) = ?
                 """,
-            arguments: StatementArguments(arguments))
-        report.linksAdded += db.changesCount
+            arguments: [position.databaseValue, first.key.databaseValue, second.key.databaseValue])
     }
 }

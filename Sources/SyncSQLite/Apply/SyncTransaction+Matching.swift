@@ -262,7 +262,8 @@ extension SyncTransaction {
         guard Int(owner.position) < stored.count else { return }
         let key = stored[Int(owner.position)]
         guard try accept(rowOf: key, as: reference, pass) else { return }
-        trees[reference.tree].setOwnedKey(key, of: reference.node)
+        trees[reference.tree].setOwnedKey(
+            key, of: reference.node, isHidden: columns[reference.tree].hasHiddenKey)
     }
 
     private mutating func accept(rowOf key: RowKey, as reference: ChangePlan.RowReference, _ pass: Pass) throws -> Bool

@@ -20,7 +20,7 @@ extension SyncTransaction {
     mutating func addStray(_ statement: RawStatement, _ tree: Int, entity: Int, _ watched: [Bool]) {
         guard let key = statement.key(0) else { return }
         let index = trees[tree].strays.count
-        var isNeeded = scansForScope(tree) && model.entity(entity, isKindOf: plan.entity) && !key.isLocal
+        var isNeeded = scansForScope(tree) && model.entity(entity, isKindOf: plan.entity)
         for (position, link) in model.trees[tree].foreignKeys.enumerated() where watched[position] {
             let column = columns[tree].foreignKeys + position
             let targetTree = model.links[link].second.tree

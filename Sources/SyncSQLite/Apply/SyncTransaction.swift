@@ -48,6 +48,7 @@ struct SyncTransaction {
             try sync.writeJoinTables()
             try sync.linkLateReferences()
             try sync.deleteRows()
+            try sync.settleOrders()
             try sync.checkGuard()
             try sync.notifyObservers()
             return sync.finishedResult()

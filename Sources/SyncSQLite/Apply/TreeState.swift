@@ -100,7 +100,9 @@ struct TreeState {
         return false
     }
 
-    mutating func setOwnedKey(_ key: RowKey, of node: Int) {
+    /// Gives a node a key that is not in its slot: hidden (`isHidden`), or local.
+    mutating func setOwnedKey(_ key: RowKey, of node: Int, isHidden: Bool) {
+        if isHidden, case .integer(let hidden) = key { nodeByHiddenKey[hidden] = Int32(truncatingIfNeeded: node) }
         rowKeys[Int32(truncatingIfNeeded: node)] = key
         ownedNodes[key] = Int32(truncatingIfNeeded: node)
     }
