@@ -42,16 +42,12 @@ extension DataStack {
 
     /// A key for a new row that has none of the service's yet.
     ///
-    /// Integers count up from the smallest there is; strings are `local-` and a UUID. As an attribute a key below −2⁶²
-    /// or with this prefix reads as nil. UUIDs are just new: a row inserted with one is like the service's. One inserted
-    /// without gets `local-` and a UUID.
+    /// Integers count up from the smallest there is; strings are `local-` and a UUID; UUIDs are just new.
+    /// As an attribute a key below −2⁶² or with this prefix reads as nil.
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if keys of this type cannot be made here,
     ///   `unknownEntity` or `storeFailure`.
     public func newKey(for entity: String) throws -> JSONValue {
         let compiled = try model.compiled.entity(named: entity)
-        if compiled.keySlot.map({ model.compiled.trees[compiled.tree].attributes[$0].type }) == .uuid {
-            return .string(UUID().uuidString)
-        }
         let key = try reading { db in try self.newKey(for: compiled, in: db) }
         return switch key.storage {
         case .int64(let value): JSONValue(value)
@@ -86,8 +82,10 @@ extension DataStack {
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
             return localKeys.next(for: owner, after: stored).databaseValue
-        case .string, .uuid:
+        case .string:
             return LocalKey.text().databaseValue
+        case .uuid:
+            return UUID().uuidString.databaseValue
         case .date, .decimal, .double, .boolean, .url, .binary, .json, .transformable:
             throw SyncError(
                 .primaryKeyMissing, "a key of type \(attribute.type.rawValue) cannot be made here; give one",

@@ -150,7 +150,8 @@ extension SyncTransaction {
     private func newRowKey(_ tree: Int, _ entity: Int, next: inout Int64?) throws -> RowKey {
         let table = columns[tree]
         let type = model.entities[entity].keySlot.map { model.trees[tree].attributes[$0].type }
-        if !table.hasHiddenKey, type == .string || type == .uuid { return .text(LocalKey.text()) }
+        if !table.hasHiddenKey, type == .string { return .text(LocalKey.text()) }
+        if !table.hasHiddenKey, type == .uuid { return .text(UUID().uuidString) }
         let condition = table.hasHiddenKey ? "" : " WHERE \(table.keyColumn) < \(LocalKey.integerBound)"
         let value =
             try next

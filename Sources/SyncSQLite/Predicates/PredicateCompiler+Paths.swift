@@ -88,7 +88,7 @@ extension PredicateCompiler {
     private func localKeys(_ type: AttributeType) -> PredicateOperand.LocalKeys? {
         switch type {
         case .integer: .integer
-        case .string, .uuid: .text
+        case .string: .text
         default: nil
         }
     }
