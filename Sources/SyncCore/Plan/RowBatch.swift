@@ -108,6 +108,43 @@ package struct RowBatch: Sendable {
         nodes[node].lastVersion = version
     }
 
+    /// Moves what was said of one node to another, because both turned out to be the same row. What comes later in the
+    /// document wins.
+    mutating func absorb(_ node: Int, into other: Int) {
+        let taken = versionChain(node)
+        nodes[node].firstVersion = -1
+        nodes[node].lastVersion = -1
+        let kept = versionChain(other)
+        let all = (kept + taken).sorted()
+        guard let first = all.first, let last = all.last else { return }
+        if versions[first].mention < 0 {
+            for version in all.dropFirst() {
+                for slot in 0..<stride where slots[version * stride + slot].kind != .absent {
+                    slots[first * stride + slot] = slots[version * stride + slot]
+                }
+            }
+            nodes[other].firstVersion = Int32(truncatingIfNeeded: first)
+            nodes[other].lastVersion = Int32(truncatingIfNeeded: first)
+            return
+        }
+        for (version, next) in zip(all, all.dropFirst()) { versions[version].next = Int32(truncatingIfNeeded: next) }
+        versions[last].next = -1
+        nodes[other].firstVersion = Int32(truncatingIfNeeded: first)
+        nodes[other].lastVersion = Int32(truncatingIfNeeded: last)
+    }
+
+    private func versionChain(_ node: Int) -> [Int] {
+        var chain: [Int] = []
+        var version = Int(nodes[node].firstVersion)
+        while version >= 0 {
+            chain.append(version)
+            version = Int(versions[version].next)
+        }
+        return chain
+    }
+
+    mutating func setOwner(_ node: Int32, of place: Int) { owners[place].node = node }
+
     /// Makes room for `factor` times what is here.
     mutating func reserve(_ factor: Double) {
         nodes.reserveCapacity(Int(Double(nodes.count) * factor))

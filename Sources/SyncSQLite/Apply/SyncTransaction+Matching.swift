@@ -19,6 +19,7 @@ extension SyncTransaction {
             try matchKeyedRows(tree.id, pass)
         }
         for reference in plan.ownedRows { try matchOwnedRow(reference, pass) }
+        try mergeDuplicates(pass)
         resolveHiddenTargets()
         try collectStrays()
     }
@@ -261,9 +262,26 @@ extension SyncTransaction {
             of: StoredRow(tree: Int(owner.tree), key: ownerKey), link: Int(owner.link), from: owner.end)
         guard Int(owner.position) < stored.count else { return }
         let key = stored[Int(owner.position)]
+        if let known = self.node(of: key, reference.tree), trees[reference.tree].presence[Int(known)] == .stored {
+            duplicates[reference] = Int(known)
+            // For what it owns; it is dropped once all are met.
+            trees[reference.tree].presence[reference.node] = .stored
+            trees[reference.tree].rowKeys[Int32(truncatingIfNeeded: reference.node)] = key
+            return
+        }
         guard try accept(rowOf: key, as: reference, pass) else { return }
         trees[reference.tree].setOwnedKey(
             key, of: reference.node, isHidden: columns[reference.tree].hasHiddenKey)
+    }
+
+    private mutating func mergeDuplicates(_ pass: Pass) throws {
+        mergeDuplicates()
+        guard pass == .both else { return }
+        for (duplicate, kept) in duplicates {
+            guard let key = trees[duplicate.tree].rowKey(kept, plan.rows[duplicate.tree], pool) else { continue }
+            trees[duplicate.tree].clearDirty(kept)
+            _ = try accept(rowOf: key, as: .init(tree: duplicate.tree, node: kept), .compare)
+        }
     }
 
     private mutating func accept(rowOf key: RowKey, as reference: ChangePlan.RowReference, _ pass: Pass) throws -> Bool

@@ -4,7 +4,7 @@ import SyncCore
 /// One sync inside its transaction: a plan against the stored rows. Reads top to bottom.
 struct SyncTransaction {
     let db: Database
-    let plan: ChangePlan
+    private(set) var plan: ChangePlan
     let model: CompiledModel
     let layout: StoreLayout
     let pool: TextPool
@@ -30,6 +30,8 @@ struct SyncTransaction {
     var orphans: Set<StoredRow> = []
     /// Rows deleted because the scope of the root, not a list or a rule, left them out.
     var rootDoomed: Set<StoredRow> = []
+    /// Nodes without a key that met a row another node had met, and that node.
+    var duplicates: [ChangePlan.RowReference: Int] = [:]
     var unresolved: [SyncResult.UnresolvedReference] = []
     var steps = 0
 
@@ -95,6 +97,16 @@ struct SyncTransaction {
         let mergedFrom = plan.rows[tree].versions.count
         if version < mergedFrom { return plan.rows[tree].slots[version * stride + slot] }
         return trees[tree].merged[(version - mergedFrom) * stride + slot]
+    }
+
+    /// Makes each row that several nodes met one node.
+    mutating func mergeDuplicates() {
+        guard !duplicates.isEmpty else { return }
+        plan.merge(duplicates)
+        for (node, kept) in duplicates {
+            trees[node.tree].drop(node.node)
+            trees[node.tree].values[kept] = plan.rows[node.tree].nodes[kept].firstVersion
+        }
     }
 
     /// The parent must be stored.

@@ -107,6 +107,17 @@ struct TreeState {
         ownedNodes[key] = Int32(truncatingIfNeeded: node)
     }
 
+    /// Forgets a node whose row is another node's.
+    mutating func drop(_ node: Int) {
+        presence[node] = .missing
+        values[node] = -1
+        rowKeys[Int32(truncatingIfNeeded: node)] = nil
+    }
+
+    mutating func clearDirty(_ node: Int) {
+        for word in 0..<words { dirty[node * words + word] = 0 }
+    }
+
     /// The key a node's row is stored under.
     func rowKey(_ node: Int, _ batch: RowBatch, _ pool: TextPool) -> RowKey? {
         rowKeys[Int32(truncatingIfNeeded: node)] ?? RowKey(batch.nodes[node].key, pool)
