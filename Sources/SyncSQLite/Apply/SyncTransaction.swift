@@ -41,6 +41,7 @@ struct SyncTransaction {
     ) throws -> SyncResult {
         try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
+            try sync.checkPredicate()
             try sync.findParent()
             try sync.matchRows()
             try sync.decideWhichRecordsCount()
@@ -107,6 +108,12 @@ struct SyncTransaction {
             trees[node.tree].drop(node.node)
             trees[node.tree].values[kept] = plan.rows[node.tree].nodes[kept].firstVersion
         }
+    }
+
+    /// The predicate must be one on the entity, also where nothing is deleted by it.
+    private func checkPredicate() throws {
+        guard let predicate else { return }
+        _ = try PredicateSQL(predicate, on: model.entities[plan.entity], layout: layout, alias: "scope")
     }
 
     /// The parent must be stored.

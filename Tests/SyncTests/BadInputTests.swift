@@ -1,0 +1,194 @@
+import Foundation
+import Sync
+import Testing
+
+/// Bad payloads and bad calls: each has its error code and its place, and leaves the store as it was.
+@Suite("Bad input is refused and changes nothing")
+struct BadInputTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        var json: String
+        var code: SyncError.Code
+        var path: String?
+        var line: Int?
+        var column: Int?
+        var testDescription: String { String(json.prefix(60)) }
+
+        init(
+            _ json: String, _ code: SyncError.Code, path: String? = nil, line: Int? = nil, column: Int? = nil
+        ) {
+            (self.json, self.code, self.path, self.line, self.column) = (json, code, path, line, column)
+        }
+    }
+
+    static let payloads: [Case] = [
+        Case("", .malformedJSON, line: 1, column: 1), Case("  \n ", .malformedJSON, line: 2, column: 2),
+        Case("[{\"id\": 1}", .malformedJSON, line: 1, column: 11),
+        Case("[{\"id\": 2}, ]", .malformedJSON, line: 1, column: 13),
+        Case("[{\"id\": 2,}]", .malformedJSON, line: 1, column: 11),
+        Case("[{\"id\" 2}]", .malformedJSON, line: 1, column: 8),
+        Case("[{id: 2}]", .malformedJSON, line: 1, column: 3), Case("[{'id': 2}]", .malformedJSON, line: 1, column: 3),
+        Case("[{\"id\": 02}]", .malformedJSON, line: 1, column: 9),
+        Case("[{\"id\": NaN}]", .malformedJSON, line: 1, column: 9),
+        Case("[{\"id\": 2}] x", .malformedJSON, line: 1, column: 13),
+        Case("[{\"id\": 2}]\n// end", .malformedJSON, line: 2, column: 1),
+        Case("[{\"id\": 2, \"name\": \"\\x\"}]", .malformedJSON, line: 1, column: 21),
+        Case("[{\"id\": 2, \"name\": \"\\ud800\"}]", .malformedJSON, line: 1, column: 21),
+        Case("[{\"id\": 2, \"name\": \"a\nb\"}]", .malformedJSON, line: 1, column: 22),
+        Case(String(repeating: "[", count: 1_000_000), .nestingTooDeep, line: 1, column: 513),
+        Case(String(repeating: "{\"a\":", count: 100_000), .nestingTooDeep),
+        Case("7", .recordExpected, path: "$"), Case("null", .recordExpected, path: "$"),
+        Case("\"users\"", .recordExpected, path: "$"), Case("[{\"id\": 2}, 5]", .recordExpected, path: "[1]"),
+        Case("[[{\"id\": 2}]]", .recordExpected, path: "[0]"), Case("[null]", .recordExpected, path: "[0]"),
+    ]
+
+    @Test("in every payload", arguments: payloads)
+    func payload(_ bad: Case) async throws {
+        let error = try await failure { stack in
+            try await Sync.changes(Data(bad.json.utf8), inEntity: "User", stack: stack)
+        }
+        #expect(error.code == bad.code)
+        if let path = bad.path { #expect(error.path == path) }
+        if let line = bad.line { #expect(error.line == line) }
+        if let column = bad.column { #expect(error.column == column) }
+    }
+
+    @Test(
+        "in text that is not UTF-8",
+        arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0x80]] as [[UInt8]])
+    func encoding(_ bytes: [UInt8]) async throws {
+        let json = Data("[{\"id\": 2, \"name\": \"".utf8) + Data(bytes) + Data("\"}]".utf8)
+        let error = try await failure { try await Sync.changes(json, inEntity: "User", stack: $0) }
+        #expect(error.code == .invalidUTF8)
+        #expect(error.column == 21)
+    }
+
+    typealias Call = @Sendable (DataStack) async throws -> SyncResult
+    private static let one: JSONValue = [["id": 2]]
+
+    static let calls: [(String, SyncError.Code, Call)] = [
+        ("unknown entity", .unknownEntity, { try await Sync.changes(one, inEntity: "Robot", stack: $0) }),
+        ("keyless entity", .keylessEntity, { try await Sync.changes(one, inEntity: "Address", stack: $0) }),
+        ("abstract entity", .abstractEntity, { try await Sync.changes(one, inEntity: "Animal", stack: $0) }),
+        (
+            "unknown parent entity", .unknownEntity,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Robot", 1)) }
+        ),
+        (
+            "parent that is not stored", .parentNotFound,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 99), relationship: "members") }
+        ),
+        (
+            "parent id of another type", .valueDoesNotFit,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", "x"), relationship: "members") }
+        ),
+        (
+            "two relationships from the parent", .ambiguousRelationship,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 1)) }
+        ),
+        (
+            "unknown relationship of the parent", .unknownRelationship,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, parent: ("Team", 1), relationship: "fans") }
+        ),
+        (
+            "relationship without a parent", .invalidOption,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, relationship: "members") }
+        ),
+        (
+            "broken predicate", .invalidPredicate,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, predicate: .where("age >")) }
+        ),
+        (
+            "predicate on an unknown attribute", .invalidPredicate,
+            { try await Sync.changes(one, inEntity: "User", stack: $0, predicate: .where("wings == 2")) }
+        ),
+        (
+            "value that does not fit, strictly", .valueDoesNotFit,
+            {
+                try await Sync.changes(
+                    [["id": 2, "age": "old"]] as JSONValue, inEntity: "User", stack: $0,
+                    options: SyncOptions(isStrict: true))
+            }
+        ),
+        (
+            "more deletions than allowed", .deletionGuard,
+            {
+                try await Sync.changes(
+                    one, inEntity: "User", stack: $0, options: SyncOptions(deletionGuard: .fraction(0.5)))
+            }
+        ),
+        ("denied deletion", .deletionDenied, { try await Sync.changes([["id": 9]], inEntity: "Team", stack: $0) }),
+        (
+            "number that is not JSON", .valueDoesNotFit,
+            { try await Sync.changes([["id": .number("1x")]] as JSONValue, inEntity: "User", stack: $0) }
+        ),
+        (
+            "Swift value without a JSON form", .valueDoesNotFit,
+            { try await Sync.changes([["id": 2, "age": Double.nan]] as [[String: Any]], inEntity: "User", stack: $0) }
+        ),
+        (
+            "key path that is not there", .keyPathNotFound,
+            {
+                var options = SyncOptions()
+                options.keyPath = ["data", "users"]
+                return try await Sync.changes(
+                    Data("{\"data\": {}}".utf8), inEntity: "User", stack: $0, options: options)
+            }
+        ),
+    ]
+
+    @Test("in every call", arguments: calls.indices)
+    func call(_ index: Int) async throws {
+        let (name, code, call) = Self.calls[index]
+        let error = try await failure(call)
+        #expect(error.code == code, "\(name): \(error)")
+        #expect(!error.message.isEmpty)
+    }
+
+    // MARK: The store
+
+    private func failure(_ call: Call) async throws -> SyncError {
+        let stack = try await stored()
+        let before = try await stack.contents()
+        let changes = try await stack.totalChanges()
+        var found: SyncError?
+        do {
+            _ = try await call(stack)
+            Issue.record("the call should have failed")
+        } catch let error as SyncError {
+            found = error
+        }
+        #expect(try await stack.contents() == before)
+        // What only the deletions show is found after writing, and rolled back.
+        if found?.code != .deletionGuard, found?.code != .deletionDenied {
+            #expect(try await stack.totalChanges() == changes)
+        }
+        return try #require(found)
+    }
+
+    private func stored() async throws -> DataStack {
+        let stack = try DataStack.inMemory(
+            Model(entities: [
+                Entity(
+                    "User",
+                    attributes: [Attribute("id", .integer), Attribute("name", .string), Attribute("age", .integer)],
+                    relationships: [
+                        Relationship("team", to: "Team", inverse: "members"),
+                        Relationship("coaches", to: "Team", inverse: "coach"),
+                        Relationship("address", to: "Address"),
+                    ]),
+                Entity(
+                    "Team", attributes: [Attribute("id", .integer)],
+                    relationships: [
+                        Relationship("members", to: "User", many: true, inverse: "team", deleteRule: .deny),
+                        Relationship("coach", to: "User", many: true, inverse: "coaches"),
+                    ]),
+                Entity("Address", attributes: [Attribute("street", .string)]),
+                Entity("Animal", isAbstract: true, attributes: [Attribute("id", .integer)]),
+            ]))
+        let users: JSONValue = [
+            ["id": 1, "name": "Ada", "age": 36, "team": ["id": 1], "address": ["street": "A"]], ["id": 3], ["id": 4],
+        ]
+        try await Sync.changes(users, inEntity: "User", stack: stack)
+        return stack
+    }
+}
