@@ -5,13 +5,15 @@ package enum AttributeNaming {
 
     /// The attribute a key fills, and how strongly: a lower number wins.
     ///
-    /// Remote key, own name, camelCase of the key, own snake_case form, reserved word, `id`. Model order breaks ties.
+    /// Remote key, own name, camelCase of the key, own snake_case form, reserved word, `id`, and last a
+    /// name that differs only in how it writes acronyms (`userId` for `userID`). Model order breaks ties.
     package static func attribute(
         forKey key: String, in entity: CompiledEntity, of model: CompiledModel
     ) -> (slot: Int, strength: Int)? {
         let attributes = entity.slots.map { ($0, model.trees[entity.tree].attributes[$0]) }
         let variants = Inflection.camelCaseVariants(key)
         let prefixed = prefixedNames(of: key, entity, model)
+        let snake = Inflection.snakeCase(key)
         let rules: [(Attribute) -> Bool] = [
             { $0.remoteKey == key },
             { $0.name == key },
@@ -19,6 +21,7 @@ package enum AttributeNaming {
             { Inflection.snakeCase($0.name) == key },
             { prefixed.contains($0.name) },
             { isID($0.name) && (key == "id" || variants.contains("id")) },
+            { Inflection.snakeCase($0.name) == snake },
         ]
         for (strength, rule) in rules.enumerated() {
             if let found = attributes.first(where: { rule($0.1) }) { return (found.0, strength) }
