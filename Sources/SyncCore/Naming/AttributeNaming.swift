@@ -21,7 +21,7 @@ package enum AttributeNaming {
             { Inflection.snakeCase($0.name) == key },
             { prefixed.contains($0.name) },
             { isID($0.name) && (key == "id" || variants.contains("id")) },
-            { Inflection.snakeCase($0.name) == snake },
+            { Inflection.snakeCase($0.name) == snake && $0.name.lowercased() == key.lowercased() },
         ]
         for (strength, rule) in rules.enumerated() {
             if let found = attributes.first(where: { rule($0.1) }) { return (found.0, strength) }
