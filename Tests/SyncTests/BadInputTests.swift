@@ -62,6 +62,22 @@ struct BadInputTests {
         #expect(error.column == 21)
     }
 
+    @Test(
+        "in values that only look right",
+        arguments: [("b", "\"aa=a\""), ("b", "\"aGVsbG9=\""), ("b", "\"aGk\""), ("s", "1e2000000"), ("s", "[1]")])
+    func value(_ key: String, _ json: String) async throws {
+        let entity = Entity(
+            "File", attributes: [Attribute("id", .integer), Attribute("b", .binary), Attribute("s", .string)])
+        let stack = try DataStack.inMemory(Model(entities: [entity]))
+        try await Sync.changes([["id": 1, "b": "aGk=", "s": "kept"]] as JSONValue, inEntity: "File", stack: stack)
+        let before = try await stack.contents()
+        let payload = Data("[{\"id\": 1, \"\(key)\": \(json)}]".utf8)
+        let result = try await Sync.changes(payload, inEntity: "File", stack: stack)
+        #expect(result.diagnostics.map(\.kind) == [.valueDoesNotFit])
+        #expect(result.diagnostics.map(\.path) == ["[0].\(key)"])
+        #expect(try await stack.contents() == before)
+    }
+
     typealias Call = @Sendable (DataStack) async throws -> SyncResult
     private static let one: JSONValue = [["id": 2]]
 

@@ -123,7 +123,9 @@ package enum Coercion {
     }
 
     private static func binary(_ text: Bytes, _ arena: inout [UInt8]) -> Slot? {
-        guard let data = Data(base64Encoded: String(decoding: text, as: UTF8.self)) else { return nil }
+        // Foundation also decodes text that no encoder writes, such as `aa=a`: what it reads must give the text again.
+        let encoded = String(decoding: text, as: UTF8.self)
+        guard let data = Data(base64Encoded: encoded), data.base64EncodedString() == encoded else { return nil }
         let start = arena.count
         arena += data
         return Slot(kind: .arenaBlob, length: UInt32(truncatingIfNeeded: data.count), bits: UInt64(start))

@@ -7,6 +7,8 @@ package enum NumberText {
         var exponent = 0
     }
 
+    private static let maximumExponent = 1_000_000
+
     /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
         Array(text.utf8).withUnsafeBufferPointer { bytes in
@@ -17,9 +19,9 @@ package enum NumberText {
         }
     }
 
-    /// Takes a number apart; nil if the text is none. `+`, leading zeros and a bare point are accepted: strings in the
+    /// Takes a number apart; nil if the text is none, or has an exponent beyond a million that is not to be clamped. `+`, leading zeros and a bare point are accepted: strings in the
     /// wild have them.
-    static func parts(_ text: UnsafeBufferPointer<UInt8>) -> Parts? {
+    static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
         if index < text.count, text[index] == 0x2D || text[index] == 0x2B {
@@ -42,6 +44,8 @@ package enum NumberText {
         guard sawDigit else { return nil }
         if index < text.count {
             guard text[index] | 0x20 == 0x65, let exponent = exponent(text, from: index + 1) else { return nil }
+            // Zero is zero whatever its exponent; any other number must keep its own.
+            if abs(exponent) > maximumExponent, !parts.digits.isEmpty, !clampsExponent { return nil }
             parts.exponent += exponent
         }
         while parts.digits.last == 0x30 {
@@ -63,7 +67,7 @@ package enum NumberText {
         var value = 0
         while index < text.count {
             guard 0x30...0x39 ~= text[index] else { return nil }
-            value = min(value * 10 + Int(text[index] - 0x30), 1_000_000)
+            value = min(value * 10 + Int(text[index] - 0x30), maximumExponent + 1)
             index += 1
         }
         return isNegative ? -value : value
@@ -106,7 +110,9 @@ package enum NumberText {
     /// The nearest double; nil for text that is no number, and beyond its range.
     package static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if let quick = plainDouble(text) { return quick }
-        guard parts(text) != nil, let value = Double(Substring(decoding: text, as: UTF8.self)), value.isFinite else {
+        guard parts(text, clampsExponent: true) != nil, let value = Double(Substring(decoding: text, as: UTF8.self)),
+            value.isFinite
+        else {
             return nil
         }
         return value
