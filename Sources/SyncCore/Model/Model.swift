@@ -13,6 +13,9 @@ public struct Model: Sendable, Hashable {
     /// What mapping and storing need, worked out once.
     package let compiled: CompiledModel
 
+    /// The code behind the transformers that attributes name. See ``registering(_:)``.
+    package private(set) var transformers: [String: AttributeTransformer] = [:]
+
     /// Checks the entities together and completes inverses that only one side names.
     ///
     /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
@@ -31,6 +34,18 @@ public struct Model: Sendable, Hashable {
     /// The entity with this name, if the model has it.
     public func entity(named name: String) -> Entity? {
         compiled.entityID(name).map { entities[$0] }
+    }
+
+    /// The same model with code for the transformers it names; a later one of the same name replaces an earlier one.
+    public func registering(_ transformers: AttributeTransformer...) -> Model {
+        var model = self
+        for transformer in transformers { model.transformers[transformer.name] = transformer }
+        return model
+    }
+
+    /// The registered transformer of an attribute.
+    package func transformer(of attribute: Attribute) -> AttributeTransformer? {
+        attribute.transformer.flatMap { transformers[$0] }
     }
 
     /// Whether both declare the same entities.
