@@ -1,4 +1,4 @@
-package import GRDB
+public import GRDB
 public import SyncCore
 
 extension DataStack {
@@ -48,7 +48,8 @@ extension DataStack {
 
     // MARK: In one read
 
-    package func fetch(
+    /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func fetch(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil, in db: Database
     ) throws -> [Record] {
@@ -59,7 +60,8 @@ extension DataStack {
         return try select.fetch(db, sql, arguments)
     }
 
-    package func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
+    /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
         let entity = try model.compiled.entity(named: entity)
         guard let slot = entity.keySlot else {
             throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
@@ -67,14 +69,16 @@ extension DataStack {
         let attribute = model.compiled.trees[entity.tree].attributes[slot]
         guard let value = Coercion.storedValue(id, as: attribute.type), !value.isNull else { return nil }
         let select = RecordSQL(entity, layout)
-        let condition = (select.condition.map { "\($0) AND " } ?? "") + "\(select.column(attribute.name)) = ?"
+        let key = ColumnValue.bound(ColumnValue.databaseValue(value, as: attribute.type))
+        let condition =
+            (select.condition.map { "\($0) AND " } ?? "") + "\(select.column(attribute.name)) = \(key.sql)"
         return try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)",
-            [ColumnValue.databaseValue(value, as: attribute.type)]
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)", [key.value]
         ).first
     }
 
-    package func count(_ entity: String, where predicate: RecordPredicate = .all, in db: Database) throws -> Int {
+    /// How many rows an entity has, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func count(_ entity: String, where predicate: RecordPredicate = .all, in db: Database) throws -> Int {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
         let sql = "SELECT count(*) FROM \(select.from)\(condition)"

@@ -1,4 +1,4 @@
-package import GRDB
+public import GRDB
 import SyncCore
 
 extension DataStack {
@@ -15,7 +15,8 @@ extension DataStack {
         try await reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
-    package func targets(of record: Record, _ relationship: String, in db: Database) throws -> [Record] {
+    /// The rows a relationship leads to, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func targets(of record: Record, _ relationship: String, in db: Database) throws -> [Record] {
         guard let relationship = record.type.relationship(named: relationship) else {
             throw StoreFailure.unknownRelationship(relationship, of: record.type)
         }

@@ -16,6 +16,16 @@ extension JSONValue {
         self = try bytes.withUnsafeBufferPointer { try JSONValue(parsing: $0) }
     }
 
+    /// What `JSONSerialization` gives, and the Swift values people put beside it.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
+    package init(any value: Any) throws {
+        var tape = JSONTape()
+        var bytes: [UInt8] = []
+        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "$")
+        self = bytes.withUnsafeBufferPointer { tape.value(at: 0, in: $0) }
+    }
+
     private init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = JSONScanner(bytes, maximumDepth: 512)
         var tape = JSONTape()

@@ -7,22 +7,22 @@ package struct AttributeMapper {
     package let diagnostics: [Diagnostic]
 
     /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
-    package init(_ record: JSONValue, of entity: CompiledEntity, in model: CompiledModel) throws {
+    package init(_ record: JSONValue, of entity: CompiledEntity, in model: Model) throws {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
         }
         var tape = JSONTape()
         var bytes: [UInt8] = []
         try JSONTapeBuilder.append(record, to: &tape, bytes: &bytes)
-        let plan = ChangePlan(model: model, entity: entity.id, operations: .all, payload: Data())
-        var mapper = PayloadMapper(plan, options: SyncOptions())
+        let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
+        var mapper = PayloadMapper(plan, options: SyncOptions(), transformers: model.transformers)
         let slots = try bytes.withUnsafeBufferPointer { try mapper.attributes(tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
         bytes.withUnsafeBufferPointer { bytes in
             mapper.plan.arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: bytes, arena: arena)
                 for slot in entity.slots {
-                    let attribute = model.trees[entity.tree].attributes[slot]
+                    let attribute = model.compiled.trees[entity.tree].attributes[slot]
                     values[attribute.name] = StoredValue(slots[slot], as: attribute.type, pool)
                 }
             }

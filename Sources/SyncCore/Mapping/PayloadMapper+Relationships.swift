@@ -154,8 +154,8 @@ extension PayloadMapper {
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
     ) -> Int? {
         let destination = model.entities[relationship.destination]
-        guard let type = relationship.keyType, let keyOwner = destination.keyOwner,
-            let key = Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena), key.kind != .null
+        guard let type = relationship.keyType, let keySlot = destination.keySlot, let keyOwner = destination.keyOwner,
+            let key = value(tape, at: token, for: keySlot, of: destination.tree, as: type, bytes), key.kind != .null
         else {
             report(
                 .valueDoesNotFit, entity, bytes,

@@ -37,21 +37,29 @@ package struct PayloadMapper {
     private let trees: [Int]
     private let types: [[AttributeType]]
     private let isRequired: [[Bool]]
+    /// By tree and slot; empty for a tree of attributes that have none.
+    private let transformers: [[AttributeTransformer?]]
     var tables: [KeyTable]
     var scratch: [Slot] = []
     var strengths: [UInt8] = []
     var candidates: [Candidate] = []
     var path = PayloadPath()
+    /// The key of the only root record, where the caller knows it better than the record.
+    var rootKey: Slot?
     /// The place of the last statement about links; the root list's own is 0.
     var sequence: UInt32 = 0
 
-    init(_ plan: ChangePlan, options: SyncOptions) {
+    init(_ plan: ChangePlan, options: SyncOptions, transformers: [String: AttributeTransformer]) {
         self.plan = plan
         self.model = plan.model
         self.options = options
         trees = model.entities.map(\.tree)
         types = model.trees.map { $0.attributes.map(\.type) }
         isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
+        self.transformers = model.trees.map { tree in
+            let found = tree.attributes.map { $0.transformer.flatMap { transformers[$0] } }
+            return found.allSatisfy { $0 == nil } ? [] : found
+        }
         tables = model.entities.map { KeyTable(entity: $0.id, path: []) }
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
@@ -91,6 +99,7 @@ package struct PayloadMapper {
         defer { candidates.removeLast(candidates.count - firstCandidate) }
         resetScratch(types[trees[entity]].count)
         try scan(tape, object: token, table: entity, bytes)
+        if place.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
         guard let mapped = commit(as: entity, place, bytes) else { return nil }
         var index = firstCandidate
         while index < candidates.count {
@@ -179,9 +188,7 @@ package struct PayloadMapper {
         strengths[slot] = UInt8(truncatingIfNeeded: strength)
         let tree = trees[tables[table].entity]
         let type = types[tree][slot]
-        if type == .transformable {
-            scratch[slot] = .null
-        } else if let value = Coercion.slot(tape, at: key + 1, as: type, bytes: bytes, arena: &plan.arena) {
+        if let value = value(tape, at: key + 1, for: slot, of: tree, as: type, bytes) {
             scratch[slot] = value.kind == .null && isRequired[tree][slot] ? .absent : value
         } else {
             scratch[slot] = .absent
@@ -190,6 +197,18 @@ package struct PayloadMapper {
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
                 "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
         }
+    }
+
+    /// The value of an attribute: by its transformer if it has one, else by the coercion table.
+    @inline(__always)
+    mutating func value(
+        _ tape: JSONTape, at token: Int, for slot: Int, of tree: Int, as type: AttributeType, _ bytes: Bytes
+    ) -> Slot? {
+        if !transformers[tree].isEmpty, tape.tokens[token].kind != .null, let transformer = transformers[tree][slot] {
+            return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
+        }
+        if type == .transformable { return .null }
+        return Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena)
     }
 
     /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.

@@ -12,11 +12,12 @@ package struct PayloadStaging {
     /// Checks the entity and the parent.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
-    ///   `ambiguousRelationship`, `valueDoesNotFit` (a parent id of another type).
+    ///   `ambiguousRelationship`, `valueDoesNotFit` (a parent id of another type), `invalidOption`.
     package init(
         inEntity name: String, of model: Model, parent: (entity: String, id: JSONValue)?, relationship: String?,
         operations: SyncOperations, options: SyncOptions
     ) throws {
+        try options.deletionGuard?.validate()
         let compiled = model.compiled
         let entity = try compiled.entity(named: name)
         guard !entity.isAbstract else {
@@ -35,7 +36,7 @@ package struct PayloadStaging {
             try plan.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
         }
-        mapper = PayloadMapper(plan, options: options)
+        mapper = PayloadMapper(plan, options: options, transformers: model.transformers)
         keyPath = options.keyPath
     }
 
@@ -72,6 +73,17 @@ package struct PayloadStaging {
                 .recordExpected, "an array of records is expected",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
+    }
+
+    /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
+    ///
+    /// - Throws: ``SyncError`` `recordExpected`, and what mapping throws.
+    package consuming func plan(singleRecord record: JSONValue, key: StoredValue? = nil) throws -> ChangePlan {
+        guard case .object = record else {
+            throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
+        }
+        mapper.rootKey = key?.slot(arena: &mapper.plan.arena)
+        return try plan([record])
     }
 
     /// What is at the key path.

@@ -52,7 +52,7 @@ package struct ChangePlan: Sendable {
     package internal(set) var payload: Data
     package internal(set) var arena: [UInt8] = []
 
-    init(model: CompiledModel, entity: Int, operations: SyncOperations, payload: Data) {
+    package init(model: CompiledModel, entity: Int, operations: SyncOperations, payload: Data) {
         self.model = model
         self.entity = entity
         self.operations = operations
@@ -72,6 +72,13 @@ package struct ChangePlan: Sendable {
     /// A non-empty list in which no record could be read says nothing about what is missing from it.
     package var canDelete: Bool {
         operations.contains(.delete) && (rootRecords == 0 || readableRootRecords > 0)
+    }
+
+    /// The key of the root record of a payload of one; nil if it has none.
+    package var rootKey: StoredValue? {
+        let compiled = model.entities[entity]
+        guard let slot = compiled.keySlot, let node = rows[compiled.tree].nodes.first(where: \.isRoot) else { return nil }
+        return withTexts { StoredValue(node.key, as: model.trees[compiled.tree].attributes[slot].type, $0) }
     }
 
     /// Gives `body` access to the texts of the slots.

@@ -1,5 +1,5 @@
 /// How a sync treats its payload, beyond what it may do (``SyncOperations``).
-public struct SyncOptions: Sendable, Hashable {
+public struct SyncOptions: Sendable {
     /// Which stored rows a payload speaks for when no predicate and no parent say it.
     public enum Scope: Sendable, Hashable {
         /// The whole entity; for an entity with a to-one relationship to itself, its roots only.

@@ -5,6 +5,15 @@ public enum RecordKey: Sendable, CustomStringConvertible {
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
 
+    /// The key as JSON, which coerces back to it.
+    package var json: JSONValue {
+        switch self {
+        case .integer(let value): JSONValue(value)
+        case .double(let value): JSONValue(floatLiteral: value)
+        case .text(let value): .string(value)
+        }
+    }
+
     /// The key as text.
     public var description: String {
         switch self {

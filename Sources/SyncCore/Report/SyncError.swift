@@ -4,7 +4,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
         case malformedJSON, invalidUTF8, nestingTooDeep, recordExpected, keyPathNotFound, valueDoesNotFit
-        case primaryKeyMissing, keyTaken
+        case primaryKeyMissing, keyTaken, entityMismatch
         // Model
         case invalidModel, unreadableModel, unknownEntity, abstractEntity, keylessEntity
         case unknownAttribute, unknownRelationship, ambiguousRelationship

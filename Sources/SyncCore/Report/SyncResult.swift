@@ -114,6 +114,19 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// What happened to one entity's rows; all zero if the payload did not reach it.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
+    /// Adds an attribute to what was written of a row.
+    package mutating func addUpdate(of attribute: String, entity: String, key: RecordKey) {
+        var changes = self[entity]
+        if let place = changes.updated.firstIndex(where: { $0.key == key }) {
+            changes.updated[place].changed.append(attribute)
+        } else {
+            changes.updated.append(Update(key: key, changed: [attribute]))
+            changes.updatedCount += 1
+            changes.unchangedCount = max(0, changes.unchangedCount - 1)
+        }
+        entities[entity] = changes
+    }
+
     /// Whether the store is as it was.
     public var isEmpty: Bool {
         entities.values.allSatisfy(\.isEmpty) && linksAdded == 0 && linksRemoved == 0

@@ -5,8 +5,8 @@ import SyncCore
 // that frees into the scope or leaves without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
-        var doomed = unlisted.union(try scopeRows(isFirstRound: true))
-        rootDoomed = doomed.subtracting(unlisted)
+        rootDoomed.formUnion(try scopeRows(isFirstRound: true).subtracting(unlisted))
+        var doomed = unlisted.union(rootDoomed)
         doomed.formUnion(try ownerlessRows())
         while !doomed.isEmpty {
             let closure = try closure(of: doomed)

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 
@@ -53,6 +54,19 @@ struct SyncTransaction {
             try sync.deleteRows()
             try sync.settleOrders()
             try sync.checkGuard()
+            try sync.notifyObservers()
+            return sync.finishedResult()
+        }
+    }
+
+    /// Deletes one stored row by the delete rules of the model.
+    static func delete(_ row: Record, layout: StoreLayout, in db: Database) throws -> SyncResult {
+        let plan = ChangePlan(model: layout.model, entity: row.type.id, operations: [], payload: Data())
+        return try plan.withTexts { pool in
+            var sync = try SyncTransaction(plan, nil, SyncOptions(), layout, pool, db)
+            guard let key = RowKey(row.rowKey) else { return SyncResult(entity: row.entity) }
+            sync.rootDoomed = [StoredRow(tree: row.type.tree, key: key)]
+            try sync.deleteRows()
             try sync.notifyObservers()
             return sync.finishedResult()
         }

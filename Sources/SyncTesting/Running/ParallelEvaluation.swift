@@ -16,7 +16,7 @@ struct ParallelEvaluation: Sendable {
         let perCase = stepped.isEmpty ? 0 : max(1, Self.rounds / stepped.count)
         let all = Self.repeated(functions, Self.rounds) + Self.repeated(stepped, perCase)
         let models = Self.models(of: scenarios, in: file)
-        executions = all.map { ScenarioExecution($0, file: file, models: models) }
+        executions = all.map { ScenarioExecution($0, file: file, facilities: facilities, models: models) }
     }
 
     private static func repeated(_ scenarios: [Scenario], _ count: Int) -> [Scenario] {

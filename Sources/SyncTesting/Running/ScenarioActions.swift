@@ -6,12 +6,14 @@ import SyncSQLite
 /// What steps do to a store: the one place where scenarios call the library.
 struct ScenarioActions: Sendable {
     /// The kinds of steps the library has no call for yet. They fail their case.
-    static let unsupported: Set<ScenarioStep.Kind> = [.insertOrUpdate, .update, .delete, .export]
+    static let unsupported: Set<ScenarioStep.Kind> = [.export]
 
     var stack: DataStack
     let file: ScenarioFile
     /// Whether writes are made by a background task.
     let writesInBackground: Bool
+    /// What a hook adds to every record about to be inserted; nil for no hook.
+    let addedOnInsert: JSONValue?
 
     // MARK: Writing
 
@@ -54,11 +56,29 @@ struct ScenarioActions: Sendable {
         _ = try await write { stack in try stack.fill(entity, with: values, where: predicate) }
     }
 
+    func insertOrUpdate(_ entity: String, _ values: JSONValue) async throws {
+        try await write { stack in try await Sync.insertOrUpdate(values, inEntity: entity, stack: stack) }
+    }
+
+    /// The key of the updated row, as a scenario writes it; null if there is none.
+    func update(_ entity: String, _ id: JSONValue, _ values: JSONValue) async throws -> JSONValue {
+        let row = try await write { stack in
+            try await Sync.update(id, with: values, inEntity: entity, stack: stack)?.row
+        }
+        guard let row, let key = try stack.model.primaryKey(of: row.entity) else { return .null }
+        return ValueMatcher.json(row[key.local] ?? .null)
+    }
+
+    func delete(_ entity: String, _ id: JSONValue) async throws {
+        try await write { stack in try await Sync.delete(id, inEntity: entity, stack: stack) }
+    }
+
     func drop() async throws {
         try await write { stack in try stack.drop() }
     }
 
     /// Syncs and other writes run in a task of their own, which could be cancelled without the runner being so.
+    @discardableResult
     private func write<T: Sendable>(_ body: @escaping @Sendable (DataStack) async throws -> T) async throws -> T {
         let stack = stack
         return try await Task.detached(priority: writesInBackground ? .background : nil) {

@@ -7,14 +7,16 @@ import SyncSQLite
 struct ScenarioExecution: Sendable {
     private let scenario: Scenario
     private let file: ScenarioFile
+    private let facilities: ScenarioFacilities
     private let options: ScenarioRunner.Options
     /// Models that were read before, by path.
     private let models: [String: Model]
 
     init(
-        _ scenario: Scenario, file: ScenarioFile, options: ScenarioRunner.Options = .init(),
-        models: [String: Model] = [:]
+        _ scenario: Scenario, file: ScenarioFile, facilities: ScenarioFacilities,
+        options: ScenarioRunner.Options = .init(), models: [String: Model] = [:]
     ) {
+        self.facilities = facilities
         self.models = models
         self.scenario = scenario
         self.file = file
@@ -36,7 +38,9 @@ struct ScenarioExecution: Sendable {
     }
 
     private func loadModel(_ path: String) throws -> Model {
-        try models[path] ?? Model(contentsOf: file.url(of: path))
+        var model = try models[path] ?? Model(contentsOf: file.url(of: path))
+        for transformer in facilities.transformers { model = model.registering(transformer) }
+        return model
     }
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
@@ -45,7 +49,8 @@ struct ScenarioExecution: Sendable {
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
-            writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite))
+            writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite),
+            addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil)
         for (index, step) in steps.enumerated() {
             let number = index + 1
             do {

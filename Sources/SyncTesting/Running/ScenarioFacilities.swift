@@ -1,17 +1,29 @@
+public import SyncCore
+
 /// What a ``ScenarioRunner`` provides of the things cases can ask for in `needs`.
 ///
 /// A case that needs anything else is skipped and counted.
-public struct ScenarioFacilities: Sendable, Hashable {
+public struct ScenarioFacilities: Sendable {
     /// The names of the needs that are met: `onDisk`, `valueTransformer:NAME`.
-    public var names: Set<String>
+    public private(set) var names: Set<String>
+    /// The transformers that are registered on every model.
+    let transformers: [AttributeTransformer]
 
-    /// Facilities that meet exactly these needs.
-    public init(names: Set<String>) { self.names = names }
+    /// Facilities that meet exactly these needs, and those for these transformers.
+    public init(names: Set<String>, transformers: [AttributeTransformer] = []) {
+        self.names = names.union(transformers.map { "valueTransformer:\($0.name)" })
+        self.transformers = transformers
+    }
 
     /// What the runner brings without code of the caller.
     public static let standard = ScenarioFacilities(names: [
-        backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, writeCounter,
+        backgroundWrite, concurrency, insertionOrder, onDisk, operationObject, willInsertHook, writeCounter,
     ])
+
+    /// These facilities and transformers of the caller, which are registered on every model.
+    public func adding(_ transformers: AttributeTransformer...) -> ScenarioFacilities {
+        ScenarioFacilities(names: names, transformers: self.transformers + transformers)
+    }
 
     /// Writes happen in a background task on a store file, whose readers are connections of their own.
     static let backgroundWrite = "backgroundWrite"
@@ -22,6 +34,8 @@ public struct ScenarioFacilities: Sendable, Hashable {
     static let onDisk = "onDisk"
     /// Syncs run in a task that could be cancelled.
     static let operationObject = "operationObject"
+    /// Syncs call a hook that adds the keys of the case's `hook` to every record about to be inserted.
+    static let willInsertHook = "willInsertHook"
     /// The rows written by a step are counted.
     static let writeCounter = "writeCounter"
 

@@ -85,7 +85,7 @@ public struct ScenarioRunner: Sendable {
                 file: file.url.path, name: entry.name, outcome: .skipped,
                 reason: "needs \(missing.joined(separator: ", "))")
         }
-        var failures = await ScenarioExecution(scenario, file: file, options: options).run()
+        var failures = await ScenarioExecution(scenario, file: file, facilities: facilities, options: options).run()
         if failures.isEmpty, scenario.needs.contains(ScenarioFacilities.concurrency) {
             failures = await ParallelEvaluation(of: file, facilities: facilities).run()
         }

@@ -78,7 +78,17 @@ struct StepExecution: Sendable {
             try await compare(values, row, place: place)
         case .fetch(let entity, let id, let expected):
             try await fetch(entity, id, expected)
-        case .insertOrUpdate, .update, .delete, .export, .reopen:
+        case .insertOrUpdate(let entity, let values):
+            try await actions.insertOrUpdate(entity, values)
+        case .update(let entity, let id, let values, let returned):
+            let found = try await actions.update(entity, id, values)
+            if let returned, !JSONComparison.equal(returned, found) {
+                throw ScenarioReport.Failure(
+                    expected: returned.scenarioText, found: found.scenarioText, message: "the key that update returns")
+            }
+        case .delete(let entity, let id):
+            try await actions.delete(entity, id)
+        case .export, .reopen:
             throw ScenarioError("not supported yet: \(step.kind.rawValue)")
         }
     }

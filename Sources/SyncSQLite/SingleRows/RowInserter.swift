@@ -47,7 +47,7 @@ struct RowInserter {
             if slots[place].1.isNull {
                 slots[place].1 = try stack.newKey(for: entity, in: db)
             } else {
-                try refuseTaken(slots[place].1, keySlot)
+                try stack.refuseTaken(slots[place].1, of: entity, in: db)
             }
         }
         let rowKey = try write(slots)
@@ -86,20 +86,6 @@ struct RowInserter {
 
     private func misfit(_ name: String, _ type: AttributeType) -> SyncError {
         SyncError(.valueDoesNotFit, "the value does not fit type \(type.rawValue)", entity: entity.name, path: name)
-    }
-
-    /// A key is taken by any row that shares the key with the entity.
-    private func refuseTaken(_ key: DatabaseValue, _ slot: Int) throws {
-        let model = stack.model.compiled
-        var condition = "\(SchemaSQL.quoted(table.columns[slot])) = ?"
-        if table.hasHiddenKey, table.hasEntityColumn {
-            let sharing = tree.entities.filter { model.entities[$0].keyOwner == entity.keyOwner }
-            condition += " AND \(SchemaSQL.entityCondition(sharing, stack.layout))"
-        }
-        let sql = "SELECT 1 FROM \(SchemaSQL.quoted(table.name)) WHERE \(condition)"
-        guard try Row.fetchOne(db, sql: sql, arguments: [key]) != nil else { return }
-        throw SyncError(
-            .keyTaken, "there is a row with this key already", entity: entity.name, path: table.columns[slot])
     }
 
     // MARK: Row

@@ -1,4 +1,4 @@
-package import GRDB
+public import GRDB
 public import SyncCore
 
 extension DataStack {
@@ -15,12 +15,21 @@ extension DataStack {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
-    package func fill(
-        _ entity: String, with record: JSONValue, where predicate: RecordPredicate?, in db: Database
+    /// Fills the attributes of one row from a JSON record.
+    @discardableResult
+    public func fill(
+        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
+    ) async throws -> (row: Record, diagnostics: [Diagnostic]) {
+        try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
+    }
+
+    /// Fills the attributes of one row from a JSON record, inside ``write(_:)-(_)``.
+    @discardableResult
+    public func fill(
+        _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil, in db: Database
     ) throws -> (row: Record, diagnostics: [Diagnostic]) {
-        let compiled = try model.compiled.entity(named: entity)
-        let mapped = try AttributeMapper(record, of: compiled, in: model.compiled)
         guard let predicate else {
+            let mapped = try AttributeMapper(record, of: model.compiled.entity(named: entity), in: model)
             return (try insert(entity, storedValues: mapped.values, in: db), mapped.diagnostics)
         }
         let rows = try fetch(entity, where: predicate, limit: 2, in: db)
@@ -29,19 +38,12 @@ extension DataStack {
                 .rowNotFound, "\(rows.isEmpty ? "no row matches" : "several rows match"); one is to be filled",
                 entity: entity)
         }
-        let key = try write(mapped.values, to: row, compiled, db)
-        guard let filled = try self.row(compiled, key, db) else {
+        let mapped = try AttributeMapper(record, of: row.type, in: model)
+        let key = try write(mapped.values, to: row, row.type, db)
+        guard let filled = try self.row(row.type, key, db) else {
             throw SyncError(.rowNotFound, "the row is gone", entity: entity)
         }
         return (filled, mapped.diagnostics)
-    }
-
-    private func rows(of entity: CompiledEntity, named key: String, _ value: DatabaseValue, _ db: Database) throws
-        -> Int
-    {
-        let select = RecordSQL(entity, layout)
-        let sql = "SELECT count(*) FROM \(select.from) WHERE \(select.column(key)) = ?"
-        return try Int.fetchOne(db, sql: sql, arguments: [value]) ?? 0
     }
 
     private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> Record? {
@@ -61,22 +63,19 @@ extension DataStack {
         var names: [String] = []
         var arguments: [DatabaseValue] = []
         var key = row.rowKey
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) where row[name] != value {
-            guard let slot = entity.slotByName[name], name != keyName || !value.isNull else { continue }
+        if let keyName, let value = values[keyName], !value.isNull, row[keyName] != value {
+            key = try RowKeyChange(self, row, db).apply(value)
+        }
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) where row[name] != value && name != keyName {
+            guard let slot = entity.slotByName[name] else { continue }
             let stored = ColumnValue.databaseValue(value, as: tree.attributes[slot].type)
-            if name == keyName {
-                guard try rows(of: entity, named: name, stored, db) == 0 else {
-                    throw SyncError(.keyTaken, "another row has this key", entity: entity.name)
-                }
-                if tree.keySlot == slot { key = stored }
-            }
             names.append("\(name.quoted) = ?")
             arguments.append(stored)
         }
         guard !names.isEmpty else { return key }
         try db.execute(
             sql: "UPDATE \(table.name.quoted) SET \(names.joined(separator: ", ")) WHERE \(table.keyColumn.quoted) = ?",
-            arguments: StatementArguments(arguments + [row.rowKey]))
+            arguments: StatementArguments(arguments + [key]))
         return key
     }
 }

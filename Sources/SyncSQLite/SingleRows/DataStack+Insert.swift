@@ -1,5 +1,5 @@
 import Foundation
-package import GRDB
+public import GRDB
 public import SyncCore
 
 extension DataStack {
@@ -58,8 +58,10 @@ extension DataStack {
 
     // MARK: In one write
 
-    package func insert(
-        _ entity: String, values: [String: JSONValue], links: [String: [Record]] = [:], in db: Database
+    /// Creates a row from values by local name, inside ``write(_:)-(_)``.
+    @discardableResult
+    public func insert(
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:], in db: Database
     ) throws -> Record {
         try RowInserter(self, entity, db).insert(values, links)
     }
