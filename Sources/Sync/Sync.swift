@@ -40,7 +40,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(call.staging().plan(json, options: options))
+        return try await call.apply { try $0.plan(json, options: options) }
     }
 
     /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
@@ -51,7 +51,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(call.staging().plan(json))
+        return try await call.apply { try $0.plan(json) }
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
@@ -63,8 +63,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        let plan = try call.staging().plan(json)
-        return try await call.apply(plan)
+        return try await call.apply { try $0.plan(json) }
     }
 
     /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change. Writes nothing.
@@ -74,7 +73,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(call.staging().plan(json, options: options), isDryRun: true)
+        return try await call.dryRun { try $0.plan(json, options: options) }
     }
 
     /// What a sync of JSON values would change. Writes nothing.
@@ -84,7 +83,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(call.staging().plan(json), isDryRun: true)
+        return try await call.dryRun { try $0.plan(json) }
     }
 
     /// The same for callers that are not async: `completion` is called once, on no particular thread.

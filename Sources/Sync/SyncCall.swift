@@ -2,14 +2,14 @@ import SyncCore
 import SyncSQLite
 
 /// The arguments that every form of `Sync.changes` shares.
-struct SyncCall {
+struct SyncCall: Sendable {
     let entity: String
     let stack: DataStack
     let predicate: RecordPredicate?
     let parent: Sync.Parent?
     let relationship: String?
     let operations: SyncOperations
-    let options: SyncOptions
+    private(set) var options: SyncOptions
 
     init(
         _ entity: String, _ stack: DataStack, _ predicate: RecordPredicate?, _ parent: Sync.Parent?,
@@ -24,13 +24,51 @@ struct SyncCall {
         self.options = options
     }
 
-    func staging() throws -> PayloadStaging {
+    /// Maps a payload, and writes what differs.
+    nonisolated(nonsending) func apply(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
+        guard let run = options.payload.run else {
+            return try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: false)
+        }
+        try run.beginPage(page) { [self] run in try await sweep(run) }
+        do {
+            let result = try await stack.apply(
+                plan(staging()), predicate: predicate, options: options, isDryRun: false)
+            run.endPage(succeeded: true)
+            return result
+        } catch {
+            run.endPage(succeeded: false)
+            throw error
+        }
+    }
+
+    /// Maps a payload, and finds out what differs.
+    nonisolated(nonsending) func dryRun(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
+        try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: true)
+    }
+
+    private func staging() throws -> PayloadStaging {
         try PayloadStaging(
             inEntity: entity, of: stack.model, parent: parent, relationship: relationship, operations: operations,
             options: options)
     }
 
-    nonisolated(nonsending) func apply(_ plan: ChangePlan, isDryRun: Bool = false) async throws -> SyncResult {
-        try await stack.apply(plan, predicate: predicate, options: options, isDryRun: isDryRun)
+    // MARK: Runs
+
+    private var page: SyncRun.Call {
+        SyncRun.Call(
+            store: ObjectIdentifier(stack), entity: entity, predicate: predicate, parent: parent,
+            relationship: relationship, operations: operations)
+    }
+
+    /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
+    private func sweep(_ run: SyncRun) async throws -> SyncResult {
+        var last = self
+        last.options.payload = .snapshot
+        last.options.keyPath = []
+        var result = try await stack.sweep(
+            last.staging().plan(JSONValue.array([])), run, predicate: predicate, options: last.options)
+        let remembered = Set(try await stack.unresolvedReferences())
+        result.unresolved.removeAll { !remembered.contains($0) }
+        return result
     }
 }

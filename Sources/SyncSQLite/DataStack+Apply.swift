@@ -10,18 +10,60 @@ extension DataStack {
     ) async throws -> SyncResult {
         let layout = layout
         return try await database.writeWithoutTransaction { db in
-            try Self.apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db)
+            guard let run = options.payload.run else {
+                return try Self.apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db)
+            }
+            return try Self.remembering(run, isDryRun: isDryRun) { memory in
+                let page = try Self.apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db, run: &memory)
+                memory?.add(page)
+                return page
+            }
         }
+    }
+
+    /// Ends a run: applies a plan without records, from which all rows that the run's pages mentioned are exempt.
+    ///
+    /// - Returns: What the whole run changed.
+    package func sweep(
+        _ plan: ChangePlan, _ run: SyncRun, predicate: RecordPredicate?, options: SyncOptions
+    ) async throws -> SyncResult {
+        let layout = layout
+        return try await database.writeWithoutTransaction { db in
+            try Self.remembering(run, isDryRun: false) { memory in
+                let last = try Self.apply(plan, predicate, options, layout, isDryRun: false, in: db, run: &memory)
+                memory?.add(last)
+                return memory?.result ?? last
+            }
+        }
+    }
+
+    /// Gives `body` the memory of a run, and the run what became of it.
+    private static func remembering<Result>(
+        _ run: SyncRun, isDryRun: Bool, _ body: (inout RunMemory?) throws -> Result
+    ) rethrows -> Result {
+        var memory: RunMemory? = run.take()
+        let before = isDryRun ? memory : nil
+        defer { run.put(before ?? memory ?? RunMemory()) }
+        return try body(&memory)
+    }
+
+    private static func apply(
+        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
+        isDryRun: Bool, in db: Database
+    ) throws -> SyncResult {
+        var none: RunMemory?
+        return try apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db, run: &none)
     }
 
     /// A dry run does all the work and rolls it back.
     private static func apply(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        isDryRun: Bool, in db: Database
+        isDryRun: Bool, in db: Database, run: inout RunMemory?
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         try db.inTransaction(.immediate) {
-            result = try SyncTransaction.apply(plan, predicate: predicate, options: options, layout: layout, in: db)
+            result = try SyncTransaction.apply(
+                plan, predicate: predicate, options: options, layout: layout, in: db, run: &run)
             try Task.checkCancellation()
             return isDryRun ? .rollback : .commit
         }

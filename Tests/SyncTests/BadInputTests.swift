@@ -208,3 +208,22 @@ struct BadInputTests {
         return stack
     }
 }
+
+@Suite("A deletion guard")
+struct DeletionGuardOptionTests {
+    @Test(
+        "that is no number of rows or no part of them is refused",
+        arguments: [
+            .rows(-1), .fraction(.nan), .fraction(.infinity), .fraction(-0.1), .fraction(1.5, above: 3),
+        ] as [DeletionGuard])
+    func invalid(limit: DeletionGuard) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(
+                [], inEntity: "User", stack: stack, options: SyncOptions(deletionGuard: limit))
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(try await stack.count("User") == 8)
+    }
+}

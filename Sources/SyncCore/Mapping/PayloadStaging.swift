@@ -32,6 +32,7 @@ package struct PayloadStaging {
             throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
         }
         var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
+        if case .snapshot = options.payload {} else { plan.isComplete = false }
         if let parent {
             try plan.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)

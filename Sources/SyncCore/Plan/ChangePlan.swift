@@ -44,6 +44,8 @@ package struct ChangePlan: Sendable {
     package internal(set) var parent: Parent?
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []
+    /// Whether the payload is all there is of its scope.
+    package internal(set) var isComplete = true
     package internal(set) var rootRecords = 0
     package internal(set) var readableRootRecords = 0
     package internal(set) var diagnostics: [Diagnostic] = []
@@ -71,13 +73,15 @@ package struct ChangePlan: Sendable {
 
     /// A non-empty list in which no record could be read says nothing about what is missing from it.
     package var canDelete: Bool {
-        operations.contains(.delete) && (rootRecords == 0 || readableRootRecords > 0)
+        operations.contains(.delete) && isComplete && (rootRecords == 0 || readableRootRecords > 0)
     }
 
     /// The key of the root record of a payload of one; nil if it has none.
     package var rootKey: StoredValue? {
         let compiled = model.entities[entity]
-        guard let slot = compiled.keySlot, let node = rows[compiled.tree].nodes.first(where: \.isRoot) else { return nil }
+        guard let slot = compiled.keySlot, let node = rows[compiled.tree].nodes.first(where: \.isRoot) else {
+            return nil
+        }
         return withTexts { StoredValue(node.key, as: model.trees[compiled.tree].attributes[slot].type, $0) }
     }
 

@@ -18,6 +18,8 @@ public struct SyncOptions: Sendable {
 
     /// Which stored rows the payload speaks for, where no predicate and no parent say it.
     public var scope: Scope
+    /// What the payload says about the rows it leaves out.
+    public var payload: PayloadKind
     /// Whether a value that does not fit its attribute fails the sync before anything is written.
     public var isStrict: Bool
     /// What one sync may delete; nil for no limit.
@@ -33,10 +35,12 @@ public struct SyncOptions: Sendable {
 
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
-        scope: Scope = .automatic, isStrict: Bool = false, deletionGuard: DeletionGuard? = nil,
+        scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
+        deletionGuard: DeletionGuard? = nil,
         collectsKeys: Bool = true, revealsValues: Bool = false
     ) {
         self.scope = scope
+        self.payload = payload
         self.isStrict = isStrict
         self.deletionGuard = deletionGuard
         self.collectsKeys = collectsKeys

@@ -1,3 +1,5 @@
+import SyncCore
+
 /// What is to be written to one join table.
 struct JoinChanges {
     /// A stored pair, by the row keys of its ends.

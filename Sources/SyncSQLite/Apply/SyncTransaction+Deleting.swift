@@ -24,7 +24,7 @@ extension SyncTransaction {
 
     /// Stored rows in scope that nothing in the payload mentions.
     private mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
-        guard plan.canDelete else { return [] }
+        guard plan.canDelete, run?.canDelete ?? true else { return [] }
         let tree = model.entities[plan.entity].tree
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {
@@ -40,6 +40,7 @@ extension SyncTransaction {
         for stray in trees[tree].strays
         where !stray.isNode && model.entity(stray.entity, isKindOf: plan.entity) {
             let row = StoredRow(tree: tree, key: stray.key)
+            if run?.seen.contains(row) ?? false { continue }
             if try !isLocal(row) { found.insert(row) }
         }
         return found
@@ -66,8 +67,9 @@ extension SyncTransaction {
             arguments: StatementArguments(condition?.arguments ?? []))
         var found: Set<StoredRow> = []
         while let row = try cursor.next() {
-            guard let key = RowKey(row[0] as DatabaseValue), !isNode(key, tree) else { continue }
+            guard let key = RowKey(row[0] as DatabaseValue) else { continue }
             let row = StoredRow(tree: tree, key: key)
+            if isMentioned(row) { continue }
             if try !isLocal(row) { found.insert(row) }
         }
         return found
@@ -75,7 +77,7 @@ extension SyncTransaction {
 
     /// The rows a parent had before: deleted if they can have no other owner, else unlinked.
     private mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
-        var left = Set(parentRows.filter { !isNode($0, tree) }.map { StoredRow(tree: tree, key: $0) })
+        var left = Set(parentRows.map { StoredRow(tree: tree, key: $0) }.filter { !isMentioned($0) })
         left = try left.filter { try !isLocal($0) }
         if columns[tree].entity != nil {
             left = try left.filter { row in
@@ -154,7 +156,7 @@ extension SyncTransaction {
                 let target = model.links[link].side(end.other).tree
                 for key in try storedTargets(of: row, link: link, from: end) {
                     let found = StoredRow(tree: target, key: key)
-                    if !isNode(key, target), seen.insert(found).inserted { closure.append(found) }
+                    if !isMentioned(found), seen.insert(found).inserted { closure.append(found) }
                 }
             }
         }

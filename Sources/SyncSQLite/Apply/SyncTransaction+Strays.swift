@@ -1,12 +1,6 @@
 import GRDB
 import SyncCore
 
-/// A row of a table, by its row key.
-struct StoredRow: Hashable {
-    var tree: Int
-    var key: RowKey
-}
-
 // Stored rows that the payload does not mention, but that point to rows whose links it replaces.
 extension SyncTransaction {
     /// Which of a tree's foreign keys can lose rows to what the payload says of their targets.

@@ -11,6 +11,8 @@ struct SyncTransaction {
     let pool: TextPool
     let options: SyncOptions
     let predicate: RecordPredicate?
+    /// What earlier pages of the same run said; nil unless the payload is one of them.
+    var run: RunMemory?
     let columns: [RowColumns]
     let statements: StatementCache
     let lookups: [NodeLookup]
@@ -38,10 +40,13 @@ struct SyncTransaction {
 
     /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
     static func apply(
-        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database
+        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database,
+        run: inout RunMemory?
     ) throws -> SyncResult {
         try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
+            swap(&sync.run, &run)
+            defer { swap(&sync.run, &run) }
             try sync.checkPredicate()
             try sync.findParent()
             try sync.matchRows()
@@ -51,12 +56,20 @@ struct SyncTransaction {
             try sync.writeRows()
             try sync.writeJoinTables()
             try sync.linkLateReferences()
+            try sync.settleRun()
             try sync.deleteRows()
             try sync.settleOrders()
             try sync.checkGuard()
             try sync.notifyObservers()
             return sync.finishedResult()
         }
+    }
+
+    static func apply(
+        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database
+    ) throws -> SyncResult {
+        var run: RunMemory?
+        return try apply(plan, predicate: predicate, options: options, layout: layout, in: db, run: &run)
     }
 
     /// Deletes one stored row by the delete rules of the model.
@@ -142,6 +155,6 @@ struct SyncTransaction {
                 "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
                 entity: entity.name)
         }
-        parentRows = try storedTargets(of: found, link: parent.link, from: parent.end)
+        parentRows = try run?.parentRows ?? storedTargets(of: found, link: parent.link, from: parent.end)
     }
 }

@@ -1,6 +1,4 @@
 import Foundation
-package import GRDB
-import SyncCore
 
 /// The primary key of a table's row, as foreign keys hold it.
 package enum RowKey: Sendable {
@@ -8,28 +6,8 @@ package enum RowKey: Sendable {
     case real(Double)
     case text(String)
 
-    /// Whether it was made here, because the row has no remote key yet.
-    var isLocal: Bool { LocalKey.isLocal(databaseValue) }
-
-    package var databaseValue: DatabaseValue {
-        switch self {
-        case .integer(let value): value.databaseValue
-        case .real(let value): value.databaseValue
-        case .text(let text): text.databaseValue
-        }
-    }
-
-    package init?(_ value: DatabaseValue) {
-        switch value.storage {
-        case .int64(let value): self = .integer(value)
-        case .double(let value): self = .real(value)
-        case .string(let text): self = .text(text)
-        case .null, .blob: return nil
-        }
-    }
-
     /// The key a staged row is stored under; nil for a value that cannot be one.
-    init?(_ slot: Slot, _ pool: TextPool) {
+    package init?(_ slot: Slot, _ pool: TextPool) {
         switch slot.kind {
         case .integer: self = .integer(slot.integer)
         case .real: self = .real(slot.real)
@@ -40,7 +18,7 @@ package enum RowKey: Sendable {
     }
 
     /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
-    func recordKey(_ type: AttributeType?) -> RecordKey {
+    package func recordKey(_ type: AttributeType?) -> RecordKey {
         switch self {
         case .integer(let value): return .integer(value)
         case .real(let value): return .double(value)

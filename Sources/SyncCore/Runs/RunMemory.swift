@@ -1,0 +1,39 @@
+/// What the pages of a run have said so far, as far as it matters for what the run deletes at its end.
+package struct RunMemory: Sendable {
+    /// A row that a page's list of its owner left out.
+    package struct Unlisted: Hashable, Sendable {
+        package var row: StoredRow
+        /// The link through which the owner had it, and the owner's row key.
+        package var link: Int
+        package var owner: RowKey
+
+        package init(row: StoredRow, link: Int, owner: RowKey) {
+            self.row = row
+            self.link = link
+            self.owner = owner
+        }
+    }
+
+    /// Every row that a page mentioned.
+    package var seen: Set<StoredRow> = []
+    /// Rows that stay until the end of the run, in case a later page mentions them.
+    package var unlisted: Set<Unlisted> = []
+    /// Rows without a key that lost a link.
+    package var orphans: Set<StoredRow> = []
+    /// The rows of the parent before the run; nil before the first page.
+    package var parentRows: [RowKey]?
+    package var rootRecords = 0
+    package var readableRootRecords = 0
+    /// What the pages changed.
+    package var result: SyncResult?
+
+    package init() {}
+
+    /// Adds what one page changed.
+    package mutating func add(_ page: SyncResult) {
+        if result == nil { result = page } else { result?.merge(page) }
+    }
+
+    /// Pages that have records of which none could be read say nothing about what is missing from them.
+    package var canDelete: Bool { result != nil && (rootRecords == 0 || readableRootRecords > 0) }
+}

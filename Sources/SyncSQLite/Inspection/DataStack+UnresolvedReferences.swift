@@ -1,0 +1,41 @@
+import GRDB
+public import SyncCore
+
+extension DataStack {
+    /// The references to rows that are not stored yet, as the store remembers them: by entity, key, relationship and
+    /// position.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure`.
+    public func unresolvedReferences() throws -> [SyncResult.UnresolvedReference] {
+        try reading { db in try self.unresolvedReferences(in: db) }
+    }
+
+    /// The references to rows that are not stored yet.
+    public func unresolvedReferences() async throws -> [SyncResult.UnresolvedReference] {
+        try await reading { db in try self.unresolvedReferences(in: db) }
+    }
+
+    private func unresolvedReferences(in db: Database) throws -> [SyncResult.UnresolvedReference] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT owner_entity, owner_key, relationship, target_entity, target_key FROM sync_pending
+                ORDER BY owner_entity, owner_key, relationship, position
+                """)
+        return rows.compactMap { row in
+            guard let owner = RowKey(row[1] as DatabaseValue), let target = RowKey(row[4] as DatabaseValue) else {
+                return nil
+            }
+            return SyncResult.UnresolvedReference(
+                entity: row[0], key: owner.recordKey(keyType(of: row[0])), relationship: row[2],
+                target: target.recordKey(keyType(of: row[3])))
+        }
+    }
+
+    private func keyType(of entity: String) -> AttributeType? {
+        guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }),
+            let slot = compiled.keySlot
+        else { return nil }
+        return model.compiled.trees[compiled.tree].attributes[slot].type
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Pages of one snapshot")
+struct PageTests {
+    private func store() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    private func records(_ day: String) throws -> [JSONValue] {
+        guard case .array(let records) = try JSONValue(parsing: Fixtures.payload(day)) else { return [] }
+        return records
+    }
+
+    /// Every way to cut a list into neighbouring pages.
+    private static func pages(of records: [JSONValue], cuts: Int) -> [[JSONValue]] {
+        var pages: [[JSONValue]] = [[]]
+        for (index, record) in records.enumerated() {
+            if index > 0, cuts & (1 << (index - 1)) != 0 { pages.append([]) }
+            pages[pages.count - 1].append(record)
+        }
+        return pages
+    }
+
+    @Test("leave the store as the whole snapshot would, however it is cut")
+    func equivalence() async throws {
+        let whole = try await store()
+        let expected = try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)
+        let records = try records("day2")
+        #expect(records.count > 5)
+        for cuts in 0..<(1 << (records.count - 1)) {
+            let stack = try await store()
+            let run = SyncRun()
+            for page in Self.pages(of: records, cuts: cuts) {
+                try await Sync.changes(
+                    .array(page), inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+            }
+            let result = try await run.finish()
+            #expect(try await stack.contents() == whole.contents(), "cuts: \(cuts)")
+            #expect(result["User"].deleted == expected["User"].deleted)
+            #expect(result["User"].inserted == expected["User"].inserted)
+            #expect(result["Note"].deleted == expected["Note"].deleted)
+            #expect(result.root.deleted == expected.root.deleted)
+        }
+    }
+
+    @Test("keep children that a later page gives to another owner")
+    func movingChildren() async throws {
+        let stack = try await store()
+        try await stack.write { db in try db.execute(sql: "ALTER TABLE Note ADD COLUMN mark TEXT") }
+        try await stack.write { db in try db.execute(sql: "UPDATE Note SET mark = 'kept' WHERE id = 11") }
+        let moved: JSONValue = ["id": 11, "text": "moved"]
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes([["id": 1, "notes": []]], inEntity: "User", stack: stack, options: options)
+        try await Sync.changes([["id": 2, "notes": [moved]]], inEntity: "User", stack: stack, options: options)
+        try await run.finish()
+        let mark = try await stack.read { db in
+            try String.fetchOne(db, sql: "SELECT mark || userID FROM Note WHERE id = 11")
+        }
+        #expect(mark == "kept2")
+    }
+
+    @Test("unlink a child that a page mentions without its owner, and delete one that none mentions")
+    func unlisted() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let notes: JSONValue = [["id": 1], ["id": 2], ["id": 3]]
+        try await Sync.changes([["id": 1, "notes": notes]], inEntity: "User", stack: stack)
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes([["id": 1, "notes": [["id": 1]]]], inEntity: "User", stack: stack, options: options)
+        #expect(try await stack.count("Note") == 3)
+        // Mentioned by id under another user, which then goes: the note is mentioned, so it stays.
+        let last: JSONValue = [["id": 5, "note_ids": [2]], ["id": 5, "note_ids": []]]
+        try await Sync.changes(last, inEntity: "User", stack: stack, options: options)
+        let result = try await run.finish()
+        #expect(result["Note"].deleted == [.integer(3)])
+        let owners = try await stack.read { db in
+            try String.fetchAll(db, sql: "SELECT id || ':' || coalesce(userID, 'none') FROM Note ORDER BY id")
+        }
+        #expect(owners == ["1:1", "2:none"])
+    }
+
+    @Test("of a sequence that ends early delete nothing")
+    func interrupted() async throws {
+        struct Lost: Error {}
+        let stack = try await store()
+        let pages = AsyncThrowingStream<Data, any Error> { stream in
+            stream.yield(Data(#"[{"id": 1, "notes": []}]"#.utf8))
+            stream.finish(throwing: Lost())
+        }
+        let counts = try (await stack.count("User"), await stack.count("Note"))
+        await #expect(throws: Lost.self) { try await Sync.changes(pages: pages, inEntity: "User", stack: stack) }
+        #expect(try (await stack.count("User"), await stack.count("Note")) == counts)
+        #expect(counts.0 > 0 && counts.1 > 0)
+    }
+
+    @Test("of a sequence that ends well are one snapshot")
+    func sequence() async throws {
+        let stack = try await store()
+        let pages = AsyncStream<Data> { stream in
+            stream.yield(Data(#"[{"id": 1, "notes": []}]"#.utf8))
+            stream.yield(Data(#"[{"id": 2}]"#.utf8))
+            stream.finish()
+        }
+        let result = try await Sync.changes(pages: pages, inEntity: "User", stack: stack)
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1), .integer(2)])
+        #expect(result["User"].deletedCount == 6)
+        #expect(try await Sync.changes(pages: pages, inEntity: "User", stack: stack).isEmpty)
+    }
+
+    @Test("that failed keep their run from deleting anything")
+    func failedPage() async throws {
+        let stack = try await store()
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
+        await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data("[{".utf8), inEntity: "User", stack: stack, options: options)
+        }
+        let before = try await stack.contents()
+        let error = await #expect(throws: SyncError.self) { try await run.finish() }
+        #expect(error?.code == .invalidOption)
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("must all be of one call, and of a run that is not finished")
+    func oneCall() async throws {
+        let stack = try await store()
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
+        let other = await #expect(throws: SyncError.self) {
+            try await Sync.changes([["id": 1]], inEntity: "Company", stack: stack, options: options)
+        }
+        #expect(other?.code == .invalidOption)
+        try await run.finish()
+        await #expect(throws: SyncError.self) { try await run.finish() }
+        await #expect(throws: SyncError.self) {
+            try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
+        }
+    }
+
+    @Test("none of which could be read delete nothing, and no page changes nothing")
+    func unreadable() async throws {
+        let stack = try await store()
+        let before = try await stack.contents()
+        let run = SyncRun()
+        try await Sync.changes(
+            [["name": "no key"]], inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+        try await run.finish()
+        #expect(try await SyncRun().finish().isEmpty)
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("are swept by scope, guard and operations like a snapshot")
+    func scopes() async throws {
+        for (predicate, operations, remaining) in [
+            (RecordPredicate.where("id < 4"), SyncOperations.all, 6),
+            (nil, SyncOperations.all.subtracting(.delete), 8),
+        ] {
+            let stack = try await store()
+            let run = SyncRun()
+            try await Sync.changes(
+                [["id": 1]], inEntity: "User", stack: stack, predicate: predicate, operations: operations,
+                options: SyncOptions(payload: .page(of: run)))
+            try await run.finish()
+            #expect(try await stack.count("User") == remaining)
+        }
+        let stack = try await store()
+        let run = SyncRun()
+        try await Sync.changes(
+            [["id": 1]], inEntity: "User", stack: stack,
+            options: SyncOptions(payload: .page(of: run), deletionGuard: .rows(3)))
+        let error = await #expect(throws: SyncError.self) { try await run.finish() }
+        #expect(error?.code == .deletionGuard)
+        #expect(try await stack.count("User") == 8)
+    }
+
+    @Test("for a parent delete what the parent had before and no page lists")
+    func parent() async throws {
+        let stack = try await store()
+        let stored = try await stack.fetch("Note", where: "user.id == 1").count
+        #expect(stored > 0)
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        for id in 100...101 {
+            try await Sync.changes(
+                [["id": JSONValue(id)]], inEntity: "Note", stack: stack, parent: ("User", 1), options: options)
+        }
+        let result = try await run.finish()
+        #expect(result["Note"].deletedCount == stored)
+        #expect(try await stack.fetch("Note", where: "user.id == 1").map(\.key) == [.integer(100), .integer(101)])
+    }
+
+    @Test("of a delta keep what it leaves out, but not the children a list leaves out")
+    func delta() async throws {
+        let stack = try await store()
+        let users = try await stack.count("User")
+        try await Sync.changes(
+            [["id": 1, "notes": []]], inEntity: "User", stack: stack, options: SyncOptions(payload: .delta))
+        #expect(try await stack.count("User") == users)
+        #expect(try await stack.count("Note", where: "user.id == 1") == 0)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Single rows")
+struct SingleRowTests {
+    private func store() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    @Test("are inserted or updated with all that is nested in them, and no sibling is deleted")
+    func insertOrUpdate() async throws {
+        let stack = try await store()
+        let users = try await stack.count("User")
+        let record: JSONValue = ["id": 1, "first_name": "New", "notes": [["id": 900, "text": "only"]]]
+        let (row, result) = try await Sync.insertOrUpdate(record, inEntity: "User", stack: stack)
+        #expect(row["firstName"]?.string == "New")
+        #expect(result["User"].updated.map(\.key) == [.integer(1)])
+        #expect(try await stack.fetch("Note", where: "user.id == 1").map(\.key) == [.integer(900)])
+        #expect(try await stack.count("User") == users)
+        #expect(try await Sync.insertOrUpdate(record, inEntity: "User", stack: stack).result.isEmpty)
+        let made = try await Sync.insertOrUpdate(["id": 77, "age": 5] as [String: Any], inEntity: "User", stack: stack)
+        #expect(made.row.key == .integer(77))
+        #expect(made.result["User"].inserted == [.integer(77)])
+    }
+
+    @Test("without a readable key are an error that changes nothing")
+    func withoutKey() async throws {
+        let stack = try await store()
+        let before = try await stack.contents()
+        for record in [["first_name": "x"], ["id": "no number"], ["id": nil]] as [JSONValue] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.insertOrUpdate(record, inEntity: "User", stack: stack)
+            }
+            #expect(error?.code == .primaryKeyMissing)
+        }
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.insertOrUpdate([1, 2] as JSONValue, inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .recordExpected)
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("that lack a required value, or are of another entity, are an error that changes nothing")
+    func refused() async throws {
+        let stack = try DataStack.inMemory(
+            Model(entities: [
+                Entity("Animal", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+                Entity("Dog", parent: "Animal", attributes: [Attribute("tricks", .integer, isOptional: false)]),
+                Entity("Cat", parent: "Animal"),
+            ]))
+        let missing = await #expect(throws: SyncError.self) {
+            try await Sync.insertOrUpdate(["id": 1], inEntity: "Dog", stack: stack)
+        }
+        #expect(missing?.code == .valueDoesNotFit)
+        try await Sync.insertOrUpdate(["id": 1, "name": "Tom"], inEntity: "Cat", stack: stack)
+        let other = await #expect(throws: SyncError.self) {
+            try await Sync.insertOrUpdate(["id": 1, "tricks": 3], inEntity: "Dog", stack: stack)
+        }
+        #expect(other?.code == .entityMismatch)
+        #expect(try await stack.fetch("Animal").map(\.entity) == ["Cat"])
+    }
+
+    @Test("are updated by id, as the entity they are of; an unknown id is nil")
+    func update() async throws {
+        let stack = try await store()
+        let updated = try await Sync.update(1, with: ["age": 99, "company_id": 2], inEntity: "User", stack: stack)
+        #expect(updated?.row["age"]?.int == 99)
+        #expect(updated?.result["User"].updated.map(\.changed) == [["age", "company"]])
+        #expect(try await stack.fetch("User", where: "company.id == 2").contains { $0.key == .integer(1) })
+        #expect(try await Sync.update(4711, with: ["age": 1], inEntity: "User", stack: stack) == nil)
+        #expect(try await Sync.update(1, with: ["age": nil] as JSONValue, inEntity: "User", stack: stack) != nil)
+        #expect(try await stack.fetch("User", id: 1)?["age"] == .null)
+    }
+
+    @Test("change their key, and what refers to them follows")
+    func rekey() async throws {
+        let stack = try await store()
+        let notes = try await stack.count("Note", where: "user.id == 1")
+        #expect(notes > 0)
+        let updated = try await Sync.update(1, with: ["id": 1000, "age": 7], inEntity: "User", stack: stack)
+        #expect(updated?.row.key == .integer(1000))
+        #expect(updated?.result["User"].updated.first.map { Set($0.changed) } == ["id", "age"])
+        #expect(try await stack.count("Note", where: "user.id == 1000") == notes)
+        #expect(try await stack.fetch("User", id: 1) == nil)
+        #expect(try await stack.damage() == [])
+    }
+
+    @Test("do not take a key that another row has")
+    func keyTaken() async throws {
+        let stack = try await store()
+        let before = try await stack.contents()
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.update(1, with: ["id": 2, "age": 7], inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .keyTaken)
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("made here take over the key of the service, and the references they waited for")
+    func adopt() async throws {
+        let stack = try await store()
+        let draft = try await stack.insert("User", values: ["firstName": "Draft"])
+        #expect(draft["id"] == .null)
+        let id = try #require({ if case .integer(let id) = draft.key { id } else { nil } }() as Int64?)
+        _ = try await Sync.update(JSONValue(id), with: ["company_id": 555], inEntity: "User", stack: stack)
+        #expect(try await stack.unresolvedReferences().map(\.key) == [draft.key])
+        let adopted = try await Sync.update(JSONValue(id), with: ["id": 500], inEntity: "User", stack: stack)
+        #expect(adopted?.row.key == .integer(500))
+        #expect(try await stack.unresolvedReferences().map(\.key) == [.integer(500)])
+        try await Sync.insertOrUpdate(["id": 555, "name": "Late"], inEntity: "Company", stack: stack)
+        #expect(try await stack.fetch("User", where: "company.id == 555").map(\.key) == [.integer(500)])
+    }
+
+    @Test("are deleted by the delete rules, silently if there is none")
+    func delete() async throws {
+        let stack = try await store()
+        let notes = try await stack.count("Note", where: "user.id == 1")
+        let result = try await Sync.delete(1, inEntity: "User", stack: stack)
+        #expect(result["User"].deleted == [.integer(1)])
+        #expect(result["Note"].deletedCount == notes)
+        #expect(try await stack.fetch("User", id: 1) == nil)
+        #expect(try await Sync.delete(1, inEntity: "User", stack: stack).isEmpty)
+        #expect(try await stack.damage() == [])
+    }
+
+    @Test("work inside a write, all of which is undone by an error")
+    func insideWrite() async throws {
+        struct Stop: Error {}
+        let stack = try await store()
+        let before = try await stack.contents()
+        #expect(throws: Stop.self) {
+            try stack.write { db in
+                let row = try stack.insertOrUpdate("User", with: ["id": 70, "first_name": "A"], in: db).row
+                #expect(row["firstName"]?.string == "A")
+                #expect(try stack.update("User", id: 70, with: ["age": 3], in: db)?.row["age"]?.int == 3)
+                #expect(try stack.fetch("User", id: 70, in: db)?["age"]?.int == 3)
+                try stack.insert("Tag", values: ["id": 900], in: db)
+                try stack.fill("Tag", with: ["name": "filled"], where: .where("id == 900"), in: db)
+                try stack.delete("User", id: 1, in: db)
+                throw Stop()
+            }
+        }
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("that are refused inside a write leave what was written before them")
+    func refusedInsideWrite() async throws {
+        let stack = try await store()
+        try await stack.write { db in
+            try stack.insertOrUpdate("User", with: ["id": 70], in: db)
+            #expect(throws: SyncError.self) {
+                try stack.update("User", id: 70, with: ["id": 1, "notes": [["id": 800]]], in: db)
+            }
+        }
+        #expect(try await stack.fetch("User", id: 70) != nil)
+        #expect(try await stack.fetch("Note", id: 800) == nil)
+    }
+}

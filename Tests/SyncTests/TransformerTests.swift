@@ -1,0 +1,56 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Value transformers")
+struct TransformerTests {
+    static let shout = AttributeTransformer("Shout") { json in
+        guard case .string(let text) = json else { return nil }
+        return .string(text.uppercased())
+    }
+    static let first = AttributeTransformer("First") { json in
+        guard case .array(let elements) = json, let first = elements.first else { return nil }
+        return .json(first)
+    }
+
+    private func store() throws -> DataStack {
+        let model = try Model(entities: [
+            Entity(
+                "Word",
+                attributes: [
+                    Attribute("id", .integer), Attribute("text", .string, transformer: "Shout"),
+                    Attribute("count", .integer, transformer: "First"),
+                    Attribute("any", .transformable, transformer: "First"), Attribute("none", .transformable),
+                    Attribute("unknown", .string, transformer: "Nowhere"),
+                ])
+        ])
+        return try DataStack.inMemory(model.registering(Self.shout).registering(Self.first))
+    }
+
+    @Test("run instead of the coercion, their JSON is coerced, and null is not theirs to see")
+    func values() async throws {
+        let stack = try store()
+        let record: JSONValue = [
+            "id": 1, "text": "loud", "count": ["7"], "any": [["a": 1]], "none": "x", "unknown": 5,
+        ]
+        try await Sync.changes(.array([record]), inEntity: "Word", stack: stack)
+        let row = try #require(try await stack.fetch("Word", id: 1))
+        #expect(row["text"] == .string("LOUD"))
+        #expect(row["count"] == .integer(7))
+        #expect(row["any"] == .json(["a": 1]))
+        #expect(row["none"] == .null)
+        #expect(row["unknown"] == .string("5"))
+        #expect(try await Sync.changes(.array([record]), inEntity: "Word", stack: stack).isEmpty)
+        try await Sync.changes([["id": 1, "text": nil]], inEntity: "Word", stack: stack)
+        #expect(try await stack.fetch("Word", id: 1)?["text"] == .null)
+    }
+
+    @Test("that refuse a value keep the stored one, which is reported")
+    func misfit() async throws {
+        let stack = try store()
+        try await Sync.changes([["id": 1, "count": [7]]], inEntity: "Word", stack: stack)
+        let result = try await Sync.changes([["id": 1, "count": 8]], inEntity: "Word", stack: stack)
+        #expect(result.diagnostics.map(\.path) == ["[0].count"])
+        #expect(try await stack.fetch("Word", id: 1)?["count"] == .integer(7))
+    }
+}
