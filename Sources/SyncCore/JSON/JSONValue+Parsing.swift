@@ -19,10 +19,10 @@ extension JSONValue {
     /// What `JSONSerialization` gives, and the Swift values people put beside it.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
-    package init(any value: Any) throws {
+    package init(any value: Any, path: String = "$") throws {
         var tape = JSONTape()
         var bytes: [UInt8] = []
-        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "$")
+        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: path)
         self = bytes.withUnsafeBufferPointer { tape.value(at: 0, in: $0) }
     }
 

@@ -36,8 +36,10 @@ extension PayloadMapper {
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
             value: candidate.value)
         let key = tape.tokens[candidate.key]
+        let depth = path.depth
+        for name in tables[candidate.table].path { path.push(.name(name)) }
         path.push(.key(offset: key.offset, length: Int(key.length)))
-        defer { path.pop() }
+        defer { path.pop(to: depth) }
         let shape = RelationshipShape(tape, at: candidate.value)
         switch shape {
         case .null:

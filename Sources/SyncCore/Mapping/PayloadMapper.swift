@@ -2,7 +2,7 @@
 ///
 /// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
 /// anything nested in it is looked at, so that mentions are merged in document order.
-package struct PayloadMapper {
+package struct PayloadMapper: Sendable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// Where a record stands, which decides what may be done with it and how it is identified.
@@ -23,6 +23,8 @@ package struct PayloadMapper {
         var isIDKey: Bool
         var strength: Int
         var key: Int
+        /// The table of the object that has the key.
+        var table: Int
         var value: Int { key + 1 }
     }
 
@@ -30,7 +32,7 @@ package struct PayloadMapper {
 
     package internal(set) var plan: ChangePlan
     let model: CompiledModel
-    let options: SyncOptions
+    var options: SyncOptions
     let relationships: [[RelationshipMapping]]
     let tracksMentions: Bool
     /// By entity: its tree. By tree and slot: the attribute's type, and whether it cannot be null.
@@ -64,7 +66,7 @@ package struct PayloadMapper {
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
         }
-        tracksMentions = plan.operations != .all || model.requiresValues
+        tracksMentions = plan.operations != .all || model.requiresValues || options.willInsert != nil
     }
 
     /// Maps one root record, the first value of `tape`.
@@ -147,9 +149,11 @@ package struct PayloadMapper {
                 case .attribute(let slot, let strength):
                     try fill(slot, strength: strength, tape, key: key, table, bytes)
                 case .relationship(let index, let strength):
-                    candidates.append(Candidate(relationship: index, isIDKey: false, strength: strength, key: key))
+                    candidates.append(
+                        Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: table))
                 case .ids(let index, let strength):
-                    candidates.append(Candidate(relationship: index, isIDKey: true, strength: strength, key: key))
+                    candidates.append(
+                        Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: table))
                 case .nested(let nested):
                     try descend(tape, key: key, into: nested, bytes)
                 }
@@ -246,6 +250,7 @@ package struct PayloadMapper {
                 .init(
                     tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node),
                     parent: place.mention, permission: place.permission))
+            if options.willInsert != nil { plan.places.append(path.place(bytes)) }
         }
         plan.rows[entity.tree].merge(scratch, into: node, permission: place.permission, mention: mention)
         return Mapped(tree: entity.tree, node: node, mention: mention)

@@ -1,11 +1,12 @@
 package import Foundation
 
 /// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
-package struct PayloadStaging {
+package struct PayloadStaging: Sendable {
     /// After so many records the size of the whole plan is estimated.
     private static let sampleSize = 1000
 
     private var mapper: PayloadMapper
+    private let model: Model
     /// Leads to the records of a payload of values; bytes are read along the path of their own options.
     private let keyPath: [String]
 
@@ -38,6 +39,7 @@ package struct PayloadStaging {
                 ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
         }
         mapper = PayloadMapper(plan, options: options, transformers: model.transformers)
+        self.model = model
         keyPath = options.keyPath
     }
 
@@ -46,11 +48,20 @@ package struct PayloadStaging {
         guard options.form == .json || options.keyPath.isEmpty else {
             throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
         }
+        func reader(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONReader {
+            JSONReader(bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
+        }
+        if mapper.options.willInsert != nil {
+            return try plan(
+                data.withUnsafeBytes { raw in
+                    let bytes = raw.bindMemory(to: UInt8.self)
+                    return try Self.values(reader(bytes), bytes)
+                })
+        }
         let mapped = try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var mapper = self.mapper
-            var reader = JSONReader(
-                bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
+            var reader = reader(bytes)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
                 try mapper.mapRoot(tape, bytes)
@@ -61,6 +72,15 @@ package struct PayloadStaging {
             return mapper
         }
         return mapped.finished(payload: data)
+    }
+
+    private static func values(
+        _ reader: consuming JSONReader, _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws -> [JSONValue] {
+        var values: [JSONValue] = []
+        var tape = JSONTape()
+        while try reader.next(into: &tape) { values.append(tape.value(at: 0, in: bytes)) }
+        return values
     }
 
     /// A payload of values.
@@ -109,6 +129,23 @@ package struct PayloadStaging {
     }
 
     private consuming func plan(_ records: [JSONValue]) throws -> ChangePlan {
+        guard let hook = mapper.options.willInsert else { return try mapped(records) }
+        let isStrict = mapper.options.isStrict
+        let (map, model) = (mapping(isStrict: false), model)
+        let mapStrictly = isStrict ? mapping(isStrict: true) : nil
+        var plan = try map(records)
+        plan.rewriting = RecordRewriting(records, of: model, hook: hook, map: map, mapStrictly: mapStrictly)
+        return plan
+    }
+
+    private func mapping(isStrict: Bool) -> RecordRewriting.Mapping {
+        var staging = copy self
+        staging.mapper.options.isStrict = isStrict
+        return { [staging] records in try staging.mapped(records) }
+    }
+
+    /// Records mapped as they are, whatever a hook would make of them.
+    consuming func mapped(_ records: [JSONValue]) throws -> ChangePlan {
         try plan(count: records.count) { index, tape, bytes in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
@@ -120,6 +157,9 @@ package struct PayloadStaging {
     /// A payload as Foundation's JSON gives it.
     package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
+        if mapper.options.willInsert != nil {
+            return try plan(records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") })
+        }
         return try plan(count: records.count) { index, tape, bytes in
             try JSONTapeBuilder.append(any: records[index], to: &tape, bytes: &bytes, path: "[\(index)]")
         }

@@ -41,6 +41,10 @@ package struct ChangePlan: Sendable {
     /// One per link of the model.
     package internal(set) var links: [LinkBatch]
     package internal(set) var mentions: [Mention] = []
+    /// Where each mention stands in the payload, if a hook may rewrite it.
+    var places: [RecordPlace] = []
+    /// What maps the payload again as a hook rewrites it.
+    package internal(set) var rewriting: RecordRewriting?
     package internal(set) var parent: Parent?
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []

@@ -28,6 +28,12 @@ public struct SyncOptions: Sendable {
     public var collectsKeys: Bool
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
+    /// Called for every record that is about to become a new row, at every level, outer ones first; its answer is
+    /// mapped instead of the record, and may not have another key. What it throws fails the sync.
+    ///
+    /// It is called while the store is being written and must not use the store. The payload is mapped anew for every
+    /// level of nesting with new rows, so a sync with a hook takes several times as long as one without.
+    public var willInsert: (@Sendable (Insertion) throws -> JSONValue)?
     /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
     public var keyPath: [String] = []
     /// How the payload's records are laid out.

@@ -97,7 +97,7 @@ extension SyncTransaction {
             guard batch.nodes[node].firstVersion >= 0, mayInsert(node), !trees[tree].refused.contains(id) else {
                 continue
             }
-            if let problem = problem(withNew: node, tree) {
+            if !admitsIncomplete, let problem = problem(withNew: node, tree) {
                 trees[tree].refused.insert(id)
                 trees[tree].values[node] = -1
                 report.add(

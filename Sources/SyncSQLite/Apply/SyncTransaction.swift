@@ -23,6 +23,8 @@ struct SyncTransaction {
     var joins: [Int: JoinChanges] = [:]
     var pending: PendingReferences
     var report: ChangeReport
+    /// Whether new rows may lack what they must have, because a hook has not seen them yet.
+    var admitsIncomplete = false
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
     /// Unmentioned rows that a list of objects leaves out: to be deleted.
@@ -43,7 +45,8 @@ struct SyncTransaction {
         _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database,
         run: inout RunMemory?
     ) throws -> SyncResult {
-        try plan.withTexts { pool in
+        let plan = try rewritten(plan, predicate, options, layout, db)
+        return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
             swap(&sync.run, &run)
             defer { swap(&sync.run, &run) }
@@ -85,7 +88,7 @@ struct SyncTransaction {
         }
     }
 
-    private init(
+    init(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
         _ pool: TextPool, _ db: Database
     ) throws {
@@ -138,13 +141,13 @@ struct SyncTransaction {
     }
 
     /// The predicate must be one on the entity, also where nothing is deleted by it.
-    private func checkPredicate() throws {
+    func checkPredicate() throws {
         guard let predicate else { return }
         _ = try PredicateSQL(predicate, on: model.entities[plan.entity], layout: layout, alias: "scope")
     }
 
     /// The parent must be stored.
-    private mutating func findParent() throws {
+    mutating func findParent() throws {
         guard let parent = plan.parent else { return }
         let entity = model.entities[Int(plan.rows[parent.tree].nodes[parent.node].entity)]
         let found = try storedRow(ofKey: plan.rows[parent.tree].nodes[parent.node].key, entity)

@@ -20,18 +20,29 @@ struct ScenarioActions: Sendable {
     func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
         let payload = try payload(of: call)
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
+        let options = options
         return try await write { stack in
             switch payload {
             case .bytes(let json):
                 try await Sync.changes(
                     json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations)
+                    relationship: call.relationship, operations: call.operations, options: options)
             case .value(let json):
                 try await Sync.changes(
                     json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations)
+                    relationship: call.relationship, operations: call.operations, options: options)
             }
         }
+    }
+
+    private var options: SyncOptions {
+        var options = SyncOptions()
+        guard case .object(let added)? = addedOnInsert else { return options }
+        options.willInsert = { insertion in
+            guard case .object(let members) = insertion.record else { return insertion.record }
+            return .object(members + added)
+        }
+        return options
     }
 
     func insert(_ entity: String, _ values: JSONValue) async throws {

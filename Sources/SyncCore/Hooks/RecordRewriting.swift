@@ -1,0 +1,141 @@
+/// Shows a hook the records that become new rows, outer ones first, and maps the payload again with its answers.
+///
+/// Only the store knows which rows are new. So it is asked after each mapping, until the hook has seen them all.
+package struct RecordRewriting: Sendable {
+    typealias Hook = @Sendable (Insertion) throws -> JSONValue
+
+    typealias Mapping = @Sendable ([JSONValue]) throws -> ChangePlan
+
+    private let map: Mapping
+    /// Maps the payload in its last form, where a value that does not fit is an error.
+    private let mapStrictly: Mapping?
+    private let model: Model
+    private let hook: Hook
+    private var records: [JSONValue]
+    /// Where answers of the hook stand.
+    private var settled: Set<RecordPlace> = []
+
+    init(
+        _ records: [JSONValue], of model: Model, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?
+    ) {
+        self.records = records
+        self.model = model
+        self.hook = hook
+        self.map = map
+        self.mapStrictly = mapStrictly
+    }
+
+    /// A row that is new, and the records of the payload that give it, in document order.
+    private struct NewRow {
+        var row: ChangePlan.RowReference
+        var mentions: [Int]
+    }
+
+    /// The plan with what the hook made of the new rows it had not seen; nil if it has seen all.
+    ///
+    /// - Parameter new: The mentions whose records become new rows, in document order.
+    /// - Throws: What the hook throws; ``SyncError`` `recordExpected` or `invalidOption` for an answer that is no
+    ///   record or has another key; what mapping throws.
+    package mutating func next(after plan: ChangePlan, newMentions new: [Int]) throws -> ChangePlan? {
+        let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.places[$0]) } }
+        guard !open.isEmpty else { return nil }
+        let waiting = Set(open.map(\.row))
+        let ready = open.filter { row in !row.mentions.contains { isInside(waiting, $0, plan) } }
+        // Rows nested in each other wait for each other: the first is taken.
+        for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
+        return try map(records)
+    }
+
+    /// The plan, once the hook has seen all new rows.
+    package func settled(_ plan: ChangePlan) throws -> ChangePlan { try mapStrictly?(records) ?? plan }
+
+    private func rows(_ new: [Int], _ plan: ChangePlan) -> [NewRow] {
+        var rows: [NewRow] = []
+        var places: [ChangePlan.RowReference: Int] = [:]
+        for mention in new {
+            let row = plan.row(of: mention)
+            if let place = places[row] {
+                rows[place].mentions.append(mention)
+            } else {
+                places[row] = rows.count
+                rows.append(NewRow(row: row, mentions: [mention]))
+            }
+        }
+        return rows
+    }
+
+    private func isInside(_ rows: Set<ChangePlan.RowReference>, _ mention: Int, _ plan: ChangePlan) -> Bool {
+        var around = plan.mentions[mention].parent
+        while around >= 0 {
+            if rows.contains(plan.row(of: Int(around))) { return true }
+            around = plan.mentions[Int(around)].parent
+        }
+        return false
+    }
+
+    // MARK: One row
+
+    /// Puts the hook's answer in the place of the last record of the row. What it left out is taken out of the others.
+    private mutating func rewrite(_ row: NewRow, _ plan: ChangePlan) throws {
+        let places = row.mentions.map { plan.places[$0] }
+        let found = places.map { $0.value(in: records) ?? .object([]) }
+        let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
+        let entity = plan.model.entities[Int(plan.rows[row.row.tree].nodes[row.row.node].entity)]
+        let insertion = Insertion(
+            entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
+        let answer = try hook(insertion)
+        guard let last = places.last, case .object(let members) = answer else {
+            throw SyncError(.recordExpected, "the hook must give a record (JSON object)", entity: entity.name)
+        }
+        try checkKey(answer, of: row.row, entity, plan)
+        for place in places.dropLast() {
+            guard case .object(let before)? = place.value(in: records) else { continue }
+            let kept = before.filter { member in members.contains { $0.key.utf8.elementsEqual(member.key.utf8) } }
+            place.replace(in: &records, with: .object(kept))
+        }
+        last.replace(in: &records, with: answer)
+        settled.insert(last)
+    }
+
+    private static func merge(_ record: JSONValue, into members: inout [JSONValue.Member]) {
+        guard case .object(let later) = record else { return }
+        for member in later {
+            members.removeAll { $0.key.utf8.elementsEqual(member.key.utf8) }
+            members.append(member)
+        }
+    }
+
+    private func checkKey(
+        _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
+    ) throws {
+        guard let slot = entity.keySlot else { return }
+        let attribute = plan.model.trees[entity.tree].attributes[slot]
+        let before = plan.withTexts { StoredValue(plan.rows[row.tree].nodes[row.node].key, as: attribute.type, $0) }
+        let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
+        guard before ?? .null == after else {
+            throw SyncError(
+                .invalidOption, "the hook must not change the key '\(attribute.name)' of a record", entity: entity.name)
+        }
+    }
+}
+
+extension ChangePlan {
+    /// The row that a record gives.
+    fileprivate func row(of mention: Int) -> RowReference {
+        RowReference(tree: Int(mentions[mention].tree), node: Int(mentions[mention].node))
+    }
+
+    /// The row of the record around a record, or the parent of the sync.
+    fileprivate func parent(of mention: Int) -> Insertion.Parent? {
+        let around = Int(mentions[mention].parent)
+        guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(tree: $0.tree, node: $0.node) })
+        else {
+            return nil
+        }
+        let node = rows[row.tree].nodes[row.node]
+        let entity = model.entities[Int(node.entity)]
+        let type = entity.keySlot.map { model.trees[entity.tree].attributes[$0].type }
+        let key = withTexts { RowKey(node.key, $0)?.recordKey(type) }
+        return Insertion.Parent(entity: entity.name, key: key)
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("The hook before insertions")
+struct HookTests {
+    /// What a hook was shown, in order. `@unchecked Sendable`: only touched while `lock` is held.
+    private final class Calls: @unchecked Sendable {
+        private let lock = NSLock()
+        private var calls: [Insertion] = []
+
+        func add(_ insertion: Insertion) { lock.withLock { calls.append(insertion) } }
+        var all: [Insertion] { lock.withLock { calls } }
+        /// `Note 3 in User 1`
+        var texts: [String] {
+            all.map { call in
+                let parent = call.parent.map { " in \($0.entity) \($0.key?.description ?? "-")" } ?? ""
+                return "\(call.entity) \(Self.text(call.record["id"]))\(parent)"
+            }
+        }
+
+        private static func text(_ id: JSONValue?) -> String {
+            guard case .number(let text)? = id else { return "-" }
+            return text
+        }
+    }
+
+    private func changing(_ change: @escaping @Sendable (Insertion) throws -> JSONValue) -> SyncOptions {
+        var options = SyncOptions()
+        options.willInsert = change
+        return options
+    }
+
+    private static func adding(_ key: String, _ value: JSONValue, to record: JSONValue) -> JSONValue {
+        guard case .object(let members) = record else { return record }
+        return .object(members.filter { $0.key != key } + [.init(key, value)])
+    }
+
+    private func store() throws -> DataStack { try DataStack.inMemory(Fixtures.model("company")) }
+
+    @Test("sees every new row at every level once, outer ones first, and no stored row")
+    func calls() async throws {
+        let stack = try store()
+        try await Sync.changes([["id": 1, "company": ["id": 7]]], inEntity: "User", stack: stack)
+        let calls = Calls()
+        let options = changing {
+            calls.add($0); return $0.record
+        }
+        let json: JSONValue = [
+            ["id": 1, "notes": [["id": 3, "text": "new"]], "company": ["id": 7]],
+            ["id": 2, "company": ["id": 8, "name": "A"], "tags": [["id": 4]]],
+            ["id": 5, "company": ["id": 8, "city": "B"]],
+        ]
+        let plan = try await Sync.plan(json, inEntity: "User", stack: stack, options: options)
+        #expect(calls.texts == ["Note 3 in User 1", "User 2", "User 5", "Company 8 in User 2", "Tag 4 in User 2"])
+        let merged: JSONValue = ["name": "A", "id": 8, "city": "B"]
+        #expect(calls.all[3].record == merged)
+        let result = try await Sync.changes(json, inEntity: "User", stack: stack, options: options)
+        #expect(result == plan)
+        #expect(calls.all.count == 10)
+        #expect(try await Sync.changes(json, inEntity: "User", stack: stack, options: options).isEmpty)
+        #expect(calls.all.count == 10)
+    }
+
+    @Test("changes what is stored, whichever mention of the row said otherwise")
+    func answers() async throws {
+        let stack = try store()
+        let options = changing { insertion in
+            insertion.entity == "Company" ? Self.adding("name", "hook", to: insertion.record) : insertion.record
+        }
+        let json: JSONValue = [
+            ["id": 1, "company": ["id": 8, "name": "first"]], ["id": 2, "company": ["id": 8, "name": "second"]],
+        ]
+        try await Sync.changes(json, inEntity: "User", stack: stack, options: options)
+        #expect(try await stack.fetch("Company", id: 8)?["name"]?.string == "hook")
+        #expect(try await stack.count("User", where: "company.id == 8") == 2)
+    }
+
+    @Test("takes keys out of all mentions, and brings rows of its own, which it is then shown")
+    func nested() async throws {
+        let stack = try store()
+        let calls = Calls()
+        let options = changing { insertion in
+            calls.add(insertion)
+            switch insertion.entity {
+            case "User": return ["id": insertion.record["id"] ?? nil, "notes": [["id": 50, "text": "made"]]]
+            case "Note": return Self.adding("text", "seen", to: insertion.record)
+            default: return insertion.record
+            }
+        }
+        let json: JSONValue = [["id": 1, "age": 4, "company": ["id": 9]], ["id": 1, "age": 5]]
+        try await Sync.changes(json, inEntity: "User", stack: stack, options: options)
+        #expect(calls.texts == ["User 1", "Note 50 in User 1"])
+        #expect(try await stack.fetch("User", id: 1)?["age"] == .null)
+        #expect(try await stack.fetch("Note", id: 50)?["text"]?.string == "seen")
+        #expect(try await stack.count("Company") == 0)
+    }
+
+    @Test("is shown objects under dotted keys, rows without a key, and the parent of the sync")
+    func places() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Post", attributes: [Attribute("id", .integer)],
+                relationships: [
+                    Relationship("author", to: "Person", remoteKey: "meta.by.author"),
+                    Relationship("places", to: "Place", many: true, inverse: "post"),
+                ]),
+            Entity(
+                "Person", attributes: [Attribute("id", .integer), Attribute("name", .string)],
+                relationships: [Relationship("posts", to: "Post", many: true, inverse: "author")]),
+            Entity(
+                "Place", attributes: [Attribute("city", .string)],
+                relationships: [Relationship("post", to: "Post", inverse: "places")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let calls = Calls()
+        let options = changing { insertion in
+            calls.add(insertion)
+            if insertion.entity == "Person" { return Self.adding("name", "hook", to: insertion.record) }
+            if insertion.entity == "Place" { return ["city": "hook"] }
+            return insertion.record
+        }
+        let json: JSONValue = [["id": 1, "meta": ["by": ["author": ["id": 2]]], "places": [["city": "a"], [:]]]]
+        try await Sync.changes(json, inEntity: "Post", stack: stack, options: options)
+        #expect(calls.texts == ["Post 1", "Person 2 in Post 1", "Place - in Post 1", "Place - in Post 1"])
+        #expect(try await stack.fetch("Person", id: 2)?["name"]?.string == "hook")
+        #expect(try await stack.fetch("Place").compactMap { $0["city"]?.string } == ["hook", "hook"])
+        try await Sync.changes([["id": 3]], inEntity: "Post", stack: stack, parent: ("Person", 2), options: options)
+        #expect(calls.texts.last == "Post 3 in Person 2")
+    }
+
+    @Test("may give what a new row must have, also where misfits are errors")
+    func required() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Item",
+                attributes: [
+                    Attribute("id", .integer), Attribute("name", .string, isOptional: false),
+                    Attribute("size", .integer),
+                ])
+        ])
+        let stack = try DataStack.inMemory(model)
+        var options = changing { ["id": $0.record["id"] ?? nil, "name": "given", "size": 3] }
+        options.isStrict = true
+        let result = try await Sync.changes(
+            [["id": 1, "size": "huge"]], inEntity: "Item", stack: stack, options: options)
+        #expect(result["Item"].insertedCount == 1 && result.diagnostics.isEmpty)
+        #expect(try await stack.fetch("Item", id: 1)?["name"]?.string == "given")
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes([["id": 1, "size": "huge"]], inEntity: "Item", stack: stack, options: options)
+        }
+        #expect(error?.code == .valueDoesNotFit)
+    }
+
+    @Test("fails the sync by an error, another key, or an answer that is no record")
+    func failures() async throws {
+        struct Refused: Error {}
+        let stack = try store()
+        let json: JSONValue = [["id": 1]]
+        await #expect(throws: Refused.self) {
+            try await Sync.changes(json, inEntity: "User", stack: stack, options: changing { _ in throw Refused() })
+        }
+        for (answer, code) in [
+            (["id": 2], .invalidOption), ([:], .invalidOption), (5, .recordExpected),
+        ] as [(JSONValue, SyncError.Code)] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(json, inEntity: "User", stack: stack, options: changing { _ in answer })
+            }
+            #expect(error?.code == code)
+        }
+        #expect(try await stack.count("User") == 0)
+    }
+
+    @Test("works for every form of payload")
+    func forms() async throws {
+        let options = changing { Self.adding("first_name", "hook", to: $0.record) }
+        for form in 0..<4 {
+            let stack = try store()
+            switch form {
+            case 0:
+                try await Sync.changes(
+                    Data(#"[{"id": 1, "first_name": "x"}]"#.utf8), inEntity: "User", stack: stack, options: options)
+            case 1:
+                var lines = options
+                lines.form = .ndjson
+                try await Sync.changes(Data(#"{"id": 1}"#.utf8), inEntity: "User", stack: stack, options: lines)
+            case 2:
+                try await Sync.changes([["id": 1]] as [[String: Any]], inEntity: "User", stack: stack, options: options)
+            default:
+                try await Sync.insertOrUpdate(["id": 1] as JSONValue, inEntity: "User", stack: stack, options: options)
+            }
+            #expect(try await stack.fetch("User", id: 1)?["firstName"]?.string == "hook", "form \(form)")
+        }
+    }
+}
