@@ -5,11 +5,11 @@ extension PayloadMapper {
         _ message: String
     ) throws {
         let token = tape.tokens[key]
-        let path = path.text(bytes, adding: .key(offset: token.offset, length: Int(token.length)))
+        let path = path.text(bytes, tables, adding: .key(offset: token.offset, length: Int(token.length)))
         if options.isStrict {
             throw SyncError(.valueDoesNotFit, message, entity: model.entities[entity].name, path: path)
         }
-        append(kind, entity, path, message)
+        append(kind, entity, path, bytes, message)
     }
 
     mutating func report(_ kind: Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
@@ -17,15 +17,35 @@ extension PayloadMapper {
             plan.omittedDiagnostics += 1
             return
         }
-        append(kind, entity, path.text(bytes), message)
+        append(kind, entity, path.text(bytes, tables), bytes, message)
     }
 
-    private mutating func append(_ kind: Diagnostic.Kind, _ entity: Int, _ path: String, _ message: String) {
+    private mutating func append(
+        _ kind: Diagnostic.Kind, _ entity: Int, _ path: String, _ bytes: Bytes, _ message: String
+    ) {
         guard plan.diagnostics.count < Self.diagnosticLimit else {
             plan.omittedDiagnostics += 1
             return
         }
-        plan.diagnostics.append(Diagnostic(kind, entity: model.entities[entity].name, path: path, message: message))
+        plan.diagnostics.append(
+            Diagnostic(
+                kind, entity: model.entities[entity].name, key: current.flatMap { keyText(of: $0, bytes) }, path: path,
+                message: message))
+    }
+
+    /// Values are read before it is known whose they are: adds the key of the current record.
+    mutating func nameRecord(inDiagnosticsFrom first: Int, _ bytes: Bytes) {
+        guard first < plan.diagnostics.count, let current, let key = keyText(of: current, bytes) else { return }
+        for index in first..<plan.diagnostics.count { plan.diagnostics[index].key = key }
+    }
+
+    private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
+        let node = plan.rows[record.tree].nodes[record.node]
+        let entity = model.entities[Int(node.entity)]
+        let type = entity.keySlot.map { model.trees[record.tree].attributes[$0].type }
+        return plan.arena.withUnsafeBufferPointer { arena in
+            RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
+        }
     }
 
     /// What stands at a token, for a message: its kind, and its value if values may be shown.

@@ -26,21 +26,18 @@ extension PayloadMapper {
         _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ place: Place, _ bytes: Bytes
     ) throws {
         let relationship = relationships[entity][candidate.relationship]
-        if !relationship.isToMany, let arrival = place.arrival, arrival.link == relationship.link,
-            arrival.end == relationship.end || relationship.isSymmetric
-        {
-            return
-        }
+        let isWayBack =
+            !relationship.isToMany && place.arrival?.link == relationship.link
+            && (place.arrival?.end == relationship.end || relationship.isSymmetric)
         sequence += 1
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
             value: candidate.value)
         let key = tape.tokens[candidate.key]
-        let depth = path.depth
-        for name in tables[candidate.table].path { path.push(.name(name)) }
-        path.push(.key(offset: key.offset, length: Int(key.length)))
-        defer { path.pop(to: depth) }
+        path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
+        defer { path.pop() }
         let shape = RelationshipShape(tape, at: candidate.value)
+        if isWayBack { return try mention(shape, statement, tape, entity, bytes) }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
@@ -75,6 +72,21 @@ extension PayloadMapper {
         var sequence: UInt32
         var isIDKey: Bool
         var value: Int
+    }
+
+    /// What a child says its owner is: the row is mentioned, so it is not deleted, but the owner is the one that gives
+    /// the child.
+    private mutating func mention(
+        _ shape: RelationshipShape, _ statement: Statement, _ tape: JSONTape, _ entity: Int, _ bytes: Bytes
+    ) throws {
+        switch shape {
+        case .object where !statement.isIDKey:
+            let place = Place(permission: .full, mention: statement.owner.mention, isWayBack: true)
+            _ = try record(tape, at: statement.value, as: statement.relationship.destination, place, bytes)
+        case .scalar where statement.relationship.keyType != nil:
+            _ = idNode(statement.relationship, tape, at: statement.value, entity, bytes)
+        default: break
+        }
     }
 
     private mutating func toOne(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {

@@ -15,6 +15,8 @@ package struct PayloadMapper: Sendable {
         /// What identifies it if it has no key; nil where it must have one.
         var owner: RowBatch.Owner?
         var isRoot = false
+        /// Whether it stands where a child names its owner: it is mentioned, but says nothing about the link.
+        var isWayBack = false
     }
 
     /// A key of a record that speaks for a relationship.
@@ -46,6 +48,8 @@ package struct PayloadMapper: Sendable {
     var strengths: [UInt8] = []
     var candidates: [Candidate] = []
     var path = PayloadPath()
+    /// The row of the record being mapped, once it is known.
+    var current: Mapped?
     /// The key of the only root record, where the caller knows it better than the record.
     var rootKey: Slot?
     /// The place of the last statement about links; the root list's own is 0.
@@ -66,7 +70,7 @@ package struct PayloadMapper: Sendable {
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
         }
-        tracksMentions = plan.operations != .all || model.requiresValues || options.willInsert != nil
+        tracksMentions = plan.operations != .all || model.canRefuseRows || options.willInsert != nil
     }
 
     /// Maps one root record, the first value of `tape`.
@@ -98,11 +102,19 @@ package struct PayloadMapper: Sendable {
         _ tape: JSONTape, at token: Int, as entity: Int, _ place: Place, _ bytes: Bytes
     ) throws -> Mapped? {
         let firstCandidate = candidates.count
-        defer { candidates.removeLast(candidates.count - firstCandidate) }
+        let firstDiagnostic = plan.diagnostics.count
+        let outer = current
+        current = nil
+        defer {
+            candidates.removeLast(candidates.count - firstCandidate)
+            current = outer
+        }
         resetScratch(types[trees[entity]].count)
         try scan(tape, object: token, table: entity, bytes)
         if place.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
         guard let mapped = commit(as: entity, place, bytes) else { return nil }
+        current = mapped
+        nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         var index = firstCandidate
         while index < candidates.count {
             let candidate = candidates[index]
@@ -249,8 +261,8 @@ package struct PayloadMapper: Sendable {
             plan.mentions.append(
                 .init(
                     tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node),
-                    parent: place.mention, permission: place.permission))
-            if options.willInsert != nil { plan.places.append(path.place(bytes)) }
+                    parent: place.mention, permission: place.permission, mark: path.mark))
+            if options.willInsert != nil { plan.places.append(path.place(bytes, tables)) }
         }
         plan.rows[entity.tree].merge(scratch, into: node, permission: place.permission, mention: mention)
         return Mapped(tree: entity.tree, node: node, mention: mention)
@@ -267,6 +279,7 @@ package struct PayloadMapper: Sendable {
             if isNew { plan.ownedRows.append(.init(tree: entity.tree, node: node)) }
             return node
         }
+        if place.isWayBack { return nil }
         report(
             .recordWithoutKey, entity.id, bytes,
             "the record has no readable \(entity.keySlot.map { name(of: $0, entity) } ?? "key"); it is skipped")

@@ -2,49 +2,59 @@
 struct PayloadPath {
     enum Step {
         case index(Int)
-        /// A key, by the place of its text in the payload.
-        case key(offset: Int, length: Int)
-        /// A key that dotted remote keys lead through.
-        case name(String)
+        /// A key, by the place of its text in the payload, and the table of the object that has it: dotted remote keys
+        /// lead there.
+        case key(offset: Int, length: Int, table: Int = -1)
     }
 
-    private var steps: [Step] = []
+    private(set) var steps: [Step] = []
     /// Whether the root is an object that stands for an array of one.
     var rootIndex = 0
 
     mutating func push(_ step: Step) { steps.append(step) }
     mutating func pop() { steps.removeLast() }
-    var depth: Int { steps.count }
-    mutating func pop(to depth: Int) { steps.removeLast(steps.count - depth) }
     mutating func reset(to record: Int) {
         steps.removeAll(keepingCapacity: true)
         rootIndex = record
     }
 
-    func place(_ bytes: UnsafeBufferPointer<UInt8>) -> RecordPlace {
-        RecordPlace(
-            root: rootIndex,
-            steps: steps.map { step in
-                switch step {
-                case .index(let index): .index(index)
-                case .name(let name): .key(name)
-                case .key(let offset, let length):
-                    .key(String(decoding: bytes[offset..<offset + length], as: UTF8.self))
-                }
-            })
+    /// How the record being mapped is reached from the one around it: under a key, perhaps in a list.
+    var mark: ChangePlan.Mention.Mark {
+        switch (steps.last, steps.dropLast().last) {
+        case (.index(let index), .key(let offset, let length, let table)):
+            .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
+        case (.key(let offset, let length, let table), _):
+            .init(offset: offset, length: Int32(length), table: Int32(table), index: -1)
+        default: .init(offset: 0, length: -1, table: -1, index: Int32(truncatingIfNeeded: rootIndex))
+        }
     }
 
     /// `[3].notes[0].created_at`
-    func text(_ bytes: UnsafeBufferPointer<UInt8>, adding last: Step? = nil) -> String {
+    func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
         var text = "[\(rootIndex)]"
         for step in steps + (last.map { [$0] } ?? []) {
             switch step {
             case .index(let index): text += "[\(index)]"
-            case .name(let name): text += ".\(name)"
-            case .key(let offset, let length):
-                text += "." + String(decoding: bytes[offset..<offset + length], as: UTF8.self)
+            case .key(let offset, let length, let table):
+                let prefix = table < 0 ? [] : tables[table].path
+                let key = String(decoding: bytes[offset..<offset + length], as: UTF8.self)
+                text += "." + (prefix + [key]).joined(separator: ".")
             }
         }
         return text
+    }
+
+    /// The same way for a hook that rewrites the record there.
+    func place(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPlace {
+        var place = RecordPlace(root: rootIndex, steps: [])
+        for step in steps {
+            switch step {
+            case .index(let index): place.steps.append(.index(index))
+            case .key(let offset, let length, let table):
+                if table >= 0 { place.steps += tables[table].path.map(RecordPlace.Step.key) }
+                place.steps.append(.key(String(decoding: bytes[offset..<offset + length], as: UTF8.self)))
+            }
+        }
+        return place
     }
 }

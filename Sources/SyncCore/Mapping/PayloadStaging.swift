@@ -186,6 +186,7 @@ extension PayloadMapper {
         var plan = self.plan
         plan.payload = payload
         for tree in plan.rows.indices { plan.rows[tree].finish() }
+        if tracksMentions { plan.tablePaths = tables.map(\.path) }
         for table in tables {
             for entry in table.entries where entry.unmapped > 0 {
                 let key = (table.path + [String(decoding: entry.name, as: UTF8.self)]).joined(separator: ".")

@@ -15,15 +15,17 @@ package final class CompiledModel: Sendable {
         self.links = compiler.links
         self.entities = compiler.compiled
         let keys = Set(compiler.compiled.compactMap { entity in entity.keySlot.map { [entity.tree, $0] } })
-        requiresValues = compiler.trees.contains { tree in
-            tree.attributes.enumerated().contains { slot, attribute in
-                !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id, slot])
-            }
+        canRefuseRows = compiler.trees.contains { tree in
+            tree.hasSubEntities
+                || tree.attributes.enumerated().contains { slot, attribute in
+                    !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id, slot])
+                }
         }
     }
 
-    /// Whether a new row can be refused because a required value is missing.
-    let requiresValues: Bool
+    /// Whether a record can be refused only once the store is asked: its row is of a sibling entity, or a new one that
+    /// lacks a required value.
+    let canRefuseRows: Bool
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 

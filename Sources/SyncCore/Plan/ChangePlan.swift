@@ -11,6 +11,18 @@ package struct ChangePlan: Sendable {
         /// The record it is nested in; -1 for a root record.
         package var parent: Int32
         package var permission: Permission
+        /// Where it stands in the record around it.
+        var mark: Mark
+
+        /// The key under which a record is nested, by the place of its text in the payload and the table of the object
+        /// that has the key; and its index in a list, or as a root record.
+        struct Mark: Sendable {
+            var offset: Int
+            var length: Int32
+            var table: Int32
+            /// -1 outside of lists.
+            var index: Int32
+        }
     }
 
     /// A parent whose rows the payload lists.
@@ -55,6 +67,8 @@ package struct ChangePlan: Sendable {
     package internal(set) var diagnostics: [Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
     package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
+    /// The dotted paths of the objects that remote keys lead into, by key table; empty if mentions are not tracked.
+    var tablePaths: [[String]] = []
     package internal(set) var payload: Data
     package internal(set) var arena: [UInt8] = []
 
@@ -78,6 +92,17 @@ package struct ChangePlan: Sendable {
     /// A non-empty list in which no record could be read says nothing about what is missing from it.
     package var canDelete: Bool {
         operations.contains(.delete) && isComplete && (rootRecords == 0 || readableRootRecords > 0)
+    }
+
+    /// The JSON path of a record, such as `[3].notes[0]`; empty where mentions are not tracked.
+    package func path(of mention: Int, _ pool: TextPool) -> String {
+        guard mentions.indices.contains(mention) else { return "" }
+        let mark = mentions[mention].mark
+        guard mark.length >= 0 else { return "[\(mark.index)]" }
+        let prefix = tablePaths.indices.contains(Int(mark.table)) ? tablePaths[Int(mark.table)] : []
+        let key = pool.payloadText(at: mark.offset, length: Int(mark.length))
+        let index = mark.index < 0 ? "" : "[\(mark.index)]"
+        return path(of: Int(mentions[mention].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
     }
 
     /// The key of the root record of a payload of one; nil if it has none.

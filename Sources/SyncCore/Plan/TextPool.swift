@@ -26,6 +26,11 @@ package struct TextPool {
         }
     }
 
+    /// A text of the payload, as it is spelled there.
+    func payloadText(at offset: Int, length: Int) -> String {
+        String(decoding: payload[offset..<offset + length], as: UTF8.self)
+    }
+
     /// Whether two keys of the same type are the same key.
     @inline(__always)
     package func isSameKey(_ left: Slot, _ right: Slot) -> Bool {

@@ -27,12 +27,12 @@ struct ChangeReport {
         diagnostics = plan.diagnostics
     }
 
-    mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, _ message: String) {
+    mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
         guard diagnostics.count < 10_000 else { return }
         diagnostics.append(
             Diagnostic(
                 kind, entity: model.entities[entity].name, key: key.map { $0.recordKey(keyType(entity)).description },
-                path: "", message: message))
+                path: path, message: message))
     }
 
     func keyType(_ entity: Int) -> AttributeType? {

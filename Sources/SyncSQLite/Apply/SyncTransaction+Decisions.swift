@@ -102,11 +102,17 @@ extension SyncTransaction {
                 trees[tree].values[node] = -1
                 report.add(
                     problem.kind, Int(batch.nodes[node].entity), key: RowKey(batch.nodes[node].key, pool),
-                    problem.message)
+                    path: path(of: node, tree), problem.message)
             } else {
                 trees[tree].presence[node] = .new
             }
         }
+    }
+
+    /// Where the payload first gives a row.
+    func path(of node: Int, _ tree: Int) -> String {
+        let version = plan.rows[tree].nodes[node].firstVersion
+        return version < 0 ? "" : plan.path(of: Int(plan.rows[tree].versions[Int(version)].mention), pool)
     }
 
     private func problem(withNew node: Int, _ tree: Int) -> (kind: Diagnostic.Kind, message: String)? {

@@ -169,6 +169,7 @@ extension SyncTransaction {
             trees[tree].refused.insert(Int32(truncatingIfNeeded: node))
             report.add(
                 .entityMismatch, wanted, key: trees[tree].rowKey(node, plan.rows[tree], pool),
+                path: path(of: node, tree),
                 "the stored row is a \(model.entities[entity].name); the record is skipped")
             return
         }

@@ -1,0 +1,87 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Diagnostics")
+struct DiagnosticTests {
+    private func model() throws -> Model {
+        try Model(entities: [
+            Entity(
+                "User",
+                attributes: [
+                    Attribute("id", .integer), Attribute("age", .integer),
+                    Attribute("code", .string, isOptional: false),
+                ],
+                relationships: [
+                    Relationship("notes", to: "Note", many: true, inverse: "user"),
+                    Relationship("boss", to: "User", remoteKey: "org.chart.boss"),
+                ]),
+            Entity(
+                "Note", attributes: [Attribute("id", .integer), Attribute("title", .string, isOptional: false)],
+                relationships: [Relationship("user", to: "User", inverse: "notes")]),
+            Entity("Memo", parent: "Note"), Entity("Letter", parent: "Note"),
+        ])
+    }
+
+    private func diagnostics(_ json: String, after first: String = "[]") async throws -> [String] {
+        let stack = try DataStack.inMemory(model())
+        try await Sync.changes(Data(first.utf8), inEntity: "User", stack: stack)
+        return try await Sync.changes(Data(json.utf8), inEntity: "User", stack: stack).diagnostics
+            .map { "\($0.kind) \($0.entity) \($0.key ?? "-") \($0.path)" }
+    }
+
+    @Test("name the record by its key, wherever in it the key stands")
+    func keys() async throws {
+        let found = try await diagnostics(
+            """
+            [{"age": "old", "id": 1, "code": "a", "notes": [{"title": "t", "id": 5, "user": 7}, {"id": "x"}]},
+             {"id": 2, "code": "b", "notes": 5}]
+            """)
+        #expect(
+            found == [
+                "valueDoesNotFit User 1 [0].age", "valueDoesNotFit Note - [0].notes[1].id",
+                "recordWithoutKey Note - [0].notes[1]", "shapeDoesNotFit User 2 [1].notes",
+            ])
+    }
+
+    @Test("of the store have the path of the record, through lists and dotted keys")
+    func paths() async throws {
+        let found = try await diagnostics(
+            """
+            [{"id": 1, "code": "a", "notes": [{"id": 5, "title": "t"}, {"id": 6}]}, {"id": 2},
+             {"id": 3, "code": "c", "org": {"chart": {"boss": {"id": 4}}}}]
+            """)
+        #expect(
+            found.sorted() == [
+                "requiredValueMissing Note 6 [0].notes[1]", "requiredValueMissing User 2 [1]",
+                "requiredValueMissing User 4 [2].org.chart.boss",
+            ])
+    }
+
+    @Test("of a row that is of another entity have its path")
+    func mismatch() async throws {
+        let stack = try DataStack.inMemory(model())
+        try await Sync.changes([["id": 5, "title": "t"]], inEntity: "Memo", stack: stack)
+        let result = try await Sync.changes(
+            [["id": 4, "title": "t"], ["id": 5, "title": "t"]], inEntity: "Letter", stack: stack)
+        #expect(result.diagnostics.map(\.kind) == [.entityMismatch])
+        #expect(result.diagnostics.map(\.path) == ["[1]"])
+    }
+}
+
+@Suite("What a child says about its owner")
+struct WayBackTests {
+    @Test("mentions the row it names, but does not change who the owner is")
+    func mentions() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes([["id": 7], ["id": 8], ["id": 9]], inEntity: "Company", stack: stack)
+        let json: JSONValue = [
+            ["id": 7, "users": [["id": 1, "company_id": 8], ["id": 2, "company": ["id": 9, "name": "named"]]]]
+        ]
+        let result = try await Sync.changes(json, inEntity: "Company", stack: stack)
+        #expect(result["Company"].deleted.isEmpty)
+        #expect(try await stack.count("User", where: "company.id == 7") == 2)
+        #expect(try await stack.fetch("Company", id: 9)?["name"]?.string == "named")
+        #expect(try await Sync.changes(json, inEntity: "Company", stack: stack).isEmpty)
+    }
+}
