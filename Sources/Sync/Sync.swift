@@ -66,7 +66,10 @@ public enum Sync {
         return try await call.apply { try $0.plan(json) }
     }
 
-    /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change. Writes nothing.
+    /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.
+    ///
+    /// Does all the work of the sync and takes it back: nothing is written to the file and no observer hears of it, but
+    /// other writers wait meanwhile.
     public static func plan(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
@@ -79,6 +82,16 @@ public enum Sync {
     /// What a sync of JSON values would change. Writes nothing.
     public static func plan(
         _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.dryRun { try $0.plan(json) }
+    }
+
+    /// What a sync of what `JSONSerialization` read would change. Writes nothing.
+    public nonisolated(nonsending) static func plan(
+        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {

@@ -5,7 +5,7 @@ import Testing
 /// The groups of the corpus with steps that the library has no call for yet.
 @Suite("Conformance, later groups", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"))
 struct LaterConformanceTests {
-    static let groups = ["crud", "export", "store"]
+    static let groups = ["export"]
 
     @Test("fail only where a call is missing; each sync made twice", arguments: groups)
     func group(_ group: String) async throws {
