@@ -17,6 +17,7 @@ extension SyncTransaction {
         let wanted = wantedReferences(spoken)
         let position = Dictionary(wanted) { first, _ in first }
         var kept: Set<PendingReferences.Reference> = []
+        var linked: Set<StoredRow> = []
         for (reference, stored) in pending.hasStored ? try storedReferences() : [] {
             if let position = position[reference] {
                 kept.insert(reference)
@@ -24,7 +25,10 @@ extension SyncTransaction {
             } else if isSpokenFor(reference, spoken) {
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
-                try link(reference, to: target, at: stored)
+                if try !hasOwnLink(target, reference, linked) {
+                    try link(reference, to: target, at: stored)
+                    linked.insert(target)
+                }
                 try forget(reference)
             }
         }
@@ -74,6 +78,7 @@ extension SyncTransaction {
             let targetTree = model.links[link].side(end.other).tree
             guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
                 assertion.sequence >= spoken[Spoken(link: link, end: end, node: owner)] ?? 0,
+                assertion.sequence >= spoken[Spoken(link: link, end: end.other, node: target)] ?? 0,
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
             else { continue }
@@ -187,6 +192,16 @@ extension SyncTransaction {
             model.entity(found.entity, isKindOf: relationship.destination)
         else { return nil }
         return target
+    }
+
+    /// Whether a row that came by other means than a sync brought a link of its own, which counts as what it says.
+    private func hasOwnLink(
+        _ target: StoredRow, _ reference: PendingReferences.Reference, _ linked: Set<StoredRow>
+    ) throws -> Bool {
+        guard let relationship = relationship(of: reference), !linked.contains(target),
+            !model.links[relationship.link].side(relationship.end.other).isToMany
+        else { return false }
+        return try !storedTargets(of: target, link: relationship.link, from: relationship.end.other).isEmpty
     }
 
     private mutating func link(
