@@ -8,7 +8,8 @@ struct Diff: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Show what 'import' with the same arguments would do. Writes nothing.",
         discussion: """
-            One line per row: + is new, ~ differs (with what will change), - will be deleted. \
+            One line per row with its values: + is new, ~ differs, - will be deleted; below them the links of \
+            many-to-many relationships. \
             Without a database, compares with an empty one.
 
             Example: syncdb diff users.json --entity User --database app.sqlite
@@ -22,7 +23,9 @@ struct Diff: AsyncParsableCommand {
         let data = try payload.source.read()
         try await ComparisonStore(store).use { stack in
             do {
-                try show(await payload.plan(data, against: stack, options: payload.options))
+                var options = payload.options
+                options.collectsValues = !output.quiet
+                try show(await payload.plan(data, against: stack, options: options), stack.model)
             } catch let error as SyncError where error.code == .deletionGuard {
                 try await show(withoutGuard: data, stack)
                 throw error
@@ -34,14 +37,11 @@ struct Diff: AsyncParsableCommand {
     private func show(withoutGuard data: Data, _ stack: DataStack) async throws {
         var options = payload.options
         options.deletionGuard = nil
-        try show(await payload.plan(data, against: stack, options: options))
+        options.collectsValues = !output.quiet
+        try show(await payload.plan(data, against: stack, options: options), stack.model)
     }
 
-    private func show(_ result: SyncResult) throws {
-        guard !output.quiet else { return }
-        guard !output.json else { return Terminal.write(try ResultJSON.text(result)) }
-        let printer = ResultPrinter(result: result, limit: output.limit)
-        let rows = printer.rows
-        Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
+    private func show(_ result: SyncResult, _ model: Model) throws {
+        try output.show(result, of: model, withRows: true)
     }
 }

@@ -18,25 +18,32 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
 
+    @Flag(help: "Print a line per row with its values too, as 'diff' does.")
+    var verbose = false
+
     func run() async throws {
         let data = try payload.source.read()
-        let result = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
-        guard !output.quiet else { return }
-        let printer = ResultPrinter(result: result, limit: output.limit)
-        Terminal.write(try output.json ? ResultJSON.text(result) : printer.summary)
+        let (result, model) = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
+        try output.show(result, of: model, withRows: verbose)
     }
 
-    private func importIntoExisting(_ data: Data) async throws -> SyncResult {
+    private func importIntoExisting(_ data: Data) async throws -> (SyncResult, Model) {
         guard let model = try store.givenModel() else {
-            return try await payload.sync(data, into: DataStack(at: store.location.url))
+            return try await sync(data, into: DataStack(at: store.location.url))
         }
-        return try await payload.sync(data, into: DataStack(model: model, at: store.location.url))
+        return try await sync(data, into: DataStack(model: model, at: store.location.url))
     }
 
-    private func importIntoNew(_ data: Data) async throws -> SyncResult {
+    private func importIntoNew(_ data: Data) async throws -> (SyncResult, Model) {
         let model = try store.modelForNewDatabase()
         return try await NewDatabase(at: store.location.url).fill(model) { stack in
-            try await payload.sync(data, into: stack)
+            try await sync(data, into: stack)
         }
+    }
+
+    private func sync(_ data: Data, into stack: DataStack) async throws -> (SyncResult, Model) {
+        var options = payload.options
+        options.collectsValues = verbose
+        return (try await payload.sync(data, into: stack, options: options), stack.model)
     }
 }

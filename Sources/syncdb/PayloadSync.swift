@@ -2,8 +2,8 @@ import Foundation
 import Sync
 
 extension PayloadOptions {
-    /// Syncs a payload as the options say.
-    func sync(_ data: Data, into stack: DataStack) async throws -> SyncResult {
+    /// Syncs a payload. The options are given again because a command may want more of the result.
+    func sync(_ data: Data, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         do {
             return try await Sync.changes(
                 data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
@@ -13,7 +13,7 @@ extension PayloadOptions {
         }
     }
 
-    /// The same as a dry run. The options are given again because `diff` looks past the deletion guard.
+    /// The same as a dry run.
     func plan(_ data: Data, against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         do {
             return try await Sync.plan(

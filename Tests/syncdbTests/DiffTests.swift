@@ -10,8 +10,8 @@ struct DiffTests {
         let run = try sandbox.syncdb(
             "diff", Sandbox.day1, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite")
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("+ User 1\n"))
-        #expect(run.output.contains("+ Note 17\n"))
+        #expect(run.output.contains("+ User 1  firstName: "))
+        #expect(run.output.contains("+ Note 17  text: "))
         #expect(try sandbox.files == [])
     }
 
@@ -24,12 +24,20 @@ struct DiffTests {
         #expect(run.status == 0, "\(run.errors)")
         let lines = run.output.split(separator: "\n").map(String.init)
         for line in [
-            "+ User 9", "~ User 1: age", "~ User 8: company", "- User 6", "+ Company 4", "+ Note 18", "~ Note 12: text",
-            "~ Note 14: user", "- Note 16", "- Note 17",
+            #"+ User 9  firstName: "Ines"  lastName: "Ikeda"  email: "ines@example.com"  age: 31  "#
+                + #"joinedAt: "2024-02-01T09:00:00Z"  company: 4"#,
+            "~ User 1  age: 36 → 37",
+            #"~ User 3  email: "chandra@example.com" → "chandra.rao@example.com"  company: 2 → 3"#,
+            "~ User 8  company: 2 → nil", #"+ Company 4  name: "Ikeda Studio"  city: "Kyoto""#,
+            #"~ Note 12  text: "Call back about the invoice" → "Invoice is paid""#, "~ Note 14  user: 3 → 5",
+            "  User 7  tags: - 2", "  User 9  tags: + 2",
         ] {
-            #expect(lines.contains(line))
+            #expect(lines.contains(line), "\(line)")
         }
-        #expect(lines.contains { $0.hasPrefix("~ User 3: ") && $0.contains("email") && $0.contains("company") })
+        for row in ["- User 6  firstName: ", "- Note 16  text: ", "- Note 17  text: "] {
+            #expect(lines.contains { $0.hasPrefix(row) }, "\(row)")
+        }
+        #expect(lines.contains("User            1        3        1          4"))
         #expect(try sandbox.databaseBytes() == before)
     }
 
@@ -38,7 +46,8 @@ struct DiffTests {
         let sandbox = try Sandbox()
         try sandbox.importUsers(Sandbox.day1)
         let planned = try sandbox.syncdb("diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--json")
-        let done = try sandbox.syncdb("import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--json")
+        let done = try sandbox.syncdb(
+            "import", Sandbox.day2, "--entity", "User", "--database", "app.sqlite", "--json", "--verbose")
         #expect(planned.output == done.output)
         #expect(try JSONDecoder().decode(SyncResult.self, from: Data(planned.output.utf8)).isEmpty == false)
     }
@@ -57,6 +66,29 @@ struct DiffTests {
         #expect(!long.contains("more"))
     }
 
+    @Test("import lists the same lines with --verbose, and only the summary without")
+    func verboseImport() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        let planned = try sandbox.syncdb("diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite")
+        let done = try sandbox.importUsers(Sandbox.day2, "--verbose")
+        #expect(done.output == planned.output)
+        #expect(try !sandbox.importUsers(Sandbox.day1).output.contains("User 1"))
+    }
+
+    @Test("Long values are cut, and what would move the cursor is not printed")
+    func longValues() throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.syncdb(
+            "diff", "-", "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite",
+            input: #"[{"id": 1, "first_name": "\#(String(repeating: "x", count: 500))", "last_name": "a\u001b[2Jb\n"}]"#
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("firstName: \"\(String(repeating: "x", count: 38))…"))
+        #expect(!run.output.contains("\u{1B}"))
+        #expect(run.output.split(separator: "\n")[0].count < 120)
+    }
+
     @Test("A changed model is tried on a copy: the database keeps its own")
     func changedModel() throws {
         let sandbox = try Sandbox()
@@ -69,7 +101,7 @@ struct DiffTests {
             "diff", "-", "--entity", "User", "--model", model, "--database", "app.sqlite", "--operations", "update",
             input: #"[{"id": 1, "contact": {"mail": "lovelace@example.com"}}]"#)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("~ User 1: email\n"))
+        #expect(run.output.contains("~ User 1  email: \"ada@example.com\" → \"lovelace@example.com\"\n"))
         #expect(try sandbox.databaseBytes() == before)
     }
 }

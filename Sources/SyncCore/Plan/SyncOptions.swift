@@ -26,6 +26,9 @@ public struct SyncOptions: Sendable {
     public var deletionGuard: DeletionGuard?
     /// Whether the result lists keys. Counts are there either way.
     public var collectsKeys: Bool
+    /// Whether the result has the values that changed, the values of new and of deleted rows, and the links. Takes time
+    /// and memory for every row written; without ``collectsKeys`` only the links are there.
+    public var collectsValues: Bool = false
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
     /// Called for every record that is about to become a new row, at every level, outer ones first; its answer is

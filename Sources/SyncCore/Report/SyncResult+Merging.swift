@@ -1,4 +1,8 @@
 extension SyncResult {
+    private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
+        links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted()
+    }
+
     /// Adds what a later payload of the same run changed, so that each row is counted once for what became of it.
     ///
     /// Where keys are not collected, a row that two pages changed is counted for both.
@@ -10,6 +14,8 @@ extension SyncResult {
         for (name, changes) in later.entities { entities[name, default: EntityChanges()].merge(changes) }
         linksAdded += later.linksAdded
         linksRemoved += later.linksRemoved
+        addedLinks = Self.joined(addedLinks, later.addedLinks)
+        removedLinks = Self.joined(removedLinks, later.removedLinks)
         diagnostics += later.diagnostics
         omittedDiagnostics += later.omittedDiagnostics
         unresolved += later.unresolved.filter { !unresolved.contains($0) }
@@ -38,14 +44,28 @@ extension SyncResult.EntityChanges {
                 updatedCount -= 1
             } else if let place = places[update.key] {
                 updatedCount -= 1
-                updated[place].changed += update.changed.filter { !updated[place].changed.contains($0) }
+                updated[place].merge(update)
             } else {
                 places[update.key] = updated.count
                 updated.append(update)
             }
         }
+        insertedRows = Self.joined(insertedRows, later.insertedRows)
+        deletedRows = Self.joined(deletedRows, later.deletedRows)
         inserted.sort()
         updated.sort { $0.key < $1.key }
         deleted.sort()
+    }
+
+    private static func joined(_ rows: [SyncResult.Row]?, _ later: [SyncResult.Row]?) -> [SyncResult.Row]? {
+        rows == nil && later == nil ? nil : ((rows ?? []) + (later ?? [])).sorted { $0.key < $1.key }
+    }
+}
+
+extension SyncResult.Update {
+    /// Adds what a later payload changed in the same row: each value from what it was first to what it is last.
+    fileprivate mutating func merge(_ later: SyncResult.Update) {
+        changed += later.changed.filter { !changed.contains($0) }
+        values?.merge(later.values ?? [:]) { .init(old: $0.old, new: $1.new) }
     }
 }

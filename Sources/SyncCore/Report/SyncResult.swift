@@ -6,11 +6,14 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var key: RecordKey
         /// The attributes and to-one relationships written, by name.
         public var changed: [String]
+        /// What each of them was and is; nil unless ``SyncOptions/collectsValues`` asks for it.
+        public var values: [String: ValueChange]?
 
         /// An update of one row.
-        public init(key: RecordKey, changed: [String]) {
+        public init(key: RecordKey, changed: [String], values: [String: ValueChange]? = nil) {
             self.key = key
             self.changed = changed
+            self.values = values
         }
     }
 
@@ -30,6 +33,11 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var updated: [Update] = []
         /// The keys of rows deleted, cascades included.
         public var deleted: [RecordKey] = []
+        /// The new rows with their values, in key order; nil unless ``SyncOptions/collectsValues`` asks for them.
+        public var insertedRows: [Row]?
+        /// The deleted rows with the values they had, in key order; nil unless ``SyncOptions/collectsValues`` asks for
+        /// them.
+        public var deletedRows: [Row]?
 
         /// No changes.
         public init() {}
@@ -99,6 +107,10 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var linksAdded = 0
     /// How many pairs of rows are linked no more.
     public var linksRemoved = 0
+    /// The pairs of rows that were linked, in order; nil unless ``SyncOptions/collectsValues`` asks for them.
+    public var addedLinks: [Link]?
+    /// The pairs of rows that are linked no more, in order; nil unless ``SyncOptions/collectsValues`` asks for them.
+    public var removedLinks: [Link]?
     /// What was skipped or kept, in document order.
     public var diagnostics: [Diagnostic] = []
     /// How many more diagnostics there were than are listed.
@@ -115,12 +127,15 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }
 
     /// Adds an attribute to what was written of a row.
-    package mutating func addUpdate(of attribute: String, entity: String, key: RecordKey) {
+    package mutating func addUpdate(
+        of attribute: String, entity: String, key: RecordKey, values: ValueChange? = nil
+    ) {
         var changes = self[entity]
         if let place = changes.updated.firstIndex(where: { $0.key == key }) {
             changes.updated[place].changed.append(attribute)
+            changes.updated[place].values?[attribute] = values
         } else {
-            changes.updated.append(Update(key: key, changed: [attribute]))
+            changes.updated.append(Update(key: key, changed: [attribute], values: values.map { [attribute: $0] }))
             changes.updatedCount += 1
             changes.unchangedCount = max(0, changes.unchangedCount - 1)
         }

@@ -65,7 +65,7 @@ struct ChangeReport {
         if plan.rows[tree].nodes[node].isRoot { root.matched += 1 }
     }
 
-    private func key(of node: Int, _ tree: Int, _ state: TreeState, _ pool: TextPool) -> RecordKey {
+    func key(of node: Int, _ tree: Int, _ state: TreeState, _ pool: TextPool) -> RecordKey {
         let staged = plan.rows[tree].nodes[node].key
         let key = RowKey(staged, pool) ?? state.rowKey(node, plan.rows[tree], pool)
         return key?.recordKey(keyType(Int(plan.rows[tree].nodes[node].entity))) ?? .text("")

@@ -125,6 +125,15 @@ final class RawStatement {
 
     func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
 
+    /// The column's value, text whole also where it has a NUL.
+    func value(_ column: Int) -> DatabaseValue {
+        let index = Int32(truncatingIfNeeded: column)
+        guard sqlite3_column_type(handle, index) == SQLITE_TEXT else {
+            return DatabaseValue(sqliteStatement: handle, index: index)
+        }
+        return string(column).databaseValue
+    }
+
     func key(_ column: Int) -> RowKey? {
         switch sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) {
         case SQLITE_INTEGER: .integer(integer(column))

@@ -96,7 +96,14 @@ extension SyncTransaction {
                 try db.execute(
                     sql: "DELETE FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(other.quoted) = ?",
                     arguments: [parentKey.databaseValue, row.key.databaseValue])
-                report.linksRemoved += db.changesCount
+                let removed = db.changesCount
+                report.linksRemoved += removed
+                if removed > 0 {
+                    let isForward = mine == (parent.end == .first ? first : second)
+                    try noteRemovedLink(
+                        parent.link, of: StoredRow(tree: parent.tree, key: parentKey),
+                        at: isForward ? parent.end : parent.end.other, to: row.key)
+                }
             }
         }
         return []
@@ -199,8 +206,9 @@ extension SyncTransaction {
                 }
                 // A foreign key between two rows that go is met from both ends, a row of a join table only once.
                 let isCountedThere = end == .second && model.links[link].storage != .joinTable
-                report.linksRemoved +=
-                    isCountedThere ? keys.count { !going.contains(StoredRow(tree: target, key: $0)) } : keys.count
+                let counted = isCountedThere ? keys.filter { !going.contains(StoredRow(tree: target, key: $0)) } : keys
+                report.linksRemoved += counted.count
+                for key in counted { try noteRemovedLink(link, of: row, at: end, to: key) }
                 if case .joinTable(let name, let first, let second, _, _) = layout.links[link], !keys.isEmpty {
                     let column = end == .first ? first : second
                     let statement = try statements.statement("DELETE FROM \(name.quoted) WHERE \(column.quoted) = ?")
@@ -214,6 +222,7 @@ extension SyncTransaction {
     private mutating func delete(_ row: StoredRow) throws {
         guard let found = try identity(of: row) else { return }
         try forgetReferences(of: row)
+        try keepValues(of: row)
         let statement = try statements.statement(
             "DELETE FROM \(columns[row.tree].table) WHERE \(columns[row.tree].keyColumn) = ?")
         statement.bind(row.key, at: 1)

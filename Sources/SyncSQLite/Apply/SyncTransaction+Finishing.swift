@@ -54,5 +54,9 @@ extension SyncTransaction {
 
     private var wroteLinks: Bool { report.linksAdded + report.linksRemoved > 0 }
 
-    func finishedResult() -> SyncResult { report.result(unresolved: unresolved) }
+    func finishedResult() throws -> SyncResult {
+        var result = report.result(unresolved: unresolved)
+        try addHistory(to: &result)
+        return result
+    }
 }

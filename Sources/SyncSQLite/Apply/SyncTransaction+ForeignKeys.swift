@@ -12,9 +12,11 @@ extension SyncTransaction {
         }
         try dropUnownedRows()
         for tree in model.trees {
-            for (index, link) in tree.foreignKeys.enumerated() { markChangedTargets(tree.id, link, index: index) }
+            for (index, link) in tree.foreignKeys.enumerated() {
+                try markChangedTargets(tree.id, link, index: index)
+            }
         }
-        countStrayUnlinks()
+        try countStrayUnlinks()
     }
 
     /// When the links of rows at one end were last spoken for, by node; -1 for never.
@@ -169,7 +171,7 @@ extension SyncTransaction {
     // MARK: Differences
 
     /// Marks foreign keys and orders that differ from what is stored, and counts links.
-    private mutating func markChangedTargets(_ tree: Int, _ link: Int, index: Int) {
+    private mutating func markChangedTargets(_ tree: Int, _ link: Int, index: Int) throws {
         let attributes = model.trees[tree].attributes.count
         let foreignKeys = model.trees[tree].foreignKeys.count
         let hasOrder = columns[tree].orders[index] != nil
@@ -180,6 +182,7 @@ extension SyncTransaction {
             if stored != target {
                 if target != TreeState.noTarget { report.linksAdded += 1 }
                 if stored != TreeState.noTarget { report.linksRemoved += 1 }
+                try noteChangedTarget(of: node, tree, link, wasLinked: stored != TreeState.noTarget, target)
                 if trees[tree].presence[node] == .stored {
                     trees[tree].markDirty(node, column: attributes + index)
                     noteOrphans(tree, node, link, stored: stored)
@@ -230,7 +233,12 @@ extension SyncTransaction {
         }
     }
 
-    private mutating func countStrayUnlinks() { report.linksRemoved += unlinked.values.reduce(0) { $0 + $1.count } }
+    private mutating func countStrayUnlinks() throws {
+        report.linksRemoved += unlinked.values.reduce(0) { $0 + $1.count }
+        for (row, links) in unlinked where history != nil {
+            for link in links { try noteRemovedTarget(of: row, link) }
+        }
+    }
 
     /// New rows known only by their owner, which a later statement took the owner from, are not stored.
     private mutating func dropUnownedRows() throws {

@@ -73,6 +73,7 @@ extension SyncTransaction {
         }
         report.linksAdded += changes.added.count
         report.linksRemoved += changes.removed.count
+        try noteLinks(changes, link)
         joins[link.id] = changes
     }
 

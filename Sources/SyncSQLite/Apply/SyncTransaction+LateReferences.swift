@@ -222,9 +222,11 @@ extension SyncTransaction {
                 table: name, first: firstColumn, second: secondColumn, firstOrder: firstOrder, secondOrder: secondOrder,
                 db: db)
             let isFirst = relationship.end == .first
-            try insertLink(table, first, second, order: isFirst ? firstOrder : secondOrder, position)
+            try insertLink(
+                table, first, second, link: relationship.link, order: isFirst ? firstOrder : secondOrder, position)
             if model.links[relationship.link].isSymmetric, first != second {
-                try insertLink(table, second, first, order: isFirst ? secondOrder : firstOrder, position)
+                try insertLink(
+                    table, second, first, link: relationship.link, order: isFirst ? secondOrder : firstOrder, position)
             }
         }
     }
@@ -237,6 +239,7 @@ extension SyncTransaction {
         let key = columns[first.tree].keyColumn
         if model.links[link].isOneToOne {
             for holder in try storedTargets(of: second, link: link, from: .second) where holder != first.key {
+                try noteRemovedLink(link, of: second, at: .second, to: holder)
                 try clearForeignKey(of: StoredRow(tree: first.tree, key: holder), link)
                 report.linksRemoved += 1
             }
@@ -244,6 +247,8 @@ extension SyncTransaction {
         let current = try storedTargets(of: first, link: link, from: .first).first
         guard current != second.key else { return }
         if current != nil { report.linksRemoved += 1 }
+        try noteRemovedTarget(of: first, link)
+        try keepValues(of: first)
         try db.execute(
             sql: "UPDATE \(table.quoted) SET \(column.quoted) = ? WHERE \(key) = ?",
             arguments: [second.key.databaseValue, first.key.databaseValue])
@@ -258,6 +263,7 @@ extension SyncTransaction {
                 arguments: [argument, first.key.databaseValue])
         }
         report.linksAdded += 1
+        try noteAddedLink(link, first, second)
         if let found = try identity(of: first) {
             noteUpdate(found, first, [model.links[link].first.relationship?.name].compactMap { $0 })
         }
@@ -265,11 +271,12 @@ extension SyncTransaction {
 
     /// Adds a link that has its place in the list that gave it, and is the last one from the other side.
     private mutating func insertLink(
-        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, order: String?, _ position: Int64
+        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, link: Int, order: String?, _ position: Int64
     ) throws {
         try table.add(first.key.databaseValue, second.key.databaseValue)
         let added = db.changesCount
         report.linksAdded += added
+        if added > 0 { try noteAddedLink(link, first, second) }
         guard added > 0, let order else { return }
         try db.execute(
             sql: """

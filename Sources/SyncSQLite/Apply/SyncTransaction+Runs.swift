@@ -68,6 +68,7 @@ extension SyncTransaction {
         for left in run?.unlisted ?? [] {
             guard try storedTargets(of: left.row, link: left.link, from: .first).contains(left.owner) else { continue }
             if isMentioned(left.row) {
+                try noteRemovedTarget(of: left.row, left.link)
                 try clearForeignKey(of: left.row, left.link)
                 report.linksRemoved += 1
             } else {

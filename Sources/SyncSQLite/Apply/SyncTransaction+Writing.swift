@@ -41,6 +41,7 @@ extension SyncTransaction {
             try statement.execute()
         }
         report.inserted(new, tree, trees[tree], pool)
+        noteInserted(new, tree)
     }
 
     private func sortByKey(_ nodes: inout [Int], _ tree: Int) {
@@ -150,6 +151,7 @@ extension SyncTransaction {
                 bindColumn(column, of: node, tree, to: statement, at: index + 1)
             }
             bindKey(of: node, tree, to: statement, at: dirty.count + 1)
+            try keepValues(of: node, tree)
             try statement.execute()
             report.updated(node, tree, state, dirty.compactMap { changedName($0, tree) }, pool)
         }
@@ -202,6 +204,7 @@ extension SyncTransaction {
         let statement = try statements.statement(
             "UPDATE \(table.quoted) SET \(cleared) WHERE \(columns[row.tree].keyColumn) = ?")
         statement.bind(row.key, at: 1)
+        try keepValues(of: row)
         try statement.execute()
         guard let found = try identity(of: row) else { return }
         noteUpdate(found, row, [model.links[link].first.relationship?.name].compactMap { $0 })

@@ -25,6 +25,8 @@ struct SyncTransaction {
     var report: ChangeReport
     /// Whether new rows may lack what they must have, because a hook has not seen them yet.
     var admitsIncomplete = false
+    /// Nil unless the caller asks for values.
+    let history: RowHistory?
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
     /// Unmentioned rows that a list of objects leaves out: to be deleted.
@@ -64,7 +66,7 @@ struct SyncTransaction {
             try sync.settleOrders()
             try sync.checkGuard()
             try sync.notifyObservers()
-            return sync.finishedResult()
+            return try sync.finishedResult()
         }
     }
 
@@ -84,7 +86,7 @@ struct SyncTransaction {
             sync.rootDoomed = [StoredRow(tree: row.type.tree, key: key)]
             try sync.deleteRows()
             try sync.notifyObservers()
-            return sync.finishedResult()
+            return try sync.finishedResult()
         }
     }
 
@@ -105,6 +107,7 @@ struct SyncTransaction {
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db)
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
+        history = options.collectsValues ? RowHistory() : nil
     }
 
     /// Called in every long loop; notices a cancelled task every few thousand rows.

@@ -30,7 +30,10 @@ extension DataStack {
             return .commit
         }
         if key != current, let recordKey = updated?.row.key {
-            updated?.result.addUpdate(of: attribute.name, entity: row.entity, key: recordKey)
+            let values = SyncResult.ValueChange(old: row.key.json, new: recordKey.json)
+            updated?.result.addUpdate(
+                of: attribute.name, entity: row.entity, key: recordKey,
+                values: options.collectsValues ? values : nil)
         }
         return updated
     }

@@ -9,6 +9,7 @@ struct OutputOptions: ParsableArguments {
             discussion: """
                 For every entity the keys inserted, updated (with the attributes that changed) and deleted, and counts:
                 {"entities": {"User": {"inserted": [7], "insertedCount": 1, …}}, "diagnostics": [], …}
+                'diff' and --verbose add the values and the links.
                 """))
     var json = false
 
@@ -20,6 +21,17 @@ struct OutputOptions: ParsableArguments {
 
     /// How many rows or remarks of a kind are listed; nil for all.
     var limit: Int? { all ? nil : 20 }
+
+    @OptionGroup var color: ColorOptions
+
+    /// Prints a result, with a line per row or the summary alone.
+    func show(_ result: SyncResult, of model: Model, withRows: Bool) throws {
+        guard !quiet else { return }
+        guard !json else { return Terminal.write(try ResultJSON.text(result)) }
+        let printer = ResultPrinter(result: result, model: model, limit: limit, style: color.style)
+        let rows = withRows ? printer.rows : ""
+        Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
+    }
 
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }

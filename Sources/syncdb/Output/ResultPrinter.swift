@@ -3,23 +3,51 @@ import Sync
 /// A sync's result for people.
 struct ResultPrinter {
     let result: SyncResult
+    let model: Model
     /// How many rows or remarks of one kind are listed before "and N more"; nil for all.
     let limit: Int?
+    var style = Style.plain
 
     /// A table with one line per entity, then links and remarks.
     var summary: String {
         ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
     }
 
-    /// One line per row: `+ User 7`, `~ User 3: name, age`, `- Note 12`.
+    /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.
     var rows: String {
-        entities.flatMap { name, changes in
-            listed(changes.inserted, of: changes.insertedCount) { "+ \(name) \($0)" }
-                + listed(changes.updated, of: changes.updatedCount) { update in
-                    let changed = update.changed.joined(separator: ", ")
-                    return "~ \(name) \(update.key)" + (changed.isEmpty ? "" : ": \(changed)")
-                } + listed(changes.deleted, of: changes.deletedCount) { "- \(name) \($0)" }
-        }.joined(separator: "\n")
+        let printer = ChangePrinter(style: style, names: names)
+        let rows = entities.flatMap { name, changes in
+            listed(places(changes.inserted), of: changes.insertedCount) {
+                printer.inserted(name, changes.inserted[$0], changes.insertedRows?[$0])
+            }
+                + listed(changes.updated, of: changes.updatedCount) { printer.updated(name, $0) }
+                + listed(places(changes.deleted), of: changes.deletedCount) {
+                    printer.deleted(name, changes.deleted[$0], changes.deletedRows?[$0])
+                }
+        }
+        let links = listed(LinkGroup.groups(of: result, toMany: isToMany)) {
+            printer.links($0.owner, added: $0.added, removed: $0.removed)
+        }
+        return (rows + links).joined(separator: "\n")
+    }
+
+    private func places(_ keys: [RecordKey]) -> [Int] { Array(keys.indices) }
+
+    /// What a line about a row can show besides the key.
+    private var names: [String: [String]] {
+        var names: [String: [String]] = [:]
+        for entity in model.compiled.entities {
+            let attributes = entity.slots.filter { $0 != entity.keySlot }.map {
+                model.compiled.trees[entity.tree].attributes[$0].name
+            }
+            names[entity.name] = attributes + entity.relationships.filter { !$0.isToMany }.map(\.name)
+        }
+        return names
+    }
+
+    private func isToMany(_ entity: String, _ relationship: String) -> Bool {
+        model.compiled.entityID(entity).flatMap { model.compiled.entities[$0].relationship(named: relationship) }?
+            .isToMany ?? false
     }
 
     /// The synced entity first, then the others by name.
@@ -34,6 +62,7 @@ struct ResultPrinter {
             TablePrinter.Column(title: $0, isNumeric: true)
         }
         var table = TablePrinter([TablePrinter.Column(title: "entity")] + counts)
+        table.style = style
         for (name, changes) in entities {
             let counts = [
                 changes.insertedCount, changes.updatedCount, changes.deletedCount, changes.unchangedCount,

@@ -13,12 +13,13 @@ struct TablePrinter {
     let columns: [Column]
     /// Values longer than this are cut, with `…` for the rest.
     var maximumWidth = 60
+    var style = Style.plain
     private var rows: [[String]] = []
 
     init(_ columns: [Column]) { self.columns = columns }
 
     mutating func add(_ row: [String]) {
-        rows.append(row.map(fitted))
+        rows.append(row.map { Self.fitted($0, maximumWidth) })
     }
 
     /// The header and one line per row, without blanks at the end of a line.
@@ -26,7 +27,8 @@ struct TablePrinter {
         let widths = columns.indices.map { column in
             rows.reduce(columns[column].title.count) { max($0, $1[column].count) }
         }
-        return ([columns.map(\.title)] + rows).map { line($0, widths) }.joined(separator: "\n")
+        let header = style.bold(line(columns.map(\.title), widths))
+        return ([header] + rows.map { line($0, widths) }).joined(separator: "\n")
     }
 
     private func line(_ row: [String], _ widths: [Int]) -> String {
@@ -40,7 +42,7 @@ struct TablePrinter {
     }
 
     /// One line, without characters that would move the cursor, no wider than allowed.
-    private func fitted(_ value: String) -> String {
+    static func fitted(_ value: String, _ maximumWidth: Int) -> String {
         var cell = ""
         for scalar in value.unicodeScalars {
             switch scalar {

@@ -1,0 +1,154 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Values in a result")
+struct ResultValuesTests {
+    private static let asked: SyncOptions = {
+        var options = SyncOptions()
+        options.collectsValues = true
+        return options
+    }()
+
+    private func day1() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    @Test("are not there unless they are asked for")
+    func notAskedFor() async throws {
+        let result = try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: day1())
+        #expect(result.addedLinks == nil && result.removedLinks == nil)
+        #expect(result.entities.values.allSatisfy { $0.insertedRows == nil && $0.deletedRows == nil })
+        #expect(result.entities.values.allSatisfy { $0.updated.allSatisfy { $0.values == nil } })
+    }
+
+    @Test("are those before and after of every changed attribute and to-one relationship")
+    func updated() async throws {
+        let result = try await Sync.plan(
+            Fixtures.payload("day2"), inEntity: "User", stack: day1(), options: Self.asked)
+        let user = try #require(result["User"].updated.first { $0.key == .integer(8) })
+        #expect(user.values?["company"]?.new == .null)
+        #expect(user.values?["company"]?.old != .null)
+        let note = try #require(result["Note"].updated.first { $0.key == .integer(14) })
+        #expect(note.changed == ["user"])
+        #expect(note.values?.keys.sorted() == ["user"])
+        for changes in result.entities.values {
+            for update in changes.updated {
+                #expect(Set(update.changed) == Set((update.values ?? [:]).keys))
+                #expect((update.values ?? [:]).values.allSatisfy { $0.old != $0.new })
+            }
+        }
+    }
+
+    @Test("are those of new rows, without nil, and those that deleted rows had")
+    func insertedAndDeleted() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let first: JSONValue = [
+            [
+                "id": 1, "first_name": "Ada", "company": ["id": 7, "name": "Engines"],
+                "notes": [["id": 3, "text": "n"]],
+            ]
+        ]
+        let inserted = try await Sync.changes(first, inEntity: "User", stack: stack, options: Self.asked)
+        #expect(inserted["User"].insertedRows?.count == 1)
+        let ada: [String: JSONValue] = ["id": 1, "firstName": "Ada", "company": 7]
+        #expect(inserted["User"].insertedRows?.first == .init(key: .integer(1), values: ada))
+        #expect(inserted["Note"].insertedRows?.first?.values == ["id": 3, "text": "n", "user": 1])
+        let deleted = try await Sync.changes([], inEntity: "User", stack: stack, options: Self.asked)
+        #expect(deleted["User"].deletedRows?.first == .init(key: .integer(1), values: ada))
+        #expect(deleted["Note"].deletedRows?.first?.values == ["id": 3, "text": "n", "user": 1])
+    }
+
+    @Test("come with every link added and removed", arguments: [true, false])
+    func links(isDryRun: Bool) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        func sync(_ json: JSONValue) async throws -> SyncResult {
+            try await Sync.changes(json, inEntity: "User", stack: stack, options: Self.asked)
+        }
+        let added = try await sync([["id": 1, "tag_ids": [], "tags": [["id": 5], ["id": 6]], "company": ["id": 7]]])
+        #expect(added.addedLinks?.count == added.linksAdded)
+        #expect(added.removedLinks == [])
+        let json: JSONValue = [["id": 1, "tags": [["id": 5], ["id": 8]], "company": nil]]
+        let changed =
+            isDryRun
+            ? try await Sync.plan(json, inEntity: "User", stack: stack, options: Self.asked) : try await sync(json)
+        #expect(changed.addedLinks?.map(Self.text) == ["User 1 tags 8"])
+        #expect(changed.removedLinks?.map(Self.text) == ["User 1 company 7", "User 1 tags 6"])
+    }
+
+    private static func text(_ link: SyncResult.Link) -> String {
+        "\(link.entity) \(link.key) \(link.relationship) \(link.target)"
+    }
+
+    @Test("list as many links as are counted, in every kind of change", arguments: ["day1", "day2"])
+    func counts(_ day: String) async throws {
+        let stack = day == "day1" ? try DataStack.inMemory(Fixtures.model("company")) : try await day1()
+        let result = try await Sync.changes(
+            Fixtures.payload(day), inEntity: "User", stack: stack, options: Self.asked)
+        #expect(result.linksAdded > 0)
+        #expect(result.addedLinks?.count == result.linksAdded)
+        #expect(result.removedLinks?.count == result.linksRemoved)
+    }
+
+    @Test("are there for links that waited for their target")
+    func lateReference() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let users: JSONValue = [["id": 1, "company_id": 7, "tag_ids": [5]]]
+        try await Sync.changes(users, inEntity: "User", stack: stack)
+        let companies: JSONValue = [["id": 7, "name": "Engines"]]
+        let result = try await Sync.changes(companies, inEntity: "Company", stack: stack, options: Self.asked)
+        #expect(result["User"].updated.first?.values == ["company": .init(old: nil, new: 7)])
+        #expect(result.addedLinks?.map(Self.text) == ["User 1 company 7"])
+        let tags: JSONValue = [["id": 5, "name": "t"]]
+        let linked = try await Sync.changes(tags, inEntity: "Tag", stack: stack, options: Self.asked)
+        #expect(linked.addedLinks?.map(Self.text) == ["Tag 5 users 1"])
+    }
+
+    @Test("survive encoding and decoding")
+    func coding() async throws {
+        let result = try await Sync.changes(
+            Fixtures.payload("day2"), inEntity: "User", stack: day1(), options: Self.asked)
+        #expect(result["User"].insertedRows?.isEmpty == false)
+        let data = try JSONEncoder().encode(result)
+        #expect(try JSONDecoder().decode(SyncResult.self, from: data) == result)
+    }
+
+    @Test("do not change what is written or counted")
+    func sameOtherwise() async throws {
+        let (plain, asked) = (try await day1(), try await day1())
+        let day2 = try Fixtures.payload("day2")
+        let expected = try await Sync.changes(day2, inEntity: "User", stack: plain)
+        var result = try await Sync.changes(day2, inEntity: "User", stack: asked, options: Self.asked)
+        (result.addedLinks, result.removedLinks) = (nil, nil)
+        for name in result.entities.keys {
+            result.entities[name]?.insertedRows = nil
+            result.entities[name]?.deletedRows = nil
+            for index in result[name].updated.indices { result.entities[name]?.updated[index].values = nil }
+        }
+        #expect(result == expected)
+        #expect(try await asked.contents() == plain.contents())
+    }
+
+    @Test("show the key before and after of a row that was given another one")
+    func changedKey() async throws {
+        let stack = try await day1()
+        let updated = try await Sync.update(1, with: ["id": 99], inEntity: "User", stack: stack, options: Self.asked)
+        #expect(updated?.result["User"].updated.first?.values == ["id": .init(old: 1, new: 99)])
+    }
+}
+
+@Suite("JSON values in Codable types")
+struct JSONValueCodingTests {
+    @Test(
+        "Every JSON value is the same after encoding and decoding",
+        arguments: [
+            "null", "true", "7", "-7.25", "9223372036854775807", "0.1", "12345678901234567890.123456789", #""text""#,
+            #"["a",[null],{}]"#, #"{"a":{"b":1},"c":[]}"#, #""2024-01-01T00:00:00Z""#, "1e+200",
+        ])
+    func roundTrip(_ text: String) throws {
+        let value = try JSONValue(parsing: text)
+        #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
+    }
+}
