@@ -32,7 +32,8 @@ struct ExportDates {
         guard offset != 0, offset % 60 == 0, DateText.range.contains(shifted) else { return DateText.iso(milliseconds) }
         let minutes = abs(offset) / 60
         let sign = offset < 0 ? "-" : "+"
-        return DateText.iso(shifted).dropLast() + sign + Self.twoDigits(minutes / 60) + ":" + Self.twoDigits(minutes % 60)
+        return DateText.iso(shifted).dropLast() + sign + Self.twoDigits(minutes / 60) + ":"
+            + Self.twoDigits(minutes % 60)
     }
 
     private static func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -90,7 +90,8 @@ package struct RecordExporter<Source: ExportSource> {
 
     /// - Parameter depth: The level of nesting of the value.
     private mutating func targets(
-        of row: Source.SourceRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?, depth: Int
+        of row: Source.SourceRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?,
+        depth: Int
     ) throws -> JSONValue? {
         if let followed, leadsBack(relationship, from: followed) { return nil }
         let level = relationship.isToMany ? depth + 1 : depth
