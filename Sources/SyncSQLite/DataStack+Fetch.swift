@@ -85,7 +85,7 @@ extension DataStack {
         return try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0
     }
 
-    private func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
+    func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
         let filter =
             predicate == .all
             ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)

@@ -65,7 +65,7 @@ struct RecordSQL {
         return records
     }
 
-    private func record(_ row: Row) throws -> Record {
+    func record(_ row: Row) throws -> Record {
         let rowKey: DatabaseValue = row[0]
         let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
         let offset = table.hasEntityColumn ? 2 : 1

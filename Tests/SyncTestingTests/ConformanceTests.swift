@@ -8,11 +8,17 @@ struct ConformanceTests {
     /// The folder with `cases`, `models` and `json`; without the variable the tests are skipped.
     static let corpus = ProcessInfo.processInfo.environment["SYNC_CONFORMANCE"].map { URL(fileURLWithPath: $0) }
 
-    /// Steps and functions of these groups are all there.
     static let groups = [
-        "crud", "dates", "filter", "inflections", "keys", "mapping", "operations", "ordered", "parent", "primarykey",
-        "relationships", "rules", "store", "sync",
+        "crud", "dates", "export", "filter", "inflections", "keys", "mapping", "operations", "ordered", "parent",
+        "primarykey", "relationships", "rules", "store", "sync",
     ]
+
+    @Test("These are all the groups there are", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"))
+    func complete() throws {
+        let cases = try #require(Self.corpus).appendingPathComponent("cases")
+        let groups = try FileManager.default.contentsOfDirectory(atPath: cases.path).filter { $0.hasSuffix(".json") }
+        #expect(groups.map { String($0.dropLast(".json".count)) }.sorted() == Self.groups)
+    }
 
     @Test(
         "of each group, each sync made twice", .enabled(if: corpus != nil, "SYNC_CONFORMANCE is not set"),

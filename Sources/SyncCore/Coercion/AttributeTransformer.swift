@@ -44,6 +44,9 @@ public struct AttributeTransformer: Sendable {
         }
     }
 
+    /// Whether it has an exporting direction.
+    package var canExport: Bool { exporting != nil }
+
     /// The JSON to export for a value other than nil; nil if there is none.
     package func json(_ value: StoredValue) -> JSONValue? { exporting?(value) }
 }

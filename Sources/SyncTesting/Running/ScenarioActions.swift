@@ -5,9 +5,6 @@ import SyncSQLite
 
 /// What steps do to a store: the one place where scenarios call the library.
 struct ScenarioActions: Sendable {
-    /// The kinds of steps the library has no call for yet. They fail their case.
-    static let unsupported: Set<ScenarioStep.Kind> = [.export]
-
     var stack: DataStack
     let file: ScenarioFile
     /// Whether writes are made by a background task.
@@ -109,6 +106,16 @@ struct ScenarioActions: Sendable {
 
     func row(_ entity: String, id: JSONValue) async throws -> FoundRow? {
         try await stack.fetch(entity, id: id).map(FoundRow.init)
+    }
+
+    func export(_ call: ScenarioStep.ExportCall) async throws -> [JSONValue] {
+        var options = ExportOptions(keyCase: call.keyCase, relationships: call.relationships)
+        if let pattern = call.dateFormat { options.dateFormat = .pattern(pattern) }
+        if let name = call.timeZone {
+            guard let zone = TimeZone(identifier: name) else { throw ScenarioError("unknown time zone '\(name)'") }
+            options.timeZone = zone
+        }
+        return try await stack.export(call.entity, where: try predicate(call.predicate), options: options)
     }
 
     // MARK: Arguments

@@ -76,9 +76,6 @@ public struct ScenarioRunner: Sendable {
         case .failure(let error):
             return .failed(file: file.url.path, name: entry.name, error.message, step: error.step)
         }
-        if let (step, kind) = scenario.firstUnsupportedStep {
-            return .failed(file: file.url.path, name: entry.name, "not supported yet: \(kind.rawValue)", step: step)
-        }
         let missing = facilities.missing(of: scenario.needs)
         guard missing.isEmpty else {
             return ScenarioReport.CaseResult(
@@ -91,15 +88,6 @@ public struct ScenarioRunner: Sendable {
         }
         return ScenarioReport.CaseResult(
             file: file.url.path, name: entry.name, outcome: failures.isEmpty ? .passed : .failed, failures: failures)
-    }
-}
-
-extension Scenario {
-    /// A step that the library cannot do yet: it fails the case, also where a need would skip it.
-    fileprivate var firstUnsupportedStep: (Int, ScenarioStep.Kind)? {
-        guard case .steps(let steps) = body else { return nil }
-        return steps.enumerated().first { ScenarioActions.unsupported.contains($0.element.kind) }
-            .map { ($0.offset + 1, $0.element.kind) }
     }
 }
 

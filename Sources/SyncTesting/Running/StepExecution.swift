@@ -88,8 +88,10 @@ struct StepExecution: Sendable {
             }
         case .delete(let entity, let id):
             try await actions.delete(entity, id)
-        case .export, .reopen:
-            throw ScenarioError("not supported yet: \(step.kind.rawValue)")
+        case .export(let call, let expected, let isOrdered):
+            try await export(call, expected, isOrdered: isOrdered)
+        case .reopen:
+            throw ScenarioError("a store is reopened between steps, not in one")
         }
     }
 
@@ -102,6 +104,22 @@ struct StepExecution: Sendable {
         case (nil, _): throw ScenarioReport.Failure(expected: expected.scenarioText, found: "null", message: place)
         case (let row?, _): try await compare(expected, row, place: place)
         }
+    }
+
+    /// An array is what all rows that match are exported as, an object the one there must be.
+    private func export(_ call: ScenarioStep.ExportCall, _ expected: JSONValue, isOrdered: Bool) async throws {
+        let records = try await actions.export(call)
+        let place = "export of \(call.entity)\(call.predicate.map { " where \($0)" } ?? "")"
+        var found = JSONValue.array(records)
+        if case .object = expected {
+            guard records.count == 1 else {
+                throw ScenarioReport.Failure(
+                    expected: "exactly one row", found: "\(records.count) rows", message: place)
+            }
+            found = records[0]
+        }
+        guard !ExportMatcher(isOrdered: isOrdered).matches(expected, found) else { return }
+        throw ScenarioReport.Failure(expected: expected.scenarioText, found: found.scenarioText, message: place)
     }
 
     // MARK: Comparing

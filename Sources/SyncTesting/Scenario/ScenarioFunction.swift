@@ -52,7 +52,7 @@ extension ScenarioFunction {
 
     private static func isNested(_ fields: inout ScenarioFields) throws(ScenarioError) -> Bool {
         guard let name = try fields.optionalString("relationships") else { return false }
-        guard let relationships = ScenarioStep.ExportCall.Relationships(rawValue: name) else {
+        guard let relationships = ExportOptions.Relationships(rawValue: name) else {
             throw ScenarioError("unknown relationships option '\(name)'")
         }
         return relationships == .nested

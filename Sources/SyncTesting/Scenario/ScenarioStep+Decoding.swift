@@ -146,7 +146,7 @@ extension ScenarioStep.ExportCall {
             var options = try ScenarioFields(value, of: "the export options")
             keyCase = try options.keyCase("case")
             if let name = try options.optionalString("relationships") {
-                guard let relationships = Relationships(rawValue: name) else {
+                guard let relationships = ExportOptions.Relationships(rawValue: name) else {
                     throw ScenarioError("unknown relationships option '\(name)'")
                 }
                 self.relationships = relationships

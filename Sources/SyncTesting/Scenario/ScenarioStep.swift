@@ -46,12 +46,10 @@ struct ScenarioStep: Sendable {
 
     /// The arguments of an `export` step.
     struct ExportCall: Sendable {
-        enum Relationships: String, Sendable, CaseIterable { case array, nested, none }
-
         var entity: String
         var predicate: String?
         var keyCase = KeyCase.snake
-        var relationships = Relationships.array
+        var relationships = ExportOptions.Relationships.array
         var dateFormat: String?
         var timeZone: String?
     }

@@ -73,21 +73,6 @@ struct ScenarioRunnerTests {
         #expect(result?.failures.map(\.step) == [2])
     }
 
-    @Test("fails a step the library has no call for", arguments: ScenarioActions.unsupported.map(\.rawValue).sorted())
-    func unsupportedStep(_ kind: String) async throws {
-        let folder = try ScenarioFolder()
-        let arguments: JSONValue = ["entity": "Band", "id": 1, "values": [:]]
-        let fields: JSONValue
-        switch kind {
-        case "export": fields = ["export": ["entity": "Band"], "is": [:]]
-        case "delete": fields = ["delete": ["entity": "Band", "id": 1]]
-        case "update": fields = ["update": arguments]
-        default: fields = .object([.init(kind, ["entity": "Band", "values": [:]])])
-        }
-        let result = try await folder.run(["model": "model.json", "needs": ["willInsertHook"], "steps": [fields]])
-        #expect(result?.failures.first?.message == "not supported yet: \(kind)")
-    }
-
     @Test("fails where a model or a payload is missing, also in a step that must fail")
     func missingFiles() async throws {
         let folder = try ScenarioFolder()

@@ -1,0 +1,46 @@
+public import Foundation
+
+/// How rows are turned into JSON.
+///
+/// With the defaults, what a sync stored is exported as JSON that the same sync finds nothing to change in.
+public struct ExportOptions: Sendable, Hashable {
+    /// What becomes of relationships.
+    public enum Relationships: String, Sendable, Hashable, CaseIterable {
+        /// A to-one is an object, a to-many an array of objects: `{"notes": [{"id": 1}]}`.
+        case array
+        /// As Rails takes them: `{"notes_attributes": {"0": {"id": 1}}}`. Inside, the attribute `destroy` is
+        /// called `_destroy`.
+        case nested
+        /// They are left out.
+        case none
+    }
+
+    /// How dates are written.
+    public enum DateFormat: Sendable, Hashable {
+        /// `2024-02-29T18:29:59.999Z`, the milliseconds only when they are not zero. In a time zone other than UTC
+        /// it ends in the zone's offset, `+01:00`.
+        case iso8601
+        /// A pattern of Unicode Technical Standard 35, as in `yyyy-MM-dd`.
+        case pattern(String)
+    }
+
+    /// How keys are spelled, other than those the model gives.
+    public var keyCase: KeyCase
+    /// What becomes of relationships.
+    public var relationships: Relationships
+    /// How dates are written.
+    public var dateFormat: DateFormat
+    /// The time zone dates are written in.
+    public var timeZone: TimeZone
+
+    /// Options with their defaults: snake_case keys, relationships as objects and arrays, ISO 8601 dates in UTC.
+    public init(
+        keyCase: KeyCase = .snake, relationships: Relationships = .array, dateFormat: DateFormat = .iso8601,
+        timeZone: TimeZone = .gmt
+    ) {
+        self.keyCase = keyCase
+        self.relationships = relationships
+        self.dateFormat = dateFormat
+        self.timeZone = timeZone
+    }
+}

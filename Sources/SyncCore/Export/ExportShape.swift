@@ -1,0 +1,24 @@
+/// What the JSON of an entity's rows consists of: its keys, those of dotted paths as objects in objects.
+struct ExportShape {
+    /// One key of an object.
+    struct Field {
+        let key: String
+        var content: Content
+    }
+
+    indirect enum Content {
+        case attribute(slot: Int, transformer: AttributeTransformer?)
+        case relationship(CompiledRelationship)
+        case object([Field])
+    }
+
+    let fields: [Field]
+}
+
+/// Which shape: a row of one entity is read back as one of another where a relationship or a call names an ancestor.
+struct ExportShapeKey: Hashable {
+    let entity: Int
+    let destination: Int
+    /// Whether the row is exported inside nested attributes.
+    let isNested: Bool
+}

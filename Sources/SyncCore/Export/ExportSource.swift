@@ -1,0 +1,24 @@
+/// Where an exporter has its rows from.
+package protocol ExportSource {
+    associatedtype SourceRow
+
+    /// The row's own entity, which may be one below the entity it was asked for as.
+    func entity(of row: SourceRow) -> CompiledEntity
+    /// Which row it is, over all entities.
+    func identity(of row: SourceRow) -> RowIdentity
+    /// One value per slot of the entity's tree; a local key is null.
+    func values(of row: SourceRow) -> [StoredValue]
+    /// The rows a relationship leads to, in its order; one or none for a to-one.
+    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
+}
+
+/// A row of a store: its table and its key there.
+package struct RowIdentity: Hashable {
+    let tree: Int
+    let key: RecordKey
+
+    package init(tree: Int, key: RecordKey) {
+        self.tree = tree
+        self.key = key
+    }
+}

@@ -1,0 +1,135 @@
+/// Turns rows into JSON.
+///
+/// A relationship is not followed where that would lead back: along the relationship that led to the row, or to a row
+/// that is being exported. A list with such a row is left out whole: a part of it would say that the rest is gone.
+/// Left out too is whatever would nest deeper than JSON is read.
+package struct RecordExporter<Source: ExportSource> {
+    private let model: Model
+    private let options: ExportOptions
+    private let dates: ExportDates
+    private let source: Source
+    private var shapes: [ExportShapeKey: ExportShape] = [:]
+    /// The rows being exported, outermost first.
+    private var open: [RowIdentity] = []
+
+    package init(model: Model, options: ExportOptions, source: Source) {
+        self.model = model
+        self.options = options
+        self.source = source
+        dates = ExportDates(options)
+    }
+
+    /// The JSON of a row as an element of an array of records of an entity.
+    package mutating func record(_ row: Source.SourceRow, of entity: CompiledEntity) throws -> JSONValue {
+        try object(row, as: entity.id, after: nil, depth: 2)
+    }
+
+    /// - Parameters:
+    ///   - destination: The entity it is read back as.
+    ///   - followed: The relationship that led to the row.
+    ///   - depth: The level of nesting of the object.
+    private mutating func object(
+        _ row: Source.SourceRow, as destination: Int, after followed: CompiledRelationship?, depth: Int
+    ) throws -> JSONValue {
+        open.append(source.identity(of: row))
+        defer { open.removeLast() }
+        let isNested = options.relationships == .nested && followed != nil
+        let shape = try shape(
+            .init(entity: source.entity(of: row).id, destination: destination, isNested: isNested))
+        return .object(try members(shape.fields, row, source.values(of: row), after: followed, depth: depth))
+    }
+
+    private mutating func shape(_ key: ExportShapeKey) throws -> ExportShape {
+        if let shape = shapes[key] { return shape }
+        let shape = try ExportShapeBuilder.shape(key, of: model, options)
+        shapes[key] = shape
+        return shape
+    }
+
+    private mutating func members(
+        _ fields: [ExportShape.Field], _ row: Source.SourceRow, _ values: [StoredValue],
+        after followed: CompiledRelationship?, depth: Int
+    ) throws -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = []
+        members.reserveCapacity(fields.count)
+        for field in fields {
+            let value: JSONValue?
+            switch field.content {
+            case .attribute(let slot, let transformer):
+                value = json(values[slot], transformer, depth: depth)
+            case .relationship(let relationship):
+                value = try targets(of: row, along: relationship, after: followed, depth: depth + 1)
+            case .object(let inner):
+                guard depth < JSONValue.maximumDepth else { continue }
+                let inside = try self.members(inner, row, values, after: followed, depth: depth + 1)
+                value = inside.isEmpty ? nil : .object(inside)
+            }
+            if let value { members.append(.init(field.key, value)) }
+        }
+        return members
+    }
+
+    // MARK: Attributes
+
+    /// - Parameter depth: The level of nesting of the object the value is in.
+    private func json(_ value: StoredValue, _ transformer: AttributeTransformer?, depth: Int) -> JSONValue? {
+        let json: JSONValue
+        switch (value, transformer) {
+        case (.null, _): return .null
+        case (_, let transformer?):
+            guard let value = transformer.json(value) else { return nil }
+            json = value
+        case (.date(let date), nil): return dates.text(date)
+        case (.double(let number), nil) where !number.isFinite: return .null
+        case (_, nil): json = value.jsonForm
+        }
+        return json.isNested(atMost: JSONValue.maximumDepth - depth) ? json : nil
+    }
+
+    // MARK: Relationships
+
+    /// - Parameter depth: The level of nesting of the value.
+    private mutating func targets(
+        of row: Source.SourceRow, along relationship: CompiledRelationship, after followed: CompiledRelationship?,
+        depth: Int
+    ) throws -> JSONValue? {
+        if let followed, leadsBack(relationship, from: followed) { return nil }
+        let level = relationship.isToMany ? depth + 1 : depth
+        guard level <= JSONValue.maximumDepth else { return nil }
+        let targets = try source.targets(of: row, along: relationship)
+        guard !targets.contains(where: { open.contains(source.identity(of: $0)) }) else { return nil }
+        guard relationship.isToMany else {
+            guard let target = targets.first else { return nil }
+            return try object(target, as: relationship.destination, after: relationship, depth: level)
+        }
+        var elements: [JSONValue] = []
+        elements.reserveCapacity(targets.count)
+        for target in targets {
+            elements.append(try object(target, as: relationship.destination, after: relationship, depth: level))
+        }
+        return options.relationships == .nested ? .numbered(elements) : .array(elements)
+    }
+
+    private func leadsBack(_ relationship: CompiledRelationship, from followed: CompiledRelationship) -> Bool {
+        guard relationship.link == followed.link else { return false }
+        return relationship.end != followed.end || model.compiled.links[relationship.link].isSymmetric
+    }
+}
+
+extension JSONValue {
+    /// How deep objects and arrays may be nested for JSON to be read.
+    fileprivate static let maximumDepth = 512
+
+    /// `{"0": …, "1": …}`
+    fileprivate static func numbered(_ elements: [JSONValue]) -> JSONValue {
+        .object(elements.enumerated().map { Member("\($0.offset)", $0.element) })
+    }
+
+    fileprivate func isNested(atMost levels: Int) -> Bool {
+        switch self {
+        case .null, .bool, .number, .string: true
+        case .array(let elements): levels > 0 && elements.allSatisfy { $0.isNested(atMost: levels - 1) }
+        case .object(let members): levels > 0 && members.allSatisfy { $0.value.isNested(atMost: levels - 1) }
+        }
+    }
+}

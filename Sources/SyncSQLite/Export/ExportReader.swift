@@ -1,0 +1,103 @@
+import GRDB
+import SyncCore
+
+/// Reads the rows of an export, inside one read of the database.
+final class ExportReader {
+    /// A row with the keys it points to.
+    struct SourceRow {
+        let record: Record
+        let identity: RowIdentity
+        /// In the order of the tree's foreign keys.
+        let foreignKeys: [DatabaseValue]
+    }
+
+    /// How to select the targets of a relationship, and what makes records of them.
+    private struct Targets {
+        let select: RecordSQL
+        let sql: String
+        /// Where the owner keeps the key of the target, if it does.
+        let foreignKey: Int?
+    }
+
+    /// An inherited relationship leads to the same rows from every entity that has it.
+    private struct TargetsKey: Hashable {
+        let tree: Int
+        let link: Int
+        let end: Link.End
+    }
+
+    private let db: Database
+    private let layout: StoreLayout
+    private var targets: [TargetsKey: Targets] = [:]
+
+    init(_ db: Database, _ layout: StoreLayout) {
+        self.db = db
+        self.layout = layout
+    }
+
+    /// Gives the rows that a statement selects one by one.
+    ///
+    /// - Parameter rest: What follows the columns.
+    func forEachRow(
+        _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ body: (SourceRow) throws -> Void
+    ) throws {
+        let statement = try db.makeStatement(sql: "SELECT \(columns(select)) \(rest)")
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        while let row = try rows.next() { try body(sourceRow(row, select)) }
+    }
+
+    // MARK: Statements
+
+    private func foreignKeyColumns(_ tree: Int) -> [String] {
+        layout.model.trees[tree].foreignKeys.compactMap { link in
+            guard case .foreignKey(_, let column, _) = layout.links[link] else { return nil }
+            return column
+        }
+    }
+
+    private func columns(_ select: RecordSQL) -> String {
+        ([select.columns] + foreignKeyColumns(select.entity.tree).map(select.column)).joined(separator: ", ")
+    }
+
+    private func targets(of relationship: CompiledRelationship, from owner: CompiledEntity) throws -> Targets {
+        let key = TargetsKey(tree: owner.tree, link: relationship.link, end: relationship.end)
+        if let known = targets[key] { return known }
+        let target = TargetSQL(relationship, of: owner, layout)
+        let isForeignKey = layout.model.links[relationship.link].storage == .foreignKey && relationship.end == .first
+        let foreignKey =
+            isForeignKey
+            ? layout.model.trees[owner.tree].foreignKeys.firstIndex(of: relationship.link) : nil
+        let rest =
+            foreignKey == nil ? try target.rest : "FROM \(target.select.from) WHERE \(target.select.rowKey) = ?"
+        let made = Targets(
+            select: target.select, sql: "SELECT \(columns(target.select)) \(rest)", foreignKey: foreignKey)
+        targets[key] = made
+        return made
+    }
+
+    private func sourceRow(_ row: Row, _ select: RecordSQL) throws -> SourceRow {
+        let record = try select.record(row)
+        let keys = foreignKeyColumns(select.entity.tree).count
+        let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
+        return SourceRow(
+            record: record, identity: RowIdentity(tree: record.type.tree, key: key),
+            foreignKeys: (row.count - keys..<row.count).map { row[$0] })
+    }
+}
+
+extension ExportReader: ExportSource {
+    func entity(of row: SourceRow) -> CompiledEntity { row.record.type }
+    func identity(of row: SourceRow) -> RowIdentity { row.identity }
+    func values(of row: SourceRow) -> [StoredValue] { row.record.values }
+
+    func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {
+        let targets = try targets(of: relationship, from: row.record.type)
+        let key = targets.foreignKey.map { row.foreignKeys[$0] } ?? row.record.rowKey
+        if key.isNull { return [] }
+        let statement = try db.cachedStatement(sql: targets.sql)
+        let rows = try Row.fetchCursor(statement, arguments: [key])
+        var found: [SourceRow] = []
+        while let row = try rows.next() { found.append(try sourceRow(row, targets.select)) }
+        return found
+    }
+}
