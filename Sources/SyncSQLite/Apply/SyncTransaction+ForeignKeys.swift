@@ -89,8 +89,10 @@ extension SyncTransaction {
                     continue
                 }
                 said[child] = Int64(assertion.sequence)
+                // A child that only confirms its owner keeps the place that the owner's list gave it.
+                let isConfirmed = target[child] == assertion.second && assertion.saidBy == .first
+                if !isConfirmed { position[child] = assertion.saidBy == .second ? assertion.position : -1 }
                 target[child] = assertion.second
-                position[child] = assertion.saidBy == .second ? assertion.position : -1
             }
         }
         for child in 0..<count where trees[first].presence[child] != .missing {

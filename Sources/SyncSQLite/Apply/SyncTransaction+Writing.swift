@@ -226,7 +226,7 @@ extension SyncTransaction {
             let names = ([first, second] + orders).map(\.quoted).joined(separator: ", ")
             let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
             let insertion = try RawStatement(db, "INSERT INTO \(name.quoted) (\(names)) VALUES (\(places))")
-            var next = NextOrders(link: link)
+            var next = NextOrders(link: link, after: changes.added)
             for pair in changes.added {
                 try checkCancellation()
                 bindKey(of: Int(pair.first), model.links[link].first.tree, to: insertion, at: 1)
@@ -261,14 +261,30 @@ extension SyncTransaction {
         }
     }
 
-    /// The next free positions at the ends of a link, asked of the store once per row.
+    /// The next free positions at the ends of a link, asked of the store once per row: after what is stored and after
+    /// what lists of the payload give.
     private struct NextOrders {
         let link: Int
         var known: [Int64: Int64] = [:]
+        private(set) var listed: [Int64: Int64] = [:]
+
+        init(link: Int, after added: [JoinChanges.Link]) {
+            self.link = link
+            for pair in added {
+                note(pair.firstOrder, Self.place(.first, pair.first))
+                note(pair.secondOrder, Self.place(.second, pair.second))
+            }
+        }
+
+        private mutating func note(_ order: Int64?, _ place: Int64) {
+            if let order { listed[place] = max(listed[place] ?? 0, order + 1) }
+        }
+
+        static func place(_ end: Link.End, _ node: Int32) -> Int64 { Int64(node) << 1 | Int64(end.rawValue) }
     }
 
     private func nextOrder(_ next: inout NextOrders, _ end: Link.End, _ node: Int32) throws -> Int64 {
-        let place = Int64(node) << 1 | Int64(end.rawValue)
+        let place = NextOrders.place(end, node)
         if let known = next.known[place] {
             next.known[place] = known + 1
             return known
@@ -283,7 +299,7 @@ extension SyncTransaction {
             "SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(name.quoted) WHERE \(mine.quoted) = ?")
         bindKey(of: Int(node), tree, to: statement, at: 1)
         defer { statement.reset() }
-        let free = try statement.step() ? statement.integer(0) : 0
+        let free = max(try statement.step() ? statement.integer(0) : 0, next.listed[place] ?? 0)
         next.known[place] = free + 1
         return free
     }
