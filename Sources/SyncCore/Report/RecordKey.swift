@@ -6,7 +6,7 @@ public enum RecordKey: Sendable, CustomStringConvertible {
     case text(String)
 
     /// The key as JSON, which coerces back to it.
-    package var json: JSONValue {
+    public var json: JSONValue {
         switch self {
         case .integer(let value): JSONValue(value)
         case .double(let value): JSONValue(floatLiteral: value)
