@@ -21,13 +21,11 @@ struct ScenarioActions: Sendable {
         return try await write { stack in
             switch payload {
             case .bytes(let json):
-                try await Sync.changes(
-                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations)
+                try await (call.isDryRun ? Sync.plan : Sync.changes)(
+                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, call.options)
             case .value(let json):
-                try await Sync.changes(
-                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations)
+                try await (call.isDryRun ? Sync.plan : Sync.changes)(
+                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, call.options)
             }
         }
     }
