@@ -17,23 +17,22 @@ struct ScenarioActions: Sendable {
     func sync(_ call: ScenarioStep.SyncCall) async throws -> SyncResult {
         let payload = try payload(of: call)
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
-        let options = options
+        let options = options(call)
         return try await write { stack in
             switch payload {
             case .bytes(let json):
-                try await Sync.changes(
-                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations, options: options)
+                try await (call.isDryRun ? Sync.plan : Sync.changes)(
+                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
             case .value(let json):
-                try await Sync.changes(
-                    json, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
-                    relationship: call.relationship, operations: call.operations, options: options)
+                try await (call.isDryRun ? Sync.plan : Sync.changes)(
+                    json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
             }
         }
     }
 
-    private var options: SyncOptions {
-        var options = SyncOptions()
+    /// The step's options, and the hook of the case.
+    private func options(_ call: ScenarioStep.SyncCall) -> SyncOptions {
+        var options = call.options
         guard case .object(let added)? = addedOnInsert else { return options }
         options.willInsert = { insertion in
             guard case .object(let members) = insertion.record else { return insertion.record }

@@ -1,3 +1,4 @@
+import Foundation
 import Sync
 import SyncCore
 import SyncSQLite
@@ -29,7 +30,7 @@ struct StepExecution: Sendable {
 
     /// Makes a sync that passed once more: it must find nothing to write.
     func repeatSync() async throws {
-        guard case .sync(let call) = step.action, step.expectedError == nil else { return }
+        guard case .sync(let call) = step.action, !call.isDryRun, step.expectedError == nil else { return }
         let changes = try await stack.totalChanges()
         _ = try await actions.sync(call)
         try compare("rows written by the same sync again", expected: 0, found: try await stack.totalChanges() - changes)
@@ -59,6 +60,7 @@ struct StepExecution: Sendable {
         case .sync(let call):
             let result = try await actions.sync(call)
             if let changes = call.changes { try compare(changes, result, entity: call.entity) }
+            if let expected = call.result { try compare(expected, result) }
         case .insert(let entity, let values):
             try await actions.insert(entity, values)
         case .fill(let entity, let values, let predicate):
@@ -141,6 +143,12 @@ struct StepExecution: Sendable {
         for (name, expected, found) in numbers {
             if let expected { try compare("rows of \(entity) \(name)", expected: expected, found: found) }
         }
+    }
+
+    private func compare(_ expected: JSONValue, _ result: SyncResult) throws {
+        let found = try JSONValue(parsing: JSONEncoder().encode(result))
+        guard let mismatch = ResultMatcher.mismatch(expected, found, at: "result") else { return }
+        throw ScenarioReport.Failure(expected: mismatch.expected, found: mismatch.found, message: mismatch.path)
     }
 
     private func compare(_ what: String, expected: Int, found: Int) throws {

@@ -108,6 +108,12 @@ extension ScenarioStep.SyncCall {
         operations = try Self.operations(&fields)
         predicate = try fields.optionalString("where")
         key = try fields.optionalString("key")
+        if let value = fields.optional("options") { options = try SyncOptions(scenario: value) }
+        isDryRun = try fields.flag("dryRun")
+        if fields.has("result") {
+            result = try fields.object("result")
+            guard result != .object([]) else { throw ScenarioError("the result expects nothing") }
+        }
         if let value = fields.optional("parent") {
             var owner = try ScenarioFields(value, of: "the parent")
             parent = (try owner.string("entity"), try owner.value("id"))

@@ -34,7 +34,12 @@ struct ScenarioStep: Sendable {
         var relationship: String?
         /// The dotted path of the records inside the payload.
         var key: String?
+        var options = SyncOptions()
+        /// Whether the call only plans.
+        var isDryRun = false
         var changes: Changes?
+        /// What the result is expected to have; what it does not name is not compared.
+        var result: JSONValue?
     }
 
     /// What a `sync` step is expected to report about the rows of its entity; nil is not compared.

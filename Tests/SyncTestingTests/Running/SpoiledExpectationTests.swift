@@ -94,6 +94,18 @@ struct SpoiledExpectationTests {
             ["sync": sync, "entity": "Band", "changes": ["deleted": 1]],
             ["sync": sync, "entity": "Band", "changes": ["deleted": 0]]),
         SpoiledStep(
+            ["sync": sync, "entity": "Band", "result": ["entities": ["Band": ["inserted": [3], "deleted": [2]]]]],
+            ["sync": sync, "entity": "Band", "result": ["entities": ["Band": ["inserted": [3], "deleted": []]]]]),
+        SpoiledStep(
+            ["sync": sync, "entity": "Band", "result": ["linksAdded": 0, "diagnostics": []]],
+            ["sync": sync, "entity": "Band", "result": ["linksAdded": 1, "diagnostics": []]]),
+        SpoiledStep(
+            ["sync": sync, "entity": "Band", "options": ["maxDelete": 0], "expectError": "deletion guard"],
+            ["sync": sync, "entity": "Band", "options": ["maxDelete": 1], "expectError": "deletion guard"]),
+        SpoiledStep(
+            ["sync": [["id": 1, "name": []]], "entity": "Band", "options": ["strict": true], "expectError": "strict"],
+            ["sync": [["id": 1, "name": []]], "entity": "Band", "expectError": "strict"]),
+        SpoiledStep(
             ["sync": [["id": 1], ["id": 2]], "entity": "Band", "noWrites": true],
             ["sync": [["id": 1], ["id": 2, "name": "Due"]], "entity": "Band", "noWrites": true]),
         SpoiledStep(

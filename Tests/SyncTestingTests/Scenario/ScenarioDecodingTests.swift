@@ -15,6 +15,7 @@ struct ScenarioDecodingTests {
         arguments: [
             (#"{"sync": "a.json", "entity": "E", "operations": ["insert"], "where": "a == 1", "key": "a.b"}"#, .sync),
             (#"{"sync": [], "entity": "E", "parent": {"entity": "P", "id": 1}, "changes": {"deleted": 1}}"#, .sync),
+            (#"{"sync": [], "entity": "E", "dryRun": true, "options": {"scope": "all", "maxDelete": "50%"}}"#, .sync),
             (#"{"insert": {"entity": "E", "values": {}}}"#, .insert),
             (#"{"fill": {"entity": "E", "values": {}}, "noWrites": true}"#, .fill),
             (#"{"fill": {"entity": "E", "values": {}, "where": "a == 1"}}"#, .fill),
@@ -40,6 +41,10 @@ struct ScenarioDecodingTests {
             #"{"sync": [], "entity": "E", "entity": "F"}"#,
             #"{"sync": [], "entity": "E", "operations": ["upsert"]}"#, #"{"sync": [], "entity": "E", "changes": {}}"#,
             #"{"sync": [], "entity": "E", "changes": {"insert": 1}}"#,
+            #"{"sync": [], "entity": "E", "result": {}}"#, #"{"sync": [], "entity": "E", "result": []}"#,
+            #"{"sync": [], "entity": "E", "options": {"scope": "some"}}"#,
+            #"{"sync": [], "entity": "E", "options": {"maxDelete": "many"}}"#,
+            #"{"sync": [], "entity": "E", "options": {"strickt": true}}"#,
             #"{"sync": [], "entity": "E", "parent": {"entity": "P"}}"#,
             #"{"sync": [], "entity": "E", "parent": {"entity": "P", "id": 1}, "relationship": "r"}"#,
             #"{"sync": [], "entity": "E", "noWrites": "yes"}"#, #"{"insert": {"entity": "E"}}"#,

@@ -1,0 +1,28 @@
+import SyncCore
+
+extension SyncOptions {
+    /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `maxDelete` (rows, or a part as `"50%"`).
+    init(scenario value: JSONValue) throws(ScenarioError) {
+        self.init()
+        var fields = try ScenarioFields(value, of: "the options of the sync")
+        isStrict = try fields.flag("strict")
+        switch try fields.optionalString("scope") {
+        case nil, "automatic": scope = .automatic
+        case "all": scope = .all
+        case let name?: throw ScenarioError("unknown scope '\(name)'")
+        }
+        if let most = fields.optional("maxDelete") { deletionGuard = try Self.deletionGuard(most) }
+        try fields.finish()
+    }
+
+    private static func deletionGuard(_ value: JSONValue) throws(ScenarioError) -> DeletionGuard {
+        switch value {
+        case .number(let text):
+            if let rows = Int(text) { return .rows(rows) }
+        case .string(let text):
+            if text.hasSuffix("%"), let percent = Double(text.dropLast()) { return .fraction(percent / 100) }
+        default: break
+        }
+        throw ScenarioError("the field 'maxDelete' must be a number of rows or a part like \"50%\"")
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+@testable import SyncTesting
+
+/// The text of a model that a document shows.
+enum ContractModel: Sendable {
+    case schema(String)
+    /// The `contents` of an `.xcdatamodel`.
+    case coreData(String)
+
+    /// A folder with the model, and the model's path in it.
+    func folder() throws -> (ScenarioFolder, path: String) {
+        switch self {
+        case .schema(let text): return (try ScenarioFolder(model: text), "model.json")
+        case .coreData(let text):
+            let folder = try ScenarioFolder()
+            try folder.write(text: text, to: "Model.xcdatamodel/contents")
+            return (folder, "Model.xcdatamodel")
+        }
+    }
+}
+
+/// A schema file that is refused, and what is wrong with it.
+struct ContractRefusal: Sendable {
+    /// The line of the fence with the problems.
+    var line: Int
+    var schema: String
+    /// Each as `path: message`.
+    var problems: [String]
+}

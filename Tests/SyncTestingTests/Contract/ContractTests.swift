@@ -1,0 +1,122 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncTesting
+
+@Suite("The mapping contract")
+struct ContractTests {
+    static let file = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Docs/MappingContract.md")
+
+    static func document() throws -> ContractDocument {
+        try ContractDocument(String(contentsOf: file, encoding: .utf8))
+    }
+
+    /// Sections about what the library has no call for yet, or that scenarios have no step for.
+    static let withoutExamples: Set = ["Words", "The hook", "Export"]
+
+    @Test("holds, example by example", arguments: try document().examples)
+    func example(_ example: ContractExample) async throws {
+        let failures = try await example.failures()
+        #expect(failures.isEmpty)
+    }
+
+    @Test("holds also with each sync made twice", arguments: try document().examples)
+    func twice(_ example: ContractExample) async throws {
+        let failures = try await example.failures(options: .init(repeatsSyncs: true))
+        #expect(failures.isEmpty)
+    }
+
+    @Test("refuses models for all that is wrong with them")
+    func refusals() throws {
+        let refusals = try Self.document().refusals
+        #expect(!refusals.isEmpty)
+        for refusal in refusals {
+            let folder = try ScenarioFolder(model: refusal.schema)
+            let error = #expect(throws: SyncError.self, "line \(refusal.line)") {
+                try Model(contentsOf: folder.url.appendingPathComponent("model.json"))
+            }
+            #expect(error?.problems.map { "\($0.path): \($0.message)" } == refusal.problems, "line \(refusal.line)")
+        }
+    }
+
+    @Test("has examples in every section that scenarios can speak of")
+    func sections() throws {
+        let document = try Self.document()
+        #expect(Set(document.sections.filter(\.examples.isEmpty).map(\.title)) == Self.withoutExamples)
+        #expect(document.sections.count >= 10)
+    }
+
+    @Test("has in every example something that can fail", arguments: try document().examples)
+    func expectations(_ example: ContractExample) {
+        guard case .steps(let steps) = example.content else { return }
+        let expecting = ["expect", "expectCount", "expectError", "is", "changes", "result", "noWrites", "returns"]
+        #expect(steps.contains { step in expecting.contains { step[$0] != nil } })
+    }
+}
+
+@Suite("A document with examples")
+struct ContractDocumentTests {
+    static let model = #"""
+        ```json model
+        {"entities": {"User": {"attributes": {"id": "integer", "name": "string"}}}}
+        ```
+        """#
+
+    static func document(_ fence: String) -> String {
+        "Text.\n\n## A rule\n\n\(model)\n\nMore text.\n\n\(fence)\n"
+    }
+
+    static let holding = """
+        ```json example
+        {"sync": [{"id": 1, "name": "Ann"}],
+         "entity": "User"}
+        {"expect": {"name": "Ann"}, "entity": "User"}
+        ```
+        """
+
+    @Test("fails where a value is not the one it says")
+    func wrongValue() async throws {
+        let good = try ContractDocument(Self.document(Self.holding))
+        #expect(good.sections.map(\.title) == ["A rule"])
+        let example = try #require(good.examples.first)
+        #expect(try await example.failures().isEmpty)
+
+        let wrong = Self.holding.replacingOccurrences(
+            of: #"{"expect": {"name": "Ann"}"#, with: #"{"expect": {"name": "Bob"}"#)
+        let failures = try await #require(try ContractDocument(Self.document(wrong)).examples.first).failures()
+        #expect(failures.count == 1)
+        #expect(failures.first?.contains("step 2") == true, "\(failures)")
+        #expect(failures.first?.hasPrefix("line 11") == true, "\(failures)")
+    }
+
+    @Test("fails where a function gives something else, call by call")
+    func wrongFunction() async throws {
+        let fence = """
+            ```json functions
+            {"function": "snakeCase", "in": "firstName", "out": "first_name"}
+            {"function": "snakeCase", "in": "firstName", "out": "firstname"}
+            ```
+            """
+        let failures = try await #require(try ContractDocument(Self.document(fence)).examples.first).failures()
+        #expect(failures.count == 1)
+        #expect(failures.first?.contains("call 2") == true, "\(failures)")
+    }
+
+    @Test(
+        "is refused where a fence would not be run",
+        arguments: [
+            "```json exmaple\n{}\n```", "```json example\n{\"sync\": [}\n```", "```json example\n\n```",
+            "```json example\n{\"drop\": true}", "```json refused\n{}\n```", "```text problems\nx\n```",
+        ])
+    func refused(_ fence: String) {
+        #expect(throws: (any Error).self) { try ContractDocument(Self.document(fence)) }
+    }
+
+    @Test("may show JSON that takes no part")
+    func plainFences() throws {
+        #expect(try ContractDocument(Self.document("```json\n{}\n```")).examples.isEmpty)
+    }
+}
