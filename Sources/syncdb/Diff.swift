@@ -20,7 +20,7 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let data = try payload.source.read()
+        let data = try payload.source.read(unpackingTo: payload.maxSize)
         try await ComparisonStore(store).use { stack in
             do {
                 var options = payload.options

@@ -22,7 +22,7 @@ struct Import: AsyncParsableCommand {
     var verbose = false
 
     func run() async throws {
-        let data = try payload.source.read()
+        let data = try payload.source.read(unpackingTo: payload.maxSize)
         let (result, model) = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
         try output.show(result, of: model, withRows: verbose)
     }
