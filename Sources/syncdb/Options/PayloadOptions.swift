@@ -5,7 +5,8 @@ import Sync
 /// What is synced and how: shared by `import` and `diff`.
 struct PayloadOptions: ParsableArguments {
     @Argument(
-        help: "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input."
+        help:
+            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input."
     )
     var file: String
 
