@@ -38,7 +38,10 @@ enum ExitStatus: Int32 {
             Terminal.writeError("\(prefix) interrupted; nothing was written")
             Foundation.exit(interruption.status)
         default:
-            let message = SyncDB.fullMessage(for: error)
+            var message = SyncDB.fullMessage(for: error)
+            if message.hasPrefix(SyncDB._errorPrefix) {
+                message = "\(prefix) \(message.dropFirst(SyncDB._errorPrefix.count))"
+            }
             status == .done ? Terminal.write(message) : Terminal.writeError(message)
         }
         Foundation.exit(status.rawValue)

@@ -6,11 +6,11 @@ import Sync
 struct PayloadOptions: ParsableArguments {
     @Argument(
         help:
-            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input."
-    )
+            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input.",
+        completion: Completions.payload)
     var file: String
 
-    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"))
+    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
     var entity: String
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))

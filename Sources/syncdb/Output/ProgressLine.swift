@@ -4,8 +4,8 @@ import Sync
 /// A point in a sync as one line for a terminal.
 ///
 ///     reading JSON  ██████████░░░░░░░░░░   52%  140 MB of 270 MB, 96 MB/s
-///     comparing     1204224 rows, 801000 rows/s
-///     writing       ███████████████░░░░░   75%  750000 of 1000000 rows, 120000 rows/s
+///     comparing     1204224 rows, 801k/s
+///     writing       ███████████████░░░░░   75%  750000 of 1000000 rows, 120k/s
 struct ProgressLine {
     let progress: PayloadProgress
     /// Whether a whole of bytes is mapped, not of records.
@@ -17,7 +17,7 @@ struct ProgressLine {
 
     var text: String {
         let label = Self.label(progress.phase).padding(toLength: 14, withPad: " ", startingAt: 0)
-        let rate = seconds > 0.2 ? ", \(amount(Int(Double(progress.completed) / seconds)))/s" : ""
+        let rate = seconds > 0.2 ? ", \(rate(Int(Double(progress.completed) / seconds)))/s" : ""
         guard let total = progress.total, total > 0 else {
             return fitted(label + amount(progress.completed) + rate)
         }
@@ -25,7 +25,7 @@ struct ProgressLine {
         let percent = "\(Int(part * 100))%"
         let padding = String(repeating: " ", count: max(0, 4 - percent.count))
         let numbers = "\(padding)\(percent)  \(amount(progress.completed, total)) of \(amount(total))\(rate)"
-        let bar = width >= label.count + numbers.count + 24 ? Self.bar(part) + "  " : ""
+        let bar = width > label.count + numbers.count + 22 ? Self.bar(part) + "  " : ""
         return fitted(label + bar + numbers)
     }
 
@@ -46,6 +46,11 @@ struct ProgressLine {
     private func amount(_ count: Int, _ total: Int? = nil) -> String {
         guard progress.phase == .mapping, isInBytes else { return total == nil ? "\(count) rows" : "\(count)" }
         return Self.bytes(count)
+    }
+
+    private func rate(_ count: Int) -> String {
+        if progress.phase == .mapping, isInBytes { return Self.bytes(count) }
+        return count < 10_000 ? "\(count)" : "\(count / 1000)k"
     }
 
     private static func bytes(_ count: Int) -> String {

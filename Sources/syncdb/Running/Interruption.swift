@@ -15,15 +15,13 @@ struct Interruption: Error {
     static func cancelling<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let task = Task(operation: work)
-        let received = ReceivedSignal()
+        let running = Running()
         let sources = [SIGINT, SIGTERM].map { signal in
             Foundation.signal(signal, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
             source.setEventHandler {
                 Foundation.signal(signal, SIG_DFL)
-                received.signal = signal
-                task.cancel()
+                running.interrupt(signal)
             }
             source.resume()
             return source
@@ -33,20 +31,36 @@ struct Interruption: Error {
             for signal in [SIGINT, SIGTERM] { Foundation.signal(signal, SIG_DFL) }
         }
         do {
-            return try await task.value
+            return try await running.start(work).value
         } catch is CancellationError {
-            throw received.signal.map(Interruption.init) ?? CancellationError()
+            throw running.signal.map(Interruption.init) ?? CancellationError()
         }
     }
 
-    /// `@unchecked Sendable`: `value` is only touched while `lock` is held.
-    private final class ReceivedSignal: @unchecked Sendable {
+    /// The work, and the signal that interrupted it, which may come before the work has begun.
+    ///
+    /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
+    private final class Running: @unchecked Sendable {
         private let lock = NSLock()
-        private var value: Int32?
+        private var received: Int32?
+        private var cancel: (() -> Void)?
 
-        var signal: Int32? {
-            get { lock.withLock { value } }
-            set { lock.withLock { value = newValue } }
+        var signal: Int32? { lock.withLock { received } }
+
+        func start<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) -> Task<Result, any Error> {
+            lock.withLock {
+                let task = Task(operation: work)
+                cancel = task.cancel
+                if received != nil { task.cancel() }
+                return task
+            }
+        }
+
+        func interrupt(_ signal: Int32) {
+            lock.withLock {
+                received = signal
+                cancel?()
+            }
         }
     }
 }
