@@ -10,11 +10,11 @@ export PATH := $(CURDIR)/.build/debug:$(PATH)
 .PHONY: demo test
 
 test:
-	@.ci/install libsqlite3-dev sqlite3 iso-codes
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
 	swift test
 
 demo:
-	@.ci/install libsqlite3-dev sqlite3
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3
 	swift build --product syncdb
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
 	@printf '\n# Day 1: eight users with companies, notes and tags, into a new database.\n'

@@ -36,10 +36,13 @@ let package = Package(
             swiftSettings: ours),
         .target(name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], swiftSettings: ours),
         .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: ours),
+        .systemLibrary(
+            name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .executableTarget(
             name: "syncdb",
             dependencies: [
-                "Sync", "SyncTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CZlib", "Sync", "SyncTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: ours),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: ours),
@@ -51,6 +54,6 @@ let package = Package(
             name: "SyncTests", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
         .testTarget(name: "SyncTestingTests", dependencies: ["SyncTesting", "Sync"], swiftSettings: ours),
-        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),
+        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "CZlib", "Sync"], swiftSettings: ours),
     ]
 )

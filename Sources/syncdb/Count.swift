@@ -8,7 +8,7 @@ struct Count: AsyncParsableCommand {
         abstract: "Print how many rows an entity has.",
         discussion: "Example: syncdb count User --database app.sqlite --where 'age >= 18'")
 
-    @Argument(help: "The entity. Rows of its sub-entities count too.")
+    @Argument(help: "The entity. Rows of its sub-entities count too.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup var location: DatabaseOptions

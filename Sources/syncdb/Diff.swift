@@ -20,28 +20,30 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let data = try payload.source.read()
-        try await ComparisonStore(store).use { stack in
-            do {
-                var options = payload.options
-                options.collectsValues = !output.quiet
-                try show(await payload.plan(data, against: stack, options: options), stack.model)
-            } catch let error as SyncError where error.code == .deletionGuard {
-                try await show(withoutGuard: data, stack)
-                throw error
-            }
+        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        try await Interruption.cancelling {
+            try await ComparisonStore(store).use { stack in try await compare(data, stack) }
         }
     }
 
-    /// What the guard refuses is the very thing to look at.
-    private func show(withoutGuard data: Data, _ stack: DataStack) async throws {
-        var options = payload.options
-        options.deletionGuard = nil
-        options.collectsValues = !output.quiet
-        try show(await payload.plan(data, against: stack, options: options), stack.model)
+    private func compare(_ data: Data, _ stack: DataStack) async throws {
+        do {
+            try await show(data, stack, payload.options)
+        } catch let error as SyncError where error.code == .deletionGuard {
+            // What the guard refuses is the very thing to look at.
+            var options = payload.options
+            options.deletionGuard = nil
+            try await show(data, stack, options)
+            throw error
+        }
     }
 
-    private func show(_ result: SyncResult, _ model: Model) throws {
-        try output.show(result, of: model, withRows: true)
+    private func show(_ data: Data, _ stack: DataStack, _ options: SyncOptions) async throws {
+        var options = options
+        options.collectsValues = !output.quiet
+        let result = try await output.withProgress(options) {
+            try await payload.plan(data, against: stack, options: $0)
+        }
+        try output.show(result, of: stack.model, withRows: true)
     }
 }

@@ -29,12 +29,19 @@ enum ExitStatus: Int32 {
     /// Says on standard error what went wrong and ends the program; a request for help goes to standard output.
     static func exit(with error: any Error) -> Never {
         let status = ExitStatus(error)
+        let prefix = ColorOptions.errorStyle.red("error:")
         switch error {
-        case let error as SyncError: Terminal.writeError("error: \(error)")
-        case let error as UsageError: Terminal.writeError("error: \(error.message)")
+        case let error as SyncError: Terminal.writeError("\(prefix) \(error)")
+        case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
+        case let interruption as Interruption:
+            Terminal.writeError("\(prefix) interrupted; nothing was written")
+            Foundation.exit(interruption.status)
         default:
-            let message = SyncDB.fullMessage(for: error)
+            var message = SyncDB.fullMessage(for: error)
+            if message.hasPrefix(SyncDB._errorPrefix) {
+                message = "\(prefix) \(message.dropFirst(SyncDB._errorPrefix.count))"
+            }
             status == .done ? Terminal.write(message) : Terminal.writeError(message)
         }
         Foundation.exit(status.rawValue)

@@ -22,8 +22,10 @@ struct Import: AsyncParsableCommand {
     var verbose = false
 
     func run() async throws {
-        let data = try payload.source.read()
-        let (result, model) = try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
+        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        let (result, model) = try await Interruption.cancelling {
+            try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
+        }
         try output.show(result, of: model, withRows: verbose)
     }
 
@@ -44,6 +46,7 @@ struct Import: AsyncParsableCommand {
     private func sync(_ data: Data, into stack: DataStack) async throws -> (SyncResult, Model) {
         var options = payload.options
         options.collectsValues = verbose
-        return (try await payload.sync(data, into: stack, options: options), stack.model)
+        let result = try await output.withProgress(options) { try await payload.sync(data, into: stack, options: $0) }
+        return (result, stack.model)
     }
 }

@@ -18,10 +18,39 @@ enum PayloadSource {
 
     var isNDJSON: Bool {
         guard case .file(let path) = self else { return false }
-        return ["ndjson", "jsonl"].contains(URL(fileURLWithPath: path).pathExtension.lowercased())
+        var url = URL(fileURLWithPath: path)
+        if hasGzipName { url.deletePathExtension() }
+        return ["ndjson", "jsonl"].contains(url.pathExtension.lowercased())
     }
 
-    func read() throws -> Data {
+    private var hasGzipName: Bool {
+        guard case .file(let path) = self else { return false }
+        return URL(fileURLWithPath: path).pathExtension.lowercased() == "gz"
+    }
+
+    /// The JSON; what begins as gzip does, or is called so, is unpacked.
+    ///
+    /// - Parameter limit: The most that packed data may unpack to.
+    func read(unpackingTo limit: ByteCount) throws -> Data {
+        let data = try readBytes()
+        guard hasGzipName || Gzip.isGzip(data) else { return data }
+        do {
+            return try Gzip.unpack(data, maximumSize: limit.bytes)
+        } catch let failure as Gzip.Failure {
+            throw SyncError(.unreadableFile, "\(name): \(Self.message(failure, limit))")
+        }
+    }
+
+    private static func message(_ failure: Gzip.Failure, _ limit: ByteCount) -> String {
+        switch failure {
+        case .truncated: "the gzip data ends too early; it was not written or sent whole"
+        case .corrupt(let reason): "the gzip data is damaged (\(reason))"
+        case .tooLarge:
+            "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
+        }
+    }
+
+    private func readBytes() throws -> Data {
         switch self {
         case .standardInput:
             return try FileHandle.standardInput.readToEnd() ?? Data()

@@ -8,7 +8,7 @@ struct Query: AsyncParsableCommand {
         abstract: "Print rows of an entity.",
         discussion: "Example: syncdb query User --database app.sqlite --where 'age >= 18' --order-by name --limit 10")
 
-    @Argument(help: "The entity. Rows of its sub-entities are its rows too.")
+    @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
     var entity: String
 
     @OptionGroup var location: DatabaseOptions
@@ -28,6 +28,8 @@ struct Query: AsyncParsableCommand {
     @Flag(help: "Print a JSON array with one object per row: [{\"id\": 1, \"name\": \"Ada\"}, …].")
     var json = false
 
+    @OptionGroup var color: ColorOptions
+
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
     }
@@ -36,7 +38,8 @@ struct Query: AsyncParsableCommand {
         let stack = try location.open()
         let order = RecordOrder(orderBy?.split(separator: ",").map(String.init) ?? [])
         let records = try await stack.fetch(entity, where: condition.predicate(), orderedBy: order, limit: limit)
-        let printer = RecordPrinter(records: records, attributes: try stack.model.attributes(of: entity))
+        let printer = RecordPrinter(
+            records: records, attributes: try stack.model.attributes(of: entity), style: color.style)
         Terminal.write(json ? printer.json : printer.table)
     }
 }

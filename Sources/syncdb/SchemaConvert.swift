@@ -9,10 +9,10 @@ struct SchemaConvert: ParsableCommand {
         abstract: "Write a Core Data model, or a schema file, as a schema file.",
         discussion: "Example: syncdb schema convert App.xcdatamodeld --output model.json")
 
-    @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.")
+    @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.", completion: Completions.model)
     var model: String
 
-    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"))
+    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
     var output: String?
 
     func run() throws {

@@ -9,14 +9,18 @@ struct SchemaShow: ParsableCommand {
         abstract: "Show the model a database keeps, or that of a file.",
         discussion: "Example: syncdb schema show --database app.sqlite")
 
-    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"))
+    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
     var database: String?
 
-    @Option(help: ArgumentHelp("A schema file (.json) or a Core Data model.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A schema file (.json) or a Core Data model.", valueName: "file"),
+        completion: Completions.model)
     var model: String?
 
     @Flag(help: "Print the model as a schema file.")
     var json = false
+
+    @OptionGroup var color: ColorOptions
 
     func validate() throws {
         if (database == nil) == (model == nil) { throw ValidationError("give either --database or --model") }
@@ -24,7 +28,7 @@ struct SchemaShow: ParsableCommand {
 
     func run() throws {
         let model = try loadedModel()
-        Terminal.write(json ? try model.schemaText() : ModelPrinter(model: model).text)
+        Terminal.write(json ? try model.schemaText() : ModelPrinter(model: model, style: color.style).text)
     }
 
     private func loadedModel() throws -> Model {

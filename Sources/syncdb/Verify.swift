@@ -15,7 +15,7 @@ struct Verify: AsyncParsableCommand {
             Example: syncdb verify Scenarios/ --only notes-move-between-users
             """)
 
-    @Argument(help: "Scenario files, or folders of them.")
+    @Argument(help: "Scenario files, or folders of them.", completion: .file(extensions: ["json"]))
     var paths: [String]
 
     @Option(help: ArgumentHelp("Run only the case of this name.", valueName: "name"))
@@ -27,14 +27,23 @@ struct Verify: AsyncParsableCommand {
     @Flag(help: "Print the report as JSON: {\"passed\": 12, \"failed\": 0, \"skipped\": 1, \"results\": […]}.")
     var json = false
 
+    @Flag(help: "Print nothing; the exit code says whether all passed.")
+    var quiet = false
+
+    @OptionGroup var color: ColorOptions
+
+    func validate() throws {
+        if quiet && (json || verbose) { throw ValidationError("--quiet excludes --json and --verbose") }
+    }
+
     func run() async throws {
         let report = await ScenarioRunner().run(paths: paths.map { URL(fileURLWithPath: $0) }, only: only)
-        Terminal.write(try json ? ReportPrinter(report: report).json() : text(report))
+        if !quiet { Terminal.write(try json ? ReportPrinter(report: report).json() : text(report)) }
         if !report.isSuccess { throw ExitCode.failure }
     }
 
     private func text(_ report: ScenarioReport) -> String {
-        let printer = ReportPrinter(report: report)
+        let printer = ReportPrinter(report: report, style: color.style)
         return verbose ? printer.everything : printer.failures
     }
 }

@@ -131,6 +131,29 @@ struct ResultValuesTests {
         #expect(try await asked.contents() == plain.contents())
     }
 
+    @Test("of a run of pages are those before the first page and after the last")
+    func pages() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let before: JSONValue = [["id": 1, "first_name": "A", "age": 1], ["id": 2, "first_name": "B"]]
+        try await Sync.changes(before, inEntity: "User", stack: stack)
+        let texts = [
+            #"[{"id": 1, "first_name": "X"}, {"id": 3, "first_name": "new", "age": 5}]"#,
+            #"[{"id": 1, "first_name": "Y", "age": null}, {"id": 3, "age": null, "last_name": "L"}]"#,
+        ]
+        let pages = AsyncStream { stream in
+            for text in texts { stream.yield(Data(text.utf8)) }
+            stream.finish()
+        }
+        let result = try await Sync.changes(pages: pages, inEntity: "User", stack: stack, options: Self.asked)
+        let user = result["User"]
+        #expect(user.updated.map(\.key) == [.integer(1)])
+        #expect(
+            user.updated.first?.values == ["firstName": .init(old: "A", new: "Y"), "age": .init(old: 1, new: nil)])
+        #expect(
+            user.insertedRows == [.init(key: .integer(3), values: ["id": 3, "firstName": "new", "lastName": "L"])])
+        #expect(user.deletedRows == [.init(key: .integer(2), values: ["id": 2, "firstName": "B"])])
+    }
+
     @Test("show the key before and after of a row that was given another one")
     func changedKey() async throws {
         let stack = try await day1()

@@ -4,19 +4,19 @@ import Testing
 struct HelpTests {
     static let payload = [
         "--entity", "--model", "--database", "--key", "--where", "--operations", "--parent", "--scope", "--max-delete",
-        "--strict", "--ndjson", "--json", "--quiet", "--all",
+        "--strict", "--ndjson", "--json", "--quiet", "--all", "--max-size", "--color",
     ]
 
     @Test(
         "Every option is explained",
         arguments: [
-            (["import"], payload),
+            (["import"], payload + ["--verbose"]),
             (["diff"], payload),
-            (["query"], ["--database", "--where", "--order-by", "--limit", "--json"]),
+            (["query"], ["--database", "--where", "--order-by", "--limit", "--json", "--color"]),
             (["count"], ["--database", "--where"]),
-            (["schema", "show"], ["--database", "--model", "--json"]),
+            (["schema", "show"], ["--database", "--model", "--json", "--color"]),
             (["schema", "convert"], ["--output"]),
-            (["verify"], ["--only", "--verbose", "--json"]),
+            (["verify"], ["--only", "--verbose", "--json", "--quiet", "--color"]),
         ])
     func options(command: [String], options: [String]) throws {
         let sandbox = try Sandbox()

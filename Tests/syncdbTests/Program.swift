@@ -12,19 +12,20 @@ struct Program {
 
     /// Runs `syncdb`, or another program, with these arguments in a folder.
     static func run(
-        _ arguments: [String], executable: URL? = nil, in folder: URL, input: String = ""
+        _ arguments: [String], executable: URL? = nil, in folder: URL, input: String = "", inputData: Data? = nil,
+        environment: [String: String] = [:]
     ) throws -> Run {
         let process = Process()
         process.executableURL = try executable ?? syncdb()
         process.arguments = arguments
         process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         // Files, not pipes: a full pipe nobody reads would block the program.
         let scratch = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let files = try ["input": input, "output": "", "errors": ""].mapValues { Data($0.utf8) }.reduce(
-            into: [String: URL]()
-        ) { files, file in
+        let contents = ["input": inputData ?? Data(input.utf8), "output": Data(), "errors": Data()]
+        let files = try contents.reduce(into: [String: URL]()) { files, file in
             let url = scratch.appendingPathComponent(file.key)
             try file.value.write(to: url)
             files[file.key] = url
@@ -41,7 +42,7 @@ struct Program {
     }
 
     /// The program stands beside the test bundle in the build folder.
-    private static func syncdb() throws -> URL {
+    static func syncdb() throws -> URL {
         var folder = Bundle.main.bundleURL
         let started = [URL(fileURLWithPath: CommandLine.arguments[0]), Bundle.main.executableURL].compactMap { $0 }
         for start in started + Bundle.allBundles.map(\.bundleURL) {

@@ -68,6 +68,7 @@ package struct PayloadStaging: Sendable {
                 if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                     mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
                 }
+                if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
             }
             return mapper
         }
@@ -174,6 +175,7 @@ package struct PayloadStaging: Sendable {
         for index in 0..<count {
             tape.tokens.removeAll(keepingCapacity: true)
             try append(index, &tape, &bytes)
+            if index & 1023 == 1023 { try mapper.report(index, of: count) }
             try bytes.withUnsafeBufferPointer { try mapper.mapRoot(tape, $0) }
         }
         return mapper.finished(payload: Data(bytes))

@@ -29,6 +29,9 @@ public struct SyncOptions: Sendable {
     /// Whether the result has the values that changed, the values of new and of deleted rows, and the links. Takes time
     /// and memory for every row written; without ``collectsKeys`` only the links are there.
     public var collectsValues: Bool = false
+    /// Told how far the sync is: of each phase once every few thousand records or rows. It is called in the midst of
+    /// the work, on whatever thread that is, so it should be quick and must not use the store.
+    public var progress: (@Sendable (PayloadProgress) -> Void)?
     /// Whether errors and diagnostics quote values of the payload.
     public var revealsValues: Bool
     /// Called for every record that is about to become a new row, at every level, outer ones first; its answer is

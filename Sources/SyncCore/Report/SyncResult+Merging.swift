@@ -32,6 +32,7 @@ extension SyncResult {
 extension SyncResult.EntityChanges {
     fileprivate mutating func merge(_ later: SyncResult.EntityChanges) {
         let new = Set(inserted)
+        mergeRows(later)
         insertedCount += later.insertedCount
         updatedCount += later.updatedCount
         deletedCount += later.deletedCount
@@ -50,11 +51,17 @@ extension SyncResult.EntityChanges {
                 updated.append(update)
             }
         }
-        insertedRows = Self.joined(insertedRows, later.insertedRows)
-        deletedRows = Self.joined(deletedRows, later.deletedRows)
         inserted.sort()
         updated.sort { $0.key < $1.key }
         deleted.sort()
+    }
+
+    /// New rows with what they have after the later payload, deleted ones with what they had before the first.
+    private mutating func mergeRows(_ later: SyncResult.EntityChanges) {
+        let new = Dictionary(later.updated.map { ($0.key, $0.values?.mapValues(\.new)) }) { $1 }
+        let old = Dictionary(updated.map { ($0.key, $0.values?.mapValues(\.old)) }) { $1 }
+        insertedRows = Self.joined(insertedRows?.map { $0.with(new[$0.key] ?? nil) }, later.insertedRows)
+        deletedRows = Self.joined(deletedRows, later.deletedRows?.map { $0.with(old[$0.key] ?? nil) })
     }
 
     private static func joined(_ rows: [SyncResult.Row]?, _ later: [SyncResult.Row]?) -> [SyncResult.Row]? {
@@ -67,5 +74,16 @@ extension SyncResult.Update {
     fileprivate mutating func merge(_ later: SyncResult.Update) {
         changed += later.changed.filter { !changed.contains($0) }
         values?.merge(later.values ?? [:]) { .init(old: $0.old, new: $1.new) }
+    }
+}
+
+extension SyncResult.Row {
+    /// The row with other values for some names; null takes a value away.
+    fileprivate func with(_ others: [String: JSONValue]?) -> SyncResult.Row {
+        var row = self
+        for (name, value) in others ?? [:] {
+            if value == .null { row.values.removeValue(forKey: name) } else { row.values[name] = value }
+        }
+        return row
     }
 }

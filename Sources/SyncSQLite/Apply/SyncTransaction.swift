@@ -40,7 +40,9 @@ struct SyncTransaction {
     /// Nodes without a key that met a row another node had met, and that node.
     var duplicates: [ChangePlan.RowReference: Int] = [:]
     var unresolved: [SyncResult.UnresolvedReference] = []
+    /// Passes of long loops in this phase, and how many writing will take if anybody wants to know.
     var steps = 0
+    var expectedSteps: Int?
 
     /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
     static func apply(
@@ -58,6 +60,7 @@ struct SyncTransaction {
             try sync.decideWhichRecordsCount()
             try sync.resolveForeignKeys()
             try sync.resolveJoinTables()
+            sync.beginWriting()
             try sync.writeRows()
             try sync.writeJoinTables()
             try sync.linkLateReferences()
@@ -114,7 +117,7 @@ struct SyncTransaction {
     @inline(__always)
     mutating func checkCancellation() throws {
         steps &+= 1
-        if steps & 4095 == 0, Task.isCancelled { throw CancellationError() }
+        if steps & 4095 == 0 { try report(steps) }
     }
 
     // The arrays of a state are reached one element at a time: a call on `trees[tree]` would copy the whole state.

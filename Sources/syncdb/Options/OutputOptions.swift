@@ -33,6 +33,17 @@ struct OutputOptions: ParsableArguments {
         Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
     }
 
+    /// Runs a sync with a line that shows how far it is, which is gone before anything else is printed.
+    func withProgress(
+        _ options: SyncOptions, _ sync: (SyncOptions) async throws -> SyncResult
+    ) async throws -> SyncResult {
+        let display = ProgressDisplay(isQuiet: quiet)
+        defer { display?.clear() }
+        var options = options
+        if let display { options.progress = display.show }
+        return try await sync(options)
+    }
+
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
     }

@@ -4,10 +4,13 @@ import Sync
 
 /// What is synced and how: shared by `import` and `diff`.
 struct PayloadOptions: ParsableArguments {
-    @Argument(help: "The JSON: a .json or .ndjson file (one record a line), or - for standard input.")
+    @Argument(
+        help:
+            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input.",
+        completion: Completions.payload)
     var file: String
 
-    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"))
+    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
     var entity: String
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
@@ -45,6 +48,10 @@ struct PayloadOptions: ParsableArguments {
 
     @Flag(help: "Refuse all of the JSON if a value in it does not fit its attribute.")
     var strict = false
+
+    @Option(
+        help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
+    var maxSize: ByteCount = .standard
 
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false

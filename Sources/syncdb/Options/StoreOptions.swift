@@ -4,7 +4,7 @@ import Sync
 
 /// The database a command reads.
 struct DatabaseOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"))
+    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
     var database: String
 
     var url: URL { URL(fileURLWithPath: database) }
@@ -22,7 +22,7 @@ struct StoreOptions: ParsableArguments {
         help: ArgumentHelp(
             "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Needed for the first "
                 + "import, later only if it has changed.",
-            valueName: "file"))
+            valueName: "file"), completion: Completions.model)
     var model: String?
 
     /// The model named on the command line, if one is.

@@ -9,6 +9,7 @@ import Sync
 ///       notes      → many Note      inverse user, cascade
 struct ModelPrinter {
     let model: Model
+    var style = Style.plain
 
     var text: String { model.entities.map(block).joined(separator: "\n\n") }
 
@@ -17,6 +18,7 @@ struct ModelPrinter {
             TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
         ])
         table.maximumWidth = 80
+        table.style = style
         for attribute in entity.attributes {
             table.add(["  " + attribute.name, type(attribute), remarks(attribute, of: entity)])
         }

@@ -4,11 +4,13 @@ import Sync
 struct RecordPrinter {
     let records: [Record]
     let attributes: [Attribute]
+    var style = Style.plain
 
     /// One column per attribute. Nil is an empty cell.
     var table: String {
         var table = TablePrinter(
             attributes.map { TablePrinter.Column(title: $0.name, isNumeric: $0.type.isNumeric) })
+        table.style = style
         for record in records {
             table.add(attributes.map { (record[$0.name] ?? .null).text })
         }

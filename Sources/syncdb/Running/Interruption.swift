@@ -1,0 +1,66 @@
+import Dispatch
+import Foundation
+
+/// Ctrl-C, or a polite request to end, while a sync runs: the sync is cancelled, so the store is as it was.
+struct Interruption: Error {
+    /// `SIGINT` or `SIGTERM`.
+    let signal: Int32
+
+    /// What a shell says of a program that a signal ended.
+    var status: Int32 { 128 + signal }
+
+    /// Runs work that the first signal cancels. A second one ends the program as it would without this.
+    ///
+    /// - Throws: ``Interruption`` if the work was cancelled by a signal; what the work throws otherwise.
+    static func cancelling<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let running = Running()
+        let sources = [SIGINT, SIGTERM].map { signal in
+            Foundation.signal(signal, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
+            source.setEventHandler {
+                Foundation.signal(signal, SIG_DFL)
+                running.interrupt(signal)
+            }
+            source.resume()
+            return source
+        }
+        defer {
+            for source in sources { source.cancel() }
+            for signal in [SIGINT, SIGTERM] { Foundation.signal(signal, SIG_DFL) }
+        }
+        do {
+            return try await running.start(work).value
+        } catch is CancellationError {
+            throw running.signal.map(Interruption.init) ?? CancellationError()
+        }
+    }
+
+    /// The work, and the signal that interrupted it, which may come before the work has begun.
+    ///
+    /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
+    private final class Running: @unchecked Sendable {
+        private let lock = NSLock()
+        private var received: Int32?
+        private var cancel: (() -> Void)?
+
+        var signal: Int32? { lock.withLock { received } }
+
+        func start<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) -> Task<Result, any Error> {
+            lock.withLock {
+                let task = Task(operation: work)
+                cancel = task.cancel
+                if received != nil { task.cancel() }
+                return task
+            }
+        }
+
+        func interrupt(_ signal: Int32) {
+            lock.withLock {
+                received = signal
+                cancel?()
+            }
+        }
+    }
+}

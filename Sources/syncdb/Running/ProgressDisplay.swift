@@ -1,0 +1,47 @@
+import Foundation
+import Sync
+
+/// Shows on standard error how far a sync is, if a person is there to see it and it takes more than a moment.
+///
+/// `@unchecked Sendable`: the variables are only touched while `lock` is held.
+final class ProgressDisplay: @unchecked Sendable {
+    /// What takes less is over before one has read the line.
+    private static let delay = 0.5
+    private static let interval = 0.1
+
+    private let lock = NSLock()
+    private var phase: PayloadProgress.Phase?
+    private var phaseStart = 0.0
+    private var nextDrawing: Double
+    private var isShown = false
+
+    /// - Parameter isQuiet: Whether the caller wants nothing but errors. Nil then, and where nobody would see it.
+    init?(isQuiet: Bool) {
+        guard !isQuiet, Terminal.Stream.errors.isTerminal,
+            ProcessInfo.processInfo.environment["TERM", default: "dumb"] != "dumb"
+        else { return nil }
+        nextDrawing = Self.now + Self.delay
+    }
+
+    func show(_ progress: PayloadProgress) {
+        lock.withLock {
+            let now = Self.now
+            if progress.phase != phase { (phase, phaseStart) = (progress.phase, now) }
+            guard now >= nextDrawing else { return }
+            nextDrawing = now + Self.interval
+            let line = ProgressLine(progress: progress, seconds: now - phaseStart, width: Terminal.width)
+            Terminal.redraw(line.text)
+            isShown = true
+        }
+    }
+
+    /// Takes the line away. It stays away until ``show(_:)`` is called again.
+    func clear() {
+        lock.withLock {
+            if isShown { Terminal.redraw("") }
+            isShown = false
+        }
+    }
+
+    private static var now: Double { ProcessInfo.processInfo.systemUptime }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@Suite("Shell completions")
+struct CompletionTests {
+    @Test("A script is generated for every shell", arguments: ["bash", "zsh", "fish"])
+    func script(shell: String) throws {
+        let run = try Sandbox().syncdb("--generate-completion-script", shell)
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        for word in ["syncdb", "import", "max-delete", "verify"] { #expect(run.output.contains(word)) }
+    }
+
+    @Test("bash accepts its script")
+    func bash() throws {
+        let sandbox = try Sandbox()
+        let script = try sandbox.file("syncdb.bash", sandbox.syncdb("--generate-completion-script", "bash").output)
+        let run = try Program.run(
+            ["bash", "-n", script], executable: URL(fileURLWithPath: "/usr/bin/env"), in: sandbox.folder)
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+    }
+
+    @Test("A shell that is not known is wrong usage")
+    func unknownShell() throws {
+        #expect(try Sandbox().syncdb("--generate-completion-script", "tcsh").status == 2)
+    }
+
+    @Test("Entities are those of the database or the model on the line")
+    func entities() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        func offered(_ command: String, _ argument: String, _ words: String...) throws -> [String] {
+            let run = try sandbox.run(["---completion", command, "--", argument, "\(words.count - 1)", "0"] + words)
+            #expect(run.status == 0, "\(run.errors)")
+            return run.output.split(separator: "\n").map(String.init)
+        }
+        let all = ["Company", "Note", "Tag", "User"]
+        #expect(try offered("query", "positional@0", "syncdb", "query", "--database", "app.sqlite", "").sorted() == all)
+        let line = ["syncdb", "import", "a.json", "--model=\(Sandbox.model)", "--entity", ""]
+        #expect(
+            try offered("import", "--entity", line[0], line[1], line[2], line[3], line[4], line[5]).sorted() == all)
+        #expect(try offered("count", "positional@0", "syncdb", "count", "").isEmpty)
+        #expect(try offered("count", "positional@0", "syncdb", "count", "--database", "none.sqlite", "").isEmpty)
+        #expect(try !sandbox.files.contains("none.sqlite"))
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import syncdb
+
+@Suite("Packed input")
+struct GzipTests {
+    private static let json = #"[{"id": 1, "first_name": "Ada"}, {"id": 2}]"#
+
+    /// A file packed by the `gzip` of the system.
+    private func packed(_ text: String, as name: String, in sandbox: Sandbox) throws -> String {
+        let plain = try sandbox.file("plain", text)
+        let run = try Program.run(
+            ["-c", "gzip -n -c \(plain) > \(name) && rm \(plain)"], executable: URL(fileURLWithPath: "/bin/sh"),
+            in: sandbox.folder)
+        try #require(run.status == 0, "\(run.errors)")
+        return name
+    }
+
+    private func bytes(_ name: String, in sandbox: Sandbox) throws -> Data {
+        try Data(contentsOf: sandbox.folder.appendingPathComponent(name))
+    }
+
+    @Test("A .json.gz file is imported as the file it packs")
+    func json() throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers(packed(Self.json, as: "users.json.gz", in: sandbox))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try sandbox.count("User") == "2")
+    }
+
+    @Test("A .ndjson.gz file has one record a line")
+    func ndjson() throws {
+        let sandbox = try Sandbox()
+        let file = try packed("{\"id\": 1}\n{\"id\": 2}\n", as: "users.ndjson.gz", in: sandbox)
+        #expect(try sandbox.importUsers(file).status == 0)
+        #expect(try sandbox.count("User") == "2")
+    }
+
+    @Test("Packed data is known by its first bytes, on standard input and under any name")
+    func magic() throws {
+        let sandbox = try Sandbox()
+        let data = try bytes(try packed(Self.json, as: "users.dump", in: sandbox), in: sandbox)
+        #expect(try sandbox.importUsers("users.dump").status == 0)
+        let again = try Program.run(
+            ["diff", "-", "--entity", "User", "--database", "app.sqlite"], in: sandbox.folder, inputData: data)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.output.hasSuffix("User           0        0        0          2\n"))
+    }
+
+    @Test("Several members are read as one, zeros after the last one are not data")
+    func members() throws {
+        let sandbox = try Sandbox()
+        let first = try bytes(try packed("{\"id\": 1}\n", as: "1.gz", in: sandbox), in: sandbox)
+        let second = try bytes(try packed("{\"id\": 2}\n", as: "2.gz", in: sandbox), in: sandbox)
+        try (first + second + Data(count: 512)).write(to: sandbox.folder.appendingPathComponent("users.ndjson.gz"))
+        #expect(try sandbox.importUsers("users.ndjson.gz").status == 0)
+        #expect(try sandbox.count("User") == "2")
+    }
+
+    @Test(
+        "What is cut off or damaged is refused with its name, and makes no database", arguments: [0, 5, 20, -1, -4, -9])
+    func truncated(length: Int) throws {
+        let sandbox = try Sandbox()
+        let whole = try bytes(try packed(Self.json, as: "whole", in: sandbox), in: sandbox)
+        let part = length < 0 ? whole.dropLast(-length) : whole.prefix(length)
+        try part.write(to: sandbox.folder.appendingPathComponent("users.json.gz"))
+        let run = try sandbox.importUsers("users.json.gz")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: users.json.gz: the gzip data ends too early"), "\(run.errors)")
+        #expect(try sandbox.files == ["users.json.gz", "whole"])
+    }
+
+    @Test("Damage in any byte of the content or the checksum is noticed")
+    func damaged() throws {
+        let sandbox = try Sandbox()
+        let whole = try bytes(try packed(Self.json, as: "whole", in: sandbox), in: sandbox)
+        for place in 10..<whole.count {
+            var data = whole
+            data[place] ^= 0x55
+            #expect(throws: Gzip.Failure.self, "byte \(place)") { try Gzip.unpack(data, maximumSize: 1 << 20) }
+        }
+        #expect(throws: Gzip.Failure.self) { try Gzip.unpack(whole + Data("rest".utf8), maximumSize: 1 << 20) }
+        #expect(try Gzip.unpack(whole, maximumSize: Self.json.utf8.count) == Data(Self.json.utf8))
+    }
+
+    @Test("A plain file that is called .gz is refused")
+    func notPacked() throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers(sandbox.file("users.json.gz", Self.json))
+        #expect(run.status == 1)
+        #expect(run.errors.contains("users.json.gz: the gzip data is damaged"))
+    }
+
+    @Test("Data that would unpack to more than allowed is refused, naming the option")
+    func bomb() throws {
+        let sandbox = try Sandbox()
+        let text = "[" + String(repeating: " ", count: 3_000_000) + "]"
+        let file = try packed(text, as: "users.json.gz", in: sandbox)
+        let run = try sandbox.importUsers(file, "--max-size", "1M")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("users.json.gz: unpacks to more than 1M, more than --max-size allows"))
+        #expect(try sandbox.files == ["users.json.gz"])
+        #expect(try sandbox.importUsers(file, "--max-size", "3M").status == 0)
+    }
+
+    @Test(
+        "Sizes are powers of 1024",
+        arguments: [
+            ("1000", 1000), ("4k", 4096), ("10M", 10 << 20), ("4G", 4 << 30), ("2GB", 2 << 30), ("1TiB", 1 << 40),
+        ])
+    func sizes(text: String, bytes: Int) {
+        #expect(ByteCount(argument: text)?.bytes == bytes)
+    }
+
+    @Test("Other sizes are wrong usage", arguments: ["", "0", "-1", "G", "4X", "1.5G", "9999999999T", "B", "4 G"])
+    func wrongSizes(text: String) throws {
+        #expect(ByteCount(argument: text) == nil)
+        let sandbox = try Sandbox()
+        #expect(try sandbox.importUsers(Sandbox.day1, "--max-size=\(text)").status == 2)
+    }
+}

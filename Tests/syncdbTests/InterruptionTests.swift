@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// Ctrl-C in the midst of an import.
+@Suite("An interrupted import")
+struct InterruptionTests {
+    private static let users =
+        "[" + (1...150_000).map { #"{"id":\#($0),"first_name":"N","notes":[{"id":\#($0)}]}"# }.joined(separator: ",")
+        + "]"
+
+    /// Starts an import and sends it a signal once a file is there that it makes.
+    private func interrupt(
+        _ sandbox: Sandbox, with signal: Int32, onceThereIs isThere: ([String]) -> Bool
+    ) throws -> (status: Int32, errors: String) {
+        let process = Process()
+        process.executableURL = try Program.syncdb()
+        process.arguments = [
+            "import", try sandbox.file("users.json", Self.users), "--entity", "User", "--model", Sandbox.model,
+            "--database", "app.sqlite", "--max-delete", "100%",
+        ]
+        process.currentDirectoryURL = sandbox.folder
+        let errors = sandbox.folder.appendingPathComponent("errors")
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        while process.isRunning, try !isThere(sandbox.files) { usleep(2_000) }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        try #require(process.terminationReason == .exit)
+        defer { try? FileManager.default.removeItem(at: errors) }
+        return (process.terminationStatus, try String(contentsOf: errors, encoding: .utf8))
+    }
+
+    @Test("into a new database leaves no file", arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+    func newDatabase(signal: Int32, status: Int32) throws {
+        let sandbox = try Sandbox()
+        let end = try interrupt(sandbox, with: signal) { files in files.contains { $0.hasPrefix(".app.sqlite.") } }
+        #expect(end.status == status)
+        #expect(end.errors == "error: interrupted; nothing was written\n")
+        #expect(try sandbox.files == ["users.json"])
+    }
+
+    @Test("leaves a database as it was, ready for the next one")
+    func existingDatabase() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        let before = try sandbox.databaseDump()
+        let end = try interrupt(sandbox, with: SIGINT) { $0.contains("app.sqlite-wal") }
+        #expect(end.status == 130)
+        #expect(try sandbox.databaseDump() == before)
+        #expect(try sandbox.importUsers(Sandbox.day2).status == 0)
+    }
+}

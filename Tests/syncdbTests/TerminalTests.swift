@@ -1,0 +1,134 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import syncdb
+
+@Suite("On a terminal")
+struct TerminalTests {
+    private static let escape = "\u{1B}["
+    /// The part of util-linux that runs a program on a terminal of its own.
+    private static let hasScript = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
+
+    private static let diff = ["diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite"]
+
+    private func imported() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        return sandbox
+    }
+
+    /// What a person sees: standard output and standard error, as the terminal gets them.
+    private func onTerminal(
+        _ sandbox: Sandbox, _ arguments: [String], _ environment: [String: String] = [:]
+    ) throws -> Program.Run {
+        let words = [try Program.syncdb().path] + arguments
+        let command = words.map { "'\($0)'" }.joined(separator: " ")
+        return try Program.run(
+            ["-qec", command, "/dev/null"], executable: URL(fileURLWithPath: "/usr/bin/script"), in: sandbox.folder,
+            environment: ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 })
+    }
+
+    // MARK: Colour
+
+    @Test("Piped output has no colour, not even of an error")
+    func piped() throws {
+        let sandbox = try imported()
+        #expect(try !sandbox.run(Self.diff).output.contains(Self.escape))
+        #expect(try !sandbox.syncdb("count", "Nobody", "--database", "app.sqlite").errors.contains(Self.escape))
+    }
+
+    @Test("--color always colours what is piped too: new, changed, gone, headers, errors")
+    func always() throws {
+        let sandbox = try imported()
+        let output = try sandbox.run(Self.diff + ["--color", "always"]).output
+        for part in ["[32m+ User 9\u{1B}[0m", "[33m~ User 1\u{1B}[0m", "[31m- User 6\u{1B}[0m", "[1mentity "] {
+            #expect(output.contains("\u{1B}" + part), "\(part)")
+        }
+        let wrong = try sandbox.syncdb("query", "Nobody", "--database", "app.sqlite", "--color=always")
+        #expect(wrong.errors.hasPrefix("\u{1B}[31merror:\u{1B}[0m unknown entity"), "\(wrong.errors)")
+        let usage = try sandbox.syncdb("query", "--color", "always")
+        #expect(usage.errors.hasPrefix("\u{1B}[31merror:\u{1B}[0m "), "\(usage.errors)")
+    }
+
+    @Test("JSON is never coloured")
+    func json() throws {
+        let sandbox = try imported()
+        let output = try sandbox.run(Self.diff + ["--color", "always", "--json"]).output
+        #expect(!output.contains("\u{1B}"))
+        _ = try JSONDecoder().decode(SyncResult.self, from: Data(output.utf8))
+    }
+
+    @Test("A terminal gets colour unless something speaks against it", .enabled(if: hasScript))
+    func automatic() throws {
+        let sandbox = try imported()
+        #expect(try onTerminal(sandbox, Self.diff).output.contains("\u{1B}[32m+ User 9"))
+        #expect(try !onTerminal(sandbox, Self.diff + ["--color", "never"]).output.contains(Self.escape))
+        #expect(try !onTerminal(sandbox, Self.diff, ["NO_COLOR": "1"]).output.contains(Self.escape))
+        #expect(try !onTerminal(sandbox, Self.diff, ["TERM": "dumb"]).output.contains(Self.escape))
+    }
+
+    @Test("Another word for --color is wrong usage")
+    func wrongChoice() throws {
+        #expect(try imported().run(Self.diff + ["--color", "sometimes"]).status == 2)
+    }
+
+    // MARK: Progress
+
+    private static let users =
+        "[" + (1...150_000).map { #"{"id":\#($0),"first_name":"N"}"# }.joined(separator: ",") + "]"
+
+    @Test("A long import shows how far it is, and takes the line away", .enabled(if: hasScript))
+    func longImport() throws {
+        let sandbox = try Sandbox()
+        let arguments = [
+            "import", try sandbox.file("users.json", Self.users), "--entity", "User", "--model", Sandbox.model,
+            "--database", "app.sqlite",
+        ]
+        let seen = try onTerminal(sandbox, arguments).output
+        let parts = seen.components(separatedBy: "\r\(Self.escape)K")
+        #expect(parts.count > 2)
+        #expect(parts.contains { $0.hasPrefix("writing ") && $0.contains("% ") && $0.contains("of 150000 rows") })
+        #expect(parts.allSatisfy { $0.hasPrefix("\(Self.escape)1mentity") || $0.count < 80 })
+        #expect(parts.last?.contains("User      150000") == true)
+        #expect(try !onTerminal(sandbox, arguments + ["--quiet"]).output.contains("\r\(Self.escape)K"))
+    }
+
+    @Test("A short import shows no progress, nor does one that nobody watches", .enabled(if: hasScript))
+    func shortImport() throws {
+        let sandbox = try Sandbox()
+        let arguments = [
+            "import", Sandbox.day1, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite",
+        ]
+        #expect(try !onTerminal(sandbox, arguments).output.contains("\(Self.escape)K"))
+        let piped = try sandbox.importUsers(sandbox.file("users.json", Self.users), "--max-delete", "100%")
+        #expect(piped.status == 0 && piped.errors == "")
+    }
+
+    @Test("A line says what, how much, of how much and how fast")
+    func lines() {
+        func line(_ progress: PayloadProgress, _ seconds: Double = 2, width: Int = 100) -> String {
+            ProgressLine(progress: progress, seconds: seconds, width: width).text
+        }
+        let bytes = PayloadProgress(.mapping, completed: 140_000_000, total: 280_000_000)
+        #expect(line(bytes) == "reading JSON  ██████████░░░░░░░░░░   50%  140 MB of 280 MB, 70 MB/s")
+        #expect(line(.init(.comparing, completed: 8192)) == "comparing     8192 rows, 4096/s")
+        let rows = PayloadProgress(.writing, completed: 750_000, total: 1_000_000)
+        #expect(line(rows) == "writing       ███████████████░░░░░   75%  750000 of 1000000 rows, 375k/s")
+        #expect(line(rows, 0.1) == "writing       ███████████████░░░░░   75%  750000 of 1000000 rows")
+        #expect(line(rows, width: 60) == "writing        75%  750000 of 1000000 rows, 375k/s")
+        #expect(line(rows, width: 20).count == 19)
+        #expect(line(.init(.writing, completed: 5, total: 5)).contains("████  100%  5 of 5 rows"))
+    }
+
+    // MARK: Quiet
+
+    @Test("verify --quiet only has an exit code")
+    func quietVerify() throws {
+        let sandbox = try Sandbox()
+        let run = try sandbox.syncdb("verify", sandbox.file("broken.json", "{}"), "--quiet")
+        #expect(run.status == 1)
+        #expect(run.output == "")
+        #expect(try sandbox.syncdb("verify", "broken.json", "--quiet", "--json").status == 2)
+    }
+}
