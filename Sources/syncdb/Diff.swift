@@ -20,30 +20,28 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        let payloads = try payload.read()
         try await Interruption.cancelling {
-            try await ComparisonStore(store).use { stack in try await compare(data, stack) }
+            do {
+                try await show(payloads, payload.options)
+            } catch let error as SyncError where error.code == .deletionGuard {
+                // What the guard refuses is the very thing to look at.
+                var options = payload.options
+                options.deletionGuard = nil
+                try await show(payloads, options)
+                throw error
+            }
         }
     }
 
-    private func compare(_ data: Data, _ stack: DataStack) async throws {
-        do {
-            try await show(data, stack, payload.options)
-        } catch let error as SyncError where error.code == .deletionGuard {
-            // What the guard refuses is the very thing to look at.
-            var options = payload.options
-            options.deletionGuard = nil
-            try await show(data, stack, options)
-            throw error
-        }
-    }
-
-    private func show(_ data: Data, _ stack: DataStack, _ options: SyncOptions) async throws {
+    private func show(_ payloads: [Payload], _ options: SyncOptions) async throws {
         var options = options
         options.collectsValues = !output.quiet
-        let result = try await output.withProgress(options) {
-            try await payload.plan(data, against: stack, options: $0)
+        try await ComparisonStore(store).use(writing: payloads.count > 1) { [options] stack in
+            let result = try await output.withProgress(options) {
+                try await payload.plan(payloads, against: stack, options: $0)
+            }
+            try output.show(result, of: stack.model, withRows: true)
         }
-        try output.show(result, of: stack.model, withRows: true)
     }
 }

@@ -6,10 +6,14 @@ import Sync
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Make the rows of an entity what JSON says, in one transaction.",
+        abstract: "Make the rows of an entity what JSON says.",
         discussion: """
             Inserts what is new, updates what differs, deletes what the JSON leaves out, and does the same for nested \
-            records. 'syncdb diff' with the same arguments shows what will happen.
+            records: all of it in one transaction, or nothing. 'syncdb diff' with the same arguments shows what will \
+            happen.
+
+            Several files are pages of one list: each is written in a transaction of its own, and what none of them \
+            mentions is deleted at the end, if all could be read. With --delta they are applied one after the other.
 
             Example: syncdb import users.json --entity User --model model.json --database app.sqlite
             """)
@@ -22,31 +26,33 @@ struct Import: AsyncParsableCommand {
     var verbose = false
 
     func run() async throws {
-        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        let payloads = try payload.read()
         let (result, model) = try await Interruption.cancelling {
-            try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
+            try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
         }
         try output.show(result, of: model, withRows: verbose)
     }
 
-    private func importIntoExisting(_ data: Data) async throws -> (SyncResult, Model) {
+    private func importIntoExisting(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
         guard let model = try store.givenModel() else {
-            return try await sync(data, into: DataStack(at: store.location.url))
+            return try await sync(payloads, into: DataStack(at: store.location.url))
         }
-        return try await sync(data, into: DataStack(model: model, at: store.location.url))
+        return try await sync(payloads, into: DataStack(model: model, at: store.location.url))
     }
 
-    private func importIntoNew(_ data: Data) async throws -> (SyncResult, Model) {
+    private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
         let model = try store.modelForNewDatabase()
         return try await NewDatabase(at: store.location.url).fill(model) { stack in
-            try await sync(data, into: stack)
+            try await sync(payloads, into: stack)
         }
     }
 
-    private func sync(_ data: Data, into stack: DataStack) async throws -> (SyncResult, Model) {
+    private func sync(_ payloads: [Payload], into stack: DataStack) async throws -> (SyncResult, Model) {
         var options = payload.options
         options.collectsValues = verbose
-        let result = try await output.withProgress(options) { try await payload.sync(data, into: stack, options: $0) }
+        let result = try await output.withProgress(options) {
+            try await payload.sync(payloads, into: stack, options: $0)
+        }
         return (result, stack.model)
     }
 }

@@ -2,30 +2,55 @@ import Foundation
 import Sync
 
 extension PayloadOptions {
-    /// Syncs a payload. The options are given again because a command may want more of the result.
-    func sync(_ data: Data, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
-        try await naming {
-            try await Sync.changes(
-                data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
+    /// Syncs what was read: one payload by itself, several as pages of one snapshot, or as deltas one after the other.
+    ///
+    /// - Parameter options: Given again because a command may want more of the result.
+    func sync(_ payloads: [Payload], into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
+        if payloads.count == 1 || delta {
+            var whole: SyncResult?
+            for payload in payloads {
+                let result = try await sync(payload, into: stack, options: options)
+                if whole == nil { whole = result } else { whole?.merge(result) }
+            }
+            return whole ?? SyncResult(entity: entity)
+        }
+        let run = SyncRun()
+        var options = options
+        options.payload = .page(of: run)
+        for payload in payloads { _ = try await sync(payload, into: stack, options: options) }
+        return try await run.finish()
+    }
+
+    /// The same as a dry run. Several payloads are really written, so the store must be one that is thrown away.
+    func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
+        guard let payload = payloads.first, payloads.count == 1 else {
+            return try await sync(payloads, into: stack, options: options)
+        }
+        var options = options
+        options.form = payload.form
+        return try await naming(payload) {
+            try await Sync.plan(
+                payload.data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                 relationship: parent?.relationship, operations: operations.value, options: options)
         }
     }
 
-    /// The same as a dry run.
-    func plan(_ data: Data, against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
-        try await naming {
-            try await Sync.plan(
-                data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
+    private func sync(_ payload: Payload, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
+        var options = options
+        options.form = payload.form
+        return try await naming(payload) {
+            try await Sync.changes(
+                payload.data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                 relationship: parent?.relationship, operations: operations.value, options: options)
         }
     }
 
     /// Names the file in errors about its JSON.
-    private func naming(_ body: () async throws -> SyncResult) async throws -> SyncResult {
+    private func naming(_ payload: Payload, _ body: () async throws -> SyncResult) async throws -> SyncResult {
         do {
             return try await body()
         } catch let error as SyncError where error.isAboutPayload {
-            throw error.naming(source.name)
+            throw error.naming(payload.name)
         }
     }
 }

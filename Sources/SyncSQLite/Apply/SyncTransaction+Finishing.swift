@@ -32,7 +32,7 @@ extension SyncTransaction {
             guard changes.deletedCount > allowed else { continue }
             throw SyncError(
                 .deletionGuard,
-                "\(changes.deletedCount) of \(before) \(entity.name) rows would be deleted, more than the \(allowed) allowed; nothing was written",
+                "\(changes.deletedCount) of \(before) \(entity.name) rows would be deleted, more than the \(allowed) allowed; nothing was \(run == nil ? "written" : "deleted")",
                 entity: entity.name)
         }
     }

@@ -5,10 +5,12 @@ import Sync
 /// What is synced and how: shared by `import` and `diff`.
 struct PayloadOptions: ParsableArguments {
     @Argument(
-        help:
-            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input.",
+        help: ArgumentHelp(
+            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input. "
+                + "Several files are pages of one list.",
+            valueName: "file"),
         completion: Completions.payload)
-    var file: String
+    var files: [String]
 
     @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
     var entity: String
@@ -46,6 +48,9 @@ struct PayloadOptions: ParsableArguments {
             valueName: "rows|percent"))
     var maxDelete: MaximumDeletion?
 
+    @Flag(help: "The JSON is only what changed: rows that it leaves out are kept. (Lists inside records are whole.)")
+    var delta = false
+
     @Flag(help: "Refuse all of the JSON if a value in it does not fit its attribute.")
     var strict = false
 
@@ -56,7 +61,15 @@ struct PayloadOptions: ParsableArguments {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
-    var source: PayloadSource { PayloadSource(file) }
+    /// Reads all files, before anything is written.
+    func read() throws -> [Payload] {
+        try files.map { file in
+            let source = PayloadSource(file)
+            return Payload(
+                name: source.name, data: try source.read(unpackingTo: maxSize),
+                form: ndjson || source.isNDJSON ? .ndjson : .json)
+        }
+    }
 
     func recordPredicate() throws -> RecordPredicate? {
         try predicate.map { try RecordPredicate(parsing: $0) }
@@ -64,13 +77,14 @@ struct PayloadOptions: ParsableArguments {
 
     var options: SyncOptions {
         var options = SyncOptions(
-            scope: scope.scope, isStrict: strict, deletionGuard: (maxDelete ?? .standard).guardValue)
+            scope: scope.scope, payload: delta ? .delta : .snapshot, isStrict: strict,
+            deletionGuard: (maxDelete ?? .standard).guardValue)
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
-        options.form = ndjson || source.isNDJSON ? .ndjson : .json
         return options
     }
 
     func validate() throws {
+        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input (-) can be given once") }
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             throw ValidationError("--key '\(key)' has an empty part")
         }

@@ -8,12 +8,15 @@ struct ComparisonStore {
     init(_ options: StoreOptions) { self.options = options }
 
     /// Gives `body` the store. Nothing of it is left on disk that was not there before.
-    func use(_ body: (DataStack) async throws -> Void) async throws {
+    ///
+    /// - Parameter writing: Whether `body` writes, and so must have a copy.
+    func use(writing: Bool, _ body: (DataStack) async throws -> Void) async throws {
         guard options.location.exists else {
             return try await body(.inMemory(options.modelForNewDatabase()))
         }
         let kept = try options.location.open()
-        guard let model = try options.givenModel(), model != kept.model else { return try await body(kept) }
+        let model = try options.givenModel() ?? kept.model
+        guard writing || model != kept.model else { return try await body(kept) }
         try await useCopy(of: kept, with: model, body)
     }
 

@@ -1,0 +1,75 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Several files")
+struct PagesTests {
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file("all.json", #"[{"id": 1}, {"id": 2}, {"id": 3, "notes": [{"id": 30}]}, {"id": 4}]"#)
+        _ = try sandbox.file("a.json", #"[{"id": 1, "first_name": "A", "notes": [{"id": 30}]}]"#)
+        _ = try sandbox.file("b.ndjson", #"{"id": 3}"#)
+        _ = try sandbox.file("bad.json", "[{")
+        try sandbox.importUsers("all.json")
+        return sandbox
+    }
+
+    private func run(_ sandbox: Sandbox, _ command: String, _ arguments: String...) throws -> Program.Run {
+        try sandbox.run([command] + arguments + ["--entity", "User", "--database", "app.sqlite"])
+    }
+
+    @Test("are pages of one list")
+    func pages() throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.databaseDump()
+        let diff = try run(sandbox, "diff", "a.json", "b.ndjson", "--json")
+        #expect(diff.status == 0, "\(diff.errors)")
+        #expect(try sandbox.databaseDump() == before)
+        let done = try run(sandbox, "import", "a.json", "b.ndjson", "--json")
+        #expect(done.status == 0, "\(done.errors)")
+        let result = try JSONDecoder().decode(SyncResult.self, from: Data(done.output.utf8))
+        #expect(result["User"].deleted == [.integer(2), .integer(4)])
+        #expect(result["User"].updated.map(\.key) == [.integer(1)])
+        let planned = try JSONDecoder().decode(SyncResult.self, from: Data(diff.output.utf8))
+        #expect(planned["User"].deleted == result["User"].deleted)
+        #expect(try sandbox.count("Note", where: "user.id == 1") == "1")
+        #expect(try run(sandbox, "import", "a.json", "b.ndjson", "--max-delete", "0").status == 0)
+    }
+
+    @Test("of which one is broken delete nothing, and make no new database")
+    func broken() throws {
+        let sandbox = try sandbox()
+        let failed = try run(sandbox, "import", "a.json", "bad.json")
+        #expect(failed.status == 1)
+        #expect(failed.errors.contains("bad.json"))
+        #expect(try sandbox.count("User") == "4")
+        let missing = try run(sandbox, "import", "a.json", "missing.json")
+        #expect(missing.status == 1)
+        let fresh = try Sandbox()
+        _ = try fresh.file("a.json", "[]")
+        _ = try fresh.file("bad.json", "[{")
+        let arguments = ["--entity", "User", "--model", Sandbox.model, "--database", "new.sqlite"]
+        #expect(try fresh.run(["import", "a.json", "bad.json"] + arguments).status == 1)
+        #expect(try fresh.files == ["a.json", "bad.json"])
+    }
+
+    @Test("with --delta are what changed: nothing is deleted for being absent")
+    func delta() throws {
+        let sandbox = try sandbox()
+        let run = try run(sandbox, "import", "a.json", "b.ndjson", "--delta")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try sandbox.count("User") == "4")
+        #expect(try sandbox.count("User", where: "firstName == 'A'") == "1")
+    }
+
+    @Test("that would delete too much are refused, and diff shows what")
+    func refused() throws {
+        let sandbox = try sandbox()
+        let diff = try run(sandbox, "diff", "a.json", "b.ndjson", "--max-delete", "1")
+        #expect(diff.status == 3)
+        #expect(diff.output.contains("- User 2"))
+        #expect(try run(sandbox, "import", "a.json", "b.ndjson", "--max-delete", "1").status == 3)
+        #expect(try sandbox.count("User") == "4")
+        #expect(try run(sandbox, "import", "-", "-").status == 2)
+    }
+}
