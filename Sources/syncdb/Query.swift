@@ -13,31 +13,17 @@ struct Query: AsyncParsableCommand {
 
     @OptionGroup var location: DatabaseOptions
 
-    @OptionGroup var condition: ConditionOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "The attributes to sort by, as in lastName,-age with a minus for the largest first; --order-by=-age if it "
-                + "is the first. (default: the primary key)",
-            valueName: "attributes"))
-    var orderBy: String?
-
-    @Option(help: ArgumentHelp("Print at most so many rows.", valueName: "n"))
-    var limit: Int?
+    @OptionGroup var selection: SelectionOptions
 
     @Flag(help: "Print a JSON array with one object per row: [{\"id\": 1, \"name\": \"Ada\"}, …].")
     var json = false
 
     @OptionGroup var color: ColorOptions
 
-    func validate() throws {
-        if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
-    }
-
     func run() async throws {
         let stack = try location.open()
-        let order = RecordOrder(orderBy?.split(separator: ",").map(String.init) ?? [])
-        let records = try await stack.fetch(entity, where: condition.predicate(), orderedBy: order, limit: limit)
+        let records = try await stack.fetch(
+            entity, where: selection.condition.predicate(), orderedBy: selection.order, limit: selection.limit)
         let printer = RecordPrinter(
             records: records, attributes: try stack.model.attributes(of: entity), style: color.style)
         Terminal.write(json ? printer.json : printer.table)

@@ -18,7 +18,7 @@ package enum CanonicalJSON {
         case .null: out += "null".utf8
         case .bool(let bool): out += (bool ? "true" : "false").utf8
         case .number(let text): append(number: text, to: &out)
-        case .string(let text): append(string: text, to: &out)
+        case .string(let text): JSONText.append(quoted: text, to: &out)
         case .array(let elements):
             out.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
@@ -30,7 +30,7 @@ package enum CanonicalJSON {
             out.append(UInt8(ascii: "{"))
             for (index, member) in sorted(members).enumerated() {
                 if index > 0 { out.append(UInt8(ascii: ",")) }
-                append(string: member.key, to: &out)
+                JSONText.append(quoted: member.key, to: &out)
                 out.append(UInt8(ascii: ":"))
                 append(member.value, to: &out)
             }
@@ -58,24 +58,5 @@ package enum CanonicalJSON {
         bytes.withUnsafeBufferPointer { raw in
             if !NumberText.appendExact(raw, to: &out) { out += raw }
         }
-    }
-
-    private static func append(string text: String, to out: inout [UInt8]) {
-        out.append(0x22)
-        for byte in text.utf8 {
-            switch byte {
-            case 0x22: out += [0x5C, 0x22]
-            case 0x5C: out += [0x5C, 0x5C]
-            case 0x0A: out += "\\n".utf8
-            case 0x0D: out += "\\r".utf8
-            case 0x09: out += "\\t".utf8
-            case 0..<0x20:
-                let digits = Array("0123456789abcdef".utf8)
-                out += "\\u00".utf8
-                out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: out.append(byte)
-            }
-        }
-        out.append(0x22)
     }
 }

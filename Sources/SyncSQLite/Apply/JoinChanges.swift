@@ -16,8 +16,22 @@ struct JoinChanges {
         var secondOrder: Int64?
     }
 
+    /// The place of a stored pair in the order of either end; nil where there is none.
+    struct Orders: Hashable {
+        var first: Int64?
+        var second: Int64?
+    }
+
+    /// A stored pair that is put elsewhere in the order of an end.
+    struct Reordering {
+        /// Its place among the pairs that were said.
+        var index: Int
+        var pair: Pair
+        var orders: Orders
+        var stored: Orders
+    }
+
     var added: [Link] = []
-    /// Links that are stored in another order.
-    var reordered: [(pair: Pair, firstOrder: Int64?, secondOrder: Int64?)] = []
+    var reordered: [Reordering] = []
     var removed: [Pair] = []
 }

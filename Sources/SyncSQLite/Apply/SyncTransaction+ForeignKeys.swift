@@ -68,7 +68,7 @@ extension SyncTransaction {
         }
         var said = Array(repeating: Int64(-1), count: count)
         var target = Array(repeating: TreeState.noTarget, count: count)
-        var position = Array(repeating: Int32(-1), count: count)
+        var places = columns[first].orders[index] == nil ? nil : ListPlaces(count: count)
         var kept: [Int32: LinkBatch.Assertion] = [:]
         for assertion in batch.assertions {
             let standing = standing(assertion)
@@ -84,14 +84,12 @@ extension SyncTransaction {
             }
             // Linking a one-to-one target speaks for its end too, even if a later statement moves the link on.
             if isOneToOne { replacedTargets.note(assertion.second, assertion.sequence, deletes: false) }
-            if Int64(assertion.sequence) >= said[child] {
-                if said[child] == Int64(assertion.sequence), target[child] == assertion.second, position[child] >= 0 {
-                    continue
-                }
-                said[child] = Int64(assertion.sequence)
-                // A child that only confirms its owner keeps the place that the owner's list gave it.
-                let isConfirmed = target[child] == assertion.second && assertion.saidBy == .first
-                if !isConfirmed { position[child] = assertion.saidBy == .second ? assertion.position : -1 }
+            let sequence = Int64(assertion.sequence)
+            if assertion.saidBy == .second, assertion.position >= 0 {
+                places?.note(assertion.position, of: child, in: assertion.second, assertion.sequence)
+            }
+            if sequence >= said[child] {
+                said[child] = sequence
                 target[child] = assertion.second
             }
         }
@@ -100,9 +98,7 @@ extension SyncTransaction {
             if said[child] >= 0, said[child] >= cleared.at(node) {
                 let holds = said[child] >= replacedTargets.at(target[child])
                 target[child] = holds ? target[child] : TreeState.noTarget
-                if !holds { position[child] = -1 }
             } else {
-                position[child] = -1
                 let stored = trees[first].storedTargets[index][child]
                 let keptSince = kept[node].map { $0.second == stored ? Int64($0.sequence) : -1 } ?? -1
                 let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > keptSince
@@ -110,7 +106,10 @@ extension SyncTransaction {
             }
         }
         trees[first].targets[index] = target
-        try resolveOrders(link, index: index, positions: position)
+        if let places {
+            let positions = places.positions(in: target, since: replacedTargets)
+            try resolveOrders(link, index: index, positions: positions, replacedTargets)
+        }
         try noteStrays(link, replacedTargets)
     }
 
@@ -118,9 +117,10 @@ extension SyncTransaction {
 
     /// Positions among the rows that point to the same target: the list's for those listed, after them in their
     /// stored order or as they come for others.
-    private mutating func resolveOrders(_ link: Int, index: Int, positions: [Int32]) throws {
+    private mutating func resolveOrders(
+        _ link: Int, index: Int, positions: [Int32], _ replaced: Replaced
+    ) throws {
         let first = model.links[link].first.tree
-        guard columns[first].orders[index] != nil else { return }
         let count = trees[first].presence.count
         if trees[first].storedOrders[index].isEmpty {
             trees[first].storedOrders[index] = Array(repeating: TreeState.noOrder, count: count)
@@ -153,6 +153,7 @@ extension SyncTransaction {
                 nextOrder[target] = next + 1
             }
         }
+        keepSameOrders(&orders, link, index: index, replaced)
         trees[first].orders[index] = orders
     }
 

@@ -59,12 +59,15 @@ extension SyncTransaction {
         let order = PairOrder(plan.links[link.id].assertions)
         let replacedFirst = replaced(link.id, .first)
         let replacedSecond = replaced(link.id, .second)
-        var pairs = saidPairs(link, order)
+        var pairs = saidPairs(link, order, replacedFirst, replacedSecond)
         pairs.removeAll {
             Int64($0.sequence) < replacedFirst.at($0.first) || Int64($0.sequence) < replacedSecond.at($0.second)
         }
         var changes = JoinChanges()
         try compareStoredPairs(link, &pairs, order, replacedFirst, replacedSecond, &changes)
+        keepSameOrders(.first, pairs, replacedFirst, &changes)
+        keepSameOrders(.second, pairs, replacedSecond, &changes)
+        changes.reordered.removeAll { $0.orders == $0.stored }
         for pair in pairs where !pair.isStored && !pair.onlyKeeps {
             changes.added.append(
                 .init(
@@ -80,7 +83,9 @@ extension SyncTransaction {
     private func place(_ position: Int32) -> Int64? { position < 0 ? nil : Int64(position) }
 
     /// The pairs said by records that count, each once, by first and second node.
-    private mutating func saidPairs(_ link: Link, _ order: PairOrder) -> [Said] {
+    private mutating func saidPairs(
+        _ link: Link, _ order: PairOrder, _ replacedFirst: Replaced, _ replacedSecond: Replaced
+    ) -> [Said] {
         var pairs: [Said] = []
         pairs.reserveCapacity(plan.links[link.id].assertions.count)
         for assertion in plan.links[link.id].assertions {
@@ -94,9 +99,11 @@ extension SyncTransaction {
             var pair = Said(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
                 onlyKeeps: standing == .keeps)
-            if assertion.saidBy == .first {
+            // A place in a list that another list came after is none.
+            let sequence = Int64(assertion.sequence)
+            if assertion.saidBy == .first, sequence >= replacedFirst.at(assertion.first) {
                 pair.firstPosition = assertion.position
-            } else {
+            } else if assertion.saidBy == .second, sequence >= replacedSecond.at(assertion.second) {
                 pair.secondPosition = assertion.position
             }
             pairs.append(pair)
@@ -205,7 +212,7 @@ extension SyncTransaction {
         let second = endNode(statement, 1, link.second.tree)
         if first >= 0, second >= 0, let index = index(of: order.code(first, second), in: pairs, order) {
             pairs[index].isStored = true
-            noteOrder(statement, pairs[index], &changes)
+            noteOrder(statement, index, pairs[index], &changes)
             return
         }
         guard replacedFirst.at(first) >= 0 || replacedSecond.at(second) >= 0,
@@ -237,15 +244,46 @@ extension SyncTransaction {
         return low < pairs.count && order.code(pairs[low]) == code ? low : nil
     }
 
-    private mutating func noteOrder(_ statement: RawStatement, _ pair: Said, _ changes: inout JoinChanges) {
-        let storedFirst = statement.isNull(2) ? nil : statement.integer(2)
-        let storedSecond = statement.isNull(3) ? nil : statement.integer(3)
-        let first = storedFirst == nil ? nil : place(pair.firstPosition) ?? storedFirst
-        let second = storedSecond == nil ? nil : place(pair.secondPosition) ?? storedSecond
-        guard first != storedFirst || second != storedSecond,
-            let firstKey = statement.key(0), let secondKey = statement.key(1)
-        else { return }
-        changes.reordered.append((.init(first: firstKey, second: secondKey), first, second))
+    private func noteOrder(_ statement: RawStatement, _ index: Int, _ pair: Said, _ changes: inout JoinChanges) {
+        let stored = JoinChanges.Orders(
+            first: statement.isNull(2) ? nil : statement.integer(2),
+            second: statement.isNull(3) ? nil : statement.integer(3))
+        let orders = JoinChanges.Orders(
+            first: stored.first == nil ? nil : place(pair.firstPosition) ?? stored.first,
+            second: stored.second == nil ? nil : place(pair.secondPosition) ?? stored.second)
+        guard orders != stored, let firstKey = statement.key(0), let secondKey = statement.key(1) else { return }
+        changes.reordered.append(
+            .init(index: index, pair: .init(first: firstKey, second: secondKey), orders: orders, stored: stored))
+    }
+
+    /// Gives the pairs of replaced lists their stored numbers back where these ascend as the new ones do.
+    private func keepSameOrders(
+        _ end: Link.End, _ pairs: [Said], _ replaced: Replaced, _ changes: inout JoinChanges
+    ) {
+        let owner = end == .first ? \Said.first : \Said.second
+        let position = end == .first ? \Said.firstPosition : \Said.secondPosition
+        let number = end == .first ? \JoinChanges.Orders.first : \JoinChanges.Orders.second
+        var storedNumbers: [Int: Int64] = [:]
+        var lists: [Int32: [Int]] = [:]
+        for change in changes.reordered where change.orders[keyPath: number] != change.stored[keyPath: number] {
+            storedNumbers[change.index] = change.stored[keyPath: number]
+            let owner = pairs[change.index][keyPath: owner]
+            if replaced.at(owner) >= 0 { lists[owner] = [] }
+        }
+        guard !lists.isEmpty else { return }
+        for (index, pair) in pairs.enumerated() where pair.isStored || !pair.onlyKeeps {
+            lists[pair[keyPath: owner]]?.append(index)
+        }
+        var kept: Set<Int> = []
+        for list in lists.values where list.allSatisfy({ pairs[$0].isStored && pairs[$0][keyPath: position] >= 0 }) {
+            let numbers = list.sorted { pairs[$0][keyPath: position] < pairs[$1][keyPath: position] }.map { index in
+                storedNumbers[index] ?? Int64(pairs[index][keyPath: position])
+            }
+            if zip(numbers, numbers.dropFirst()).allSatisfy(<) { kept.formUnion(list) }
+        }
+        for index in changes.reordered.indices where kept.contains(changes.reordered[index].index) {
+            changes.reordered[index].orders[keyPath: number] = changes.reordered[index].stored[keyPath: number]
+        }
     }
 
     private mutating func noteOrphan(_ key: RowKey, _ node: Int32, _ tree: Int) {

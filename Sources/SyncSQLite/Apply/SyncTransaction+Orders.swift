@@ -1,8 +1,8 @@
 import GRDB
 import SyncCore
 
-// A list that does not replace the links of its owner, because the operations or a scope keep others: those come after
-// the listed ones, in the order they had.
+// Rows that are linked beside a list come after the listed ones, in the order they had: a list does not replace the links
+// of its owner where the operations or a scope keep others, and other rows may say that they are linked to it too.
 extension SyncTransaction {
     mutating func settleOrders() throws {
         for link in model.links {
@@ -15,16 +15,17 @@ extension SyncTransaction {
     private mutating func settleOrders(_ link: Link, _ end: Link.End) throws {
         let replaced = replaced(link.id, end)
         let tree = link.side(end).tree
-        var lists: [Int32: [RowKey: Int64]] = [:]
+        let joined = joinedOwners(link, end)
+        var lists: [Int32: Set<RowKey>] = [:]
         for assertion in plan.links[link.id].assertions
         where assertion.saidBy == end && assertion.position >= 0 && standing(assertion) != .none {
-            let (owner, child) =
-                end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
+            let (owner, child) = assertion.ends(from: end)
             let childTree = link.side(end.other).tree
-            guard trees[tree].presence[Int(owner)] == .stored, replaced.at(owner) < 0, isPresent(child, childTree),
+            let isAlone = trees[tree].presence[Int(owner)] == .new || replaced.at(owner) >= 0
+            guard !isAlone || joined.contains(owner), isPresent(owner, tree), isPresent(child, childTree),
                 let key = trees[childTree].rowKey(Int(child), plan.rows[childTree], pool)
             else { continue }
-            lists[owner, default: [:]][key] = Int64(assertion.position)
+            lists[owner, default: []].insert(key)
         }
         for (owner, list) in lists {
             try checkCancellation()
@@ -33,16 +34,27 @@ extension SyncTransaction {
         }
     }
 
-    private func settleOrder(of owner: StoredRow, _ link: Int, _ end: Link.End, _ list: [RowKey: Int64]) throws {
+    /// The owners that rows of the other side say they are linked to.
+    private func joinedOwners(_ link: Link, _ end: Link.End) -> Set<Int32> {
+        var owners: Set<Int32> = []
+        for assertion in plan.links[link.id].assertions where assertion.saidBy != end {
+            owners.insert(assertion.ends(from: end).owner)
+        }
+        return owners
+    }
+
+    private func settleOrder(of owner: StoredRow, _ link: Int, _ end: Link.End, _ list: Set<RowKey>) throws {
         let (table, mine, other, order) = orderColumns(link, end)
-        guard let order, let last = list.values.max() else { return }
+        guard let order else { return }
         let select = try statements.statement(
             "SELECT \(other), \(order) FROM \(table) WHERE \(mine) = ? ORDER BY \(order), \(other)")
         select.bind(owner.key, at: 1)
+        var last: Int64 = -1
         var others: [(key: RowKey, order: Int64?)] = []
         while try select.step() {
-            guard let key = select.key(0), list[key] == nil else { continue }
-            others.append((key, select.isNull(1) ? nil : select.integer(1)))
+            guard let key = select.key(0) else { continue }
+            let order = select.isNull(1) ? nil : select.integer(1)
+            if list.contains(key) { last = max(last, order ?? -1) } else { others.append((key, order)) }
         }
         select.reset()
         guard others.contains(where: { $0.order.map { $0 <= last } ?? true }) else { return }
@@ -67,5 +79,12 @@ extension SyncTransaction {
                 ? (name.quoted, first.quoted, second.quoted, firstOrder?.quoted)
                 : (name.quoted, second.quoted, first.quoted, secondOrder?.quoted)
         }
+    }
+}
+
+extension LinkBatch.Assertion {
+    /// The nodes of a link, the one whose list it is in first.
+    fileprivate func ends(from end: Link.End) -> (owner: Int32, child: Int32) {
+        end == .first ? (first, second) : (second, first)
     }
 }

@@ -248,14 +248,14 @@ extension SyncTransaction {
         _ changes: JoinChanges, _ name: String, _ first: String, _ second: String, _ firstOrder: String?,
         _ secondOrder: String?
     ) throws {
-        for (pair, firstPosition, secondPosition) in changes.reordered {
-            for (column, position) in [(firstOrder, firstPosition), (secondOrder, secondPosition)] {
+        for change in changes.reordered {
+            for (column, position) in [(firstOrder, change.orders.first), (secondOrder, change.orders.second)] {
                 guard let column, let position else { continue }
                 let statement = try statements.statement(
                     "UPDATE \(name.quoted) SET \(column.quoted) = ? WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
                 statement.bind(position, at: 1)
-                statement.bind(pair.first, at: 2)
-                statement.bind(pair.second, at: 3)
+                statement.bind(change.pair.first, at: 2)
+                statement.bind(change.pair.second, at: 3)
                 try statement.execute()
             }
         }

@@ -4,7 +4,7 @@ public import SyncCore
 extension DataStack {
     /// Gives the rows of an entity as JSON one by one, from one read: memory is needed for one record, not for all.
     ///
-    /// See ``export(_:where:orderedBy:limit:options:)-(_,_,_,_,ExportOptions)`` for what a record has.
+    /// See ``export(_:where:orderedBy:limit:options:)-(_,RecordPredicate,_,_,_)`` for what a record has.
     ///
     /// - Parameter body: Is called for each record in order. What it throws ends the export and passes through.
     public func exportEach(

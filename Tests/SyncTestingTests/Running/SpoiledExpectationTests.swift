@@ -68,6 +68,17 @@ struct SpoiledExpectationTests {
         return ["export": ["entity": "Label"], "is": ["id": 1, "name": "Blue", "bands": [band]]]
     }
 
+    /// A step that expects these songs, without their titles, of the first band.
+    static func exportSongs(_ songs: [[String: JSONValue]], ordered: Bool = false) -> JSONValue {
+        let songs = songs.map { JSONValue.object([.init("title", nil)] + $0.map { .init($0.key, $0.value) }) }
+        let band: JSONValue = [
+            "id": 1, "name": "Trio", "foundedAt": "1970-01-01T00:00:00.500Z",
+            "label": ["id": 1, "name": "Blue"], "songs": .array(songs),
+        ]
+        let call: JSONValue = ["entity": "Band", "where": "id == 1", "options": ["case": "camel"]]
+        return ["export": call, "is": band, "ordered": .bool(ordered)]
+    }
+
     static let fetches: [SpoiledStep] = [
         SpoiledStep(
             ["fetch": ["entity": "Band", "id": 1], "is": ["name": "Trio"]],
@@ -78,6 +89,17 @@ struct SpoiledExpectationTests {
         SpoiledStep(
             ["fetch": ["entity": "Band", "id": 3], "is": nil], ["fetch": ["entity": "Band", "id": 3], "is": [:]]),
         SpoiledStep(export(band: "Trio"), export(band: "Duo")),
+        SpoiledStep(
+            ["export": ["entity": "Label", "options": ["relationships": "none"]], "is": ["id": 1, "name": "Blue"]],
+            ["export": ["entity": "Label", "options": ["relationships": "none"]], "is": ["id": 1, "name": "Red"]]),
+        SpoiledStep(exportSongs([["id": "a"], ["id": "b"]]), exportSongs([["id": "a"]])),
+        SpoiledStep(
+            exportSongs([["id": "b"], ["id": "a"]], ordered: true),
+            exportSongs([["id": "a"], ["id": "b"]], ordered: true)),
+        // An object is the one row there must be, an array all of them.
+        SpoiledStep(
+            ["export": ["entity": "Label", "options": ["relationships": "none"]], "is": [["name": "Blue", "id": 1]]],
+            ["export": ["entity": "Band", "options": ["relationships": "none"]], "is": ["id": 1]]),
         SpoiledStep(
             ["update": ["entity": "Band", "id": 2, "values": [:]], "returns": 2],
             ["update": ["entity": "Band", "id": 2, "values": [:]], "returns": nil]),

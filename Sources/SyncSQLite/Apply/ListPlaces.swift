@@ -1,0 +1,30 @@
+/// Where rows stand in the ordered lists that name them. What a row itself says of its owner does not move it.
+struct ListPlaces {
+    private var position: [Int32]
+    private var owner: [Int32]
+    private var sequence: [Int64]
+
+    init(count: Int) {
+        position = Array(repeating: -1, count: count)
+        owner = Array(repeating: TreeState.noTarget, count: count)
+        sequence = Array(repeating: -1, count: count)
+    }
+
+    /// Of several lists the last one counts, of several places in it the first.
+    mutating func note(_ position: Int32, of child: Int, in owner: Int32, _ sequence: UInt32) {
+        guard Int64(sequence) > self.sequence[child] else { return }
+        self.sequence[child] = Int64(sequence)
+        self.position[child] = position
+        self.owner[child] = owner
+    }
+
+    /// The place of each row in the list of the row it is linked to; -1 for none.
+    ///
+    /// - Parameter replaced: When lists were given last: a place in an earlier one is none.
+    func positions(in targets: [Int32], since replaced: SyncTransaction.Replaced) -> [Int32] {
+        position.indices.map { child in
+            let isCurrent = owner[child] == targets[child] && sequence[child] >= replaced.at(targets[child])
+            return isCurrent ? position[child] : -1
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Sync
+
+/// `syncdb export`: rows of an entity as JSON.
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write rows of an entity as JSON that imports again.",
+        discussion: "Example: syncdb export User --database app.sqlite --where 'age >= 18' --output users.json")
+
+    @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
+    var entity: String
+
+    @OptionGroup var location: DatabaseOptions
+
+    @OptionGroup var selection: SelectionOptions
+
+    @OptionGroup var form: ExportFormOptions
+
+    @Flag(help: "Write one record a line instead of an array.")
+    var ndjson = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to write it; the file is there when it is complete. (default, and -: standard output)",
+            valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    func run() async throws {
+        let stack = try location.open()
+        let predicate = try selection.condition.predicate()
+        try await ExportDestination(output).write { write in
+            try await Interruption.cancelling {
+                try await stack.exportText(
+                    entity, as: ndjson ? .ndjson : .json, where: predicate, orderedBy: selection.order,
+                    limit: selection.limit, options: form.options, write: write)
+            }
+        }
+    }
+}
