@@ -20,7 +20,7 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        let data = try output.read(payload)
         try await Interruption.cancelling {
             try await ComparisonStore(store).use { stack in try await compare(data, stack) }
         }

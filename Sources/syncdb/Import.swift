@@ -21,8 +21,12 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Print a line per row with its values too, as 'diff' does.")
     var verbose = false
 
+    func validate() throws {
+        if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
+    }
+
     func run() async throws {
-        let data = try payload.source.read(unpackingTo: payload.maxSize)
+        let data = try output.read(payload)
         let (result, model) = try await Interruption.cancelling {
             try await store.location.exists ? importIntoExisting(data) : importIntoNew(data)
         }
