@@ -15,6 +15,8 @@ struct Count: AsyncParsableCommand {
 
     @OptionGroup var condition: ConditionOptions
 
+    @OptionGroup var color: ColorOptions
+
     func run() async throws {
         let count = try await location.open().count(entity, where: condition.predicate())
         Terminal.write("\(count)")

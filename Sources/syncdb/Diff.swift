@@ -20,7 +20,7 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let payloads = try payload.read()
+        let payloads = try output.read(payload)
         try await Interruption.cancelling {
             do {
                 try await show(payloads, payload.options)

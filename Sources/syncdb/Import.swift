@@ -25,8 +25,12 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Print a line per row with its values too, as 'diff' does.")
     var verbose = false
 
+    func validate() throws {
+        if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
+    }
+
     func run() async throws {
-        let payloads = try payload.read()
+        let payloads = try output.read(payload)
         let (result, model) = try await Interruption.cancelling {
             try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
         }

@@ -30,12 +30,14 @@ enum PayloadSource {
 
     /// The JSON; what begins as gzip does, or is called so, is unpacked.
     ///
-    /// - Parameter limit: The most that packed data may unpack to.
-    func read(unpackingTo limit: ByteCount) throws -> Data {
+    /// - Parameters:
+    ///   - limit: The most that packed data may unpack to.
+    ///   - progress: Told how many of the packed bytes are unpacked, and how many there are.
+    func read(unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void) throws -> Data {
         let data = try readBytes()
         guard hasGzipName || Gzip.isGzip(data) else { return data }
         do {
-            return try Gzip.unpack(data, maximumSize: limit.bytes)
+            return try Gzip.unpack(data, maximumSize: limit.bytes, progress)
         } catch let failure as Gzip.Failure {
             throw SyncError(.unreadableFile, "\(name): \(Self.message(failure, limit))")
         }

@@ -15,6 +15,8 @@ struct SchemaConvert: ParsableCommand {
     @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
     var output: String?
 
+    @OptionGroup var color: ColorOptions
+
     func run() throws {
         let text = try Model.file(model).schemaText()
         guard let output else { return Terminal.write(text) }

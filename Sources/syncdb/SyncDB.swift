@@ -9,7 +9,8 @@ struct SyncDB: AsyncParsableCommand {
         discussion: """
             The database keeps the model it was first imported with, so later calls need no --model.
 
-            Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete).
+            Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
+            130 interrupted by Ctrl-C. Nothing was written unless it is 0.
             """,
         subcommands: [Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Verify.self])
 

@@ -108,7 +108,7 @@ struct TerminalTests {
     @Test("A line says what, how much, of how much and how fast")
     func lines() {
         func line(_ progress: PayloadProgress, _ seconds: Double = 2, width: Int = 100) -> String {
-            ProgressLine(progress: progress, seconds: seconds, width: width).text
+            ProgressLine(progress).text(after: seconds, width: width)
         }
         let bytes = PayloadProgress(.mapping, completed: 140_000_000, total: 280_000_000)
         #expect(line(bytes) == "reading JSON  ██████████░░░░░░░░░░   50%  140 MB of 280 MB, 70 MB/s")

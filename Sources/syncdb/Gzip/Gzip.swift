@@ -25,14 +25,15 @@ struct Gzip {
     /// Whether data begins as gzip does, and so cannot be JSON.
     static func isGzip(_ data: Data) -> Bool { data.starts(with: [0x1F, 0x8B]) }
 
+    /// - Parameter progress: Told how many bytes are unpacked, of how many, after each megabyte that comes out.
     /// - Throws: ``Failure``.
-    static func unpack(_ data: Data, maximumSize: Int) throws -> Data {
+    static func unpack(_ data: Data, maximumSize: Int, _ progress: (Int, Int) -> Void = { _, _ in }) throws -> Data {
         var gzip = Gzip(maximumSize: maximumSize)
-        try data.withUnsafeBytes { try gzip.unpack($0) }
+        try data.withUnsafeBytes { try gzip.unpack($0, progress) }
         return gzip.unpacked
     }
 
-    private mutating func unpack(_ input: UnsafeRawBufferPointer) throws {
+    private mutating func unpack(_ input: UnsafeRawBufferPointer, _ progress: (Int, Int) -> Void) throws {
         var stream = z_stream()
         let windowBits: Int32 = 15 + 16  // the largest window, gzip's header and checksum
         let size = Int32(truncatingIfNeeded: MemoryLayout<z_stream>.size)
@@ -42,7 +43,7 @@ struct Gzip {
         defer { inflateEnd(&stream) }
         var rest = input[...]
         repeat {
-            rest = try unpackMember(&stream, rest)
+            rest = try unpackMember(&stream, rest) { progress(input.count - $0, input.count) }
             // Tape drives and some tools fill up the last block with zeros.
             if rest.allSatisfy({ $0 == 0 }) { return }
             guard inflateReset(&stream) == Z_OK else { throw Failure.corrupt("zlib does not work here") }
@@ -50,9 +51,9 @@ struct Gzip {
     }
 
     /// - Returns: What follows the member.
-    private mutating func unpackMember(_ stream: inout z_stream, _ input: Slice<UnsafeRawBufferPointer>) throws
-        -> Slice<UnsafeRawBufferPointer>
-    {
+    private mutating func unpackMember(
+        _ stream: inout z_stream, _ input: Slice<UnsafeRawBufferPointer>, _ rested: (Int) -> Void
+    ) throws -> Slice<UnsafeRawBufferPointer> {
         var rest = input
         let output = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.outputSize)
         defer { output.deallocate() }
@@ -71,6 +72,7 @@ struct Gzip {
             guard unpacked.count + written <= maximumSize else { throw Failure.tooLarge }
             unpacked.append(output, count: written)
             rest = rest.dropFirst(chunk.count - Int(stream.avail_in))
+            rested(rest.count)
             switch code {
             case Z_STREAM_END: return rest
             case Z_OK: continue

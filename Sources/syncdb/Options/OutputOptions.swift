@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Sync
 
 /// How a sync's result is printed.
@@ -33,6 +34,15 @@ struct OutputOptions: ParsableArguments {
         Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
     }
 
+    /// Reads all files, with a line that shows how far unpacking is where they are packed.
+    func read(_ payload: PayloadOptions) throws -> [Payload] {
+        let display = ProgressDisplay(isQuiet: quiet)
+        defer { display?.clear() }
+        return try payload.read { done, total in
+            display?.show(ProgressLine(label: "unpacking", unit: .bytes, completed: done, total: total))
+        }
+    }
+
     /// Runs a sync with a line that shows how far it is, which is gone before anything else is printed.
     func withProgress(
         _ options: SyncOptions, _ sync: (SyncOptions) async throws -> SyncResult
@@ -40,7 +50,7 @@ struct OutputOptions: ParsableArguments {
         let display = ProgressDisplay(isQuiet: quiet)
         defer { display?.clear() }
         var options = options
-        if let display { options.progress = display.show }
+        if let display { options.progress = { display.show(ProgressLine($0)) } }
         return try await sync(options)
     }
 

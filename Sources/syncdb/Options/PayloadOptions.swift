@@ -62,11 +62,11 @@ struct PayloadOptions: ParsableArguments {
     var ndjson = false
 
     /// Reads all files, before anything is written.
-    func read() throws -> [Payload] {
+    func read(_ progress: (Int, Int) -> Void) throws -> [Payload] {
         try files.map { file in
             let source = PayloadSource(file)
             return Payload(
-                name: source.name, data: try source.read(unpackingTo: maxSize),
+                name: source.name, data: try source.read(unpackingTo: maxSize, progress),
                 form: ndjson || source.isNDJSON ? .ndjson : .json)
         }
     }

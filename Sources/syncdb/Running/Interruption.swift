@@ -16,9 +16,11 @@ struct Interruption: Error {
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let running = Running()
+        // A queue of its own has a thread even when the work keeps all cores busy.
+        let queue = DispatchQueue(label: "syncdb.signals", qos: .userInitiated)
         let sources = [SIGINT, SIGTERM].map { signal in
             Foundation.signal(signal, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: signal, queue: .global())
+            let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
             source.setEventHandler {
                 Foundation.signal(signal, SIG_DFL)
                 running.interrupt(signal)

@@ -1,7 +1,6 @@
 import Foundation
-import Sync
 
-/// Shows on standard error how far a sync is, if a person is there to see it and it takes more than a moment.
+/// Shows on standard error how far work is, if a person is there to see it and it takes more than a moment.
 ///
 /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
 final class ProgressDisplay: @unchecked Sendable {
@@ -10,8 +9,8 @@ final class ProgressDisplay: @unchecked Sendable {
     private static let interval = 0.1
 
     private let lock = NSLock()
-    private var phase: PayloadProgress.Phase?
-    private var phaseStart = 0.0
+    private var label: String?
+    private var start = 0.0
     private var nextDrawing: Double
     private var isShown = false
 
@@ -23,14 +22,13 @@ final class ProgressDisplay: @unchecked Sendable {
         nextDrawing = Self.now + Self.delay
     }
 
-    func show(_ progress: PayloadProgress) {
+    func show(_ line: ProgressLine) {
         lock.withLock {
             let now = Self.now
-            if progress.phase != phase { (phase, phaseStart) = (progress.phase, now) }
+            if line.label != label { (label, start) = (line.label, now) }
             guard now >= nextDrawing else { return }
             nextDrawing = now + Self.interval
-            let line = ProgressLine(progress: progress, seconds: now - phaseStart, width: Terminal.width)
-            Terminal.redraw(line.text)
+            Terminal.redraw(line.text(after: now - start, width: Terminal.width))
             isShown = true
         }
     }
