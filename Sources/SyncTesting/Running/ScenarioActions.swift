@@ -18,6 +18,7 @@ struct ScenarioActions: Sendable {
         let payload = try payload(of: call)
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
         let options = options(call)
+        if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
         return try await write { stack in
             switch payload {
             case .bytes(let json):
@@ -27,6 +28,24 @@ struct ScenarioActions: Sendable {
                 try await (call.isDryRun ? Sync.plan : Sync.changes)(
                     json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
             }
+        }
+    }
+
+    /// Each element of the payload as a page of one run.
+    private func sync(
+        pages payload: Payload, _ call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?, _ options: SyncOptions
+    ) async throws -> SyncResult {
+        guard case .value(.array(let pages)) = payload else { throw ScenarioError("the pages must be an array") }
+        let run = SyncRun()
+        var options = options
+        options.payload = .page(of: run)
+        return try await write { [options] stack in
+            for page in pages {
+                try await Sync.changes(
+                    page, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations, options: options)
+            }
+            return try await run.finish()
         }
     }
 

@@ -110,6 +110,7 @@ extension ScenarioStep.SyncCall {
         key = try fields.optionalString("key")
         if let value = fields.optional("options") { options = try SyncOptions(scenario: value) }
         isDryRun = try fields.flag("dryRun")
+        isPaged = try fields.flag("pages")
         if fields.has("result") {
             result = try fields.object("result")
             guard result != .object([]) else { throw ScenarioError("the result expects nothing") }

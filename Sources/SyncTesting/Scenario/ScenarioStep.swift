@@ -35,6 +35,8 @@ struct ScenarioStep: Sendable {
         /// The dotted path of the records inside the payload.
         var key: String?
         var options = SyncOptions()
+        /// Whether the payload is an array of payloads, the pages of one run.
+        var isPaged = false
         /// Whether the call only plans.
         var isDryRun = false
         var changes: Changes?

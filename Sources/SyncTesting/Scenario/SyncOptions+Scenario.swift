@@ -1,7 +1,8 @@
 import SyncCore
 
 extension SyncOptions {
-    /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `maxDelete` (rows, or a part as `"50%"`).
+    /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`), `maxDelete`
+    /// (rows, or a part as `"50%"`).
     init(scenario value: JSONValue) throws(ScenarioError) {
         self.init()
         var fields = try ScenarioFields(value, of: "the options of the sync")
@@ -10,6 +11,11 @@ extension SyncOptions {
         case nil, "automatic": scope = .automatic
         case "all": scope = .all
         case let name?: throw ScenarioError("unknown scope '\(name)'")
+        }
+        switch try fields.optionalString("payload") {
+        case nil, "snapshot": payload = .snapshot
+        case "delta": payload = .delta
+        case let name?: throw ScenarioError("unknown kind of payload '\(name)'")
         }
         if let most = fields.optional("maxDelete") { deletionGuard = try Self.deletionGuard(most) }
         try fields.finish()

@@ -22,7 +22,14 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
     private func cases(model: JSONValue) -> [JSONValue] {
         switch content {
         case .steps(let steps):
-            return [["name": "steps", "model": model, "steps": .array(steps)]]
+            // What the case needs may stand before its steps.
+            var fields: [JSONValue.Member] = [.init("name", "steps"), .init("model", model)]
+            var steps = steps
+            if case .object(let needs)? = steps.first, steps[0]["needs"] != nil {
+                fields += needs
+                steps.removeFirst()
+            }
+            return [.object(fields + [.init("steps", .array(steps))])]
         case .functions(let calls):
             return calls.enumerated().map { index, call in
                 guard case .object(let members) = call else { return call }
@@ -31,11 +38,20 @@ struct ContractExample: Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// What examples need, code included.
+    private static let facilities = ScenarioFacilities.standard.adding(
+        AttributeTransformer("Entities") { json in
+            guard case .string(let text) = json else { return nil }
+            return .string(text.replacing("&amp;", with: "&"))
+        } exporting: { value in
+            value.string.map { .string($0.replacing("&", with: "&amp;")) }
+        })
+
     /// What does not hold; empty if the example does.
     func failures(options: ScenarioRunner.Options = .init()) async throws -> [String] {
         let (folder, path) = try model.folder()
         let file = try folder.write(cases(model: .string(path)))
-        let report = await ScenarioRunner(options: options).run(paths: [file])
+        let report = await ScenarioRunner(facilities: Self.facilities, options: options).run(paths: [file])
         return report.results.filter { $0.outcome != .passed }.map { "line \(line): \($0)" }
     }
 }

@@ -130,6 +130,12 @@ struct SpoiledExpectationTests {
             ["sync": sync, "entity": "Band", "options": ["maxDelete": 0], "expectError": "deletion guard"],
             ["sync": sync, "entity": "Band", "options": ["maxDelete": 1], "expectError": "deletion guard"]),
         SpoiledStep(
+            ["sync": [["id": 3]], "entity": "Band", "options": ["payload": "delta"], "changes": ["deleted": 0]],
+            ["sync": [["id": 3]], "entity": "Band", "changes": ["deleted": 0]]),
+        SpoiledStep(
+            ["sync": [[["id": 1]], [["id": 2]]], "entity": "Band", "pages": true, "noWrites": true],
+            ["sync": [[["id": 1]], [["id": 3]]], "entity": "Band", "pages": true, "noWrites": true]),
+        SpoiledStep(
             ["sync": [["id": 1, "name": []]], "entity": "Band", "options": ["strict": true], "expectError": "strict"],
             ["sync": [["id": 1, "name": []]], "entity": "Band", "expectError": "strict"]),
         SpoiledStep(
