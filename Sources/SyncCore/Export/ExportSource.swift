@@ -10,6 +10,8 @@ package protocol ExportSource {
     func values(of row: SourceRow) -> [StoredValue]
     /// The rows a relationship leads to, in its order; one or none for a to-one.
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
+    /// Whether a relationship refers to rows that are not there yet.
+    func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool
 }
 
 /// A row of a store: its table and its key there.

@@ -2,7 +2,8 @@
 ///
 /// A relationship is not followed where that would lead back: along the relationship that led to the row, or to a row
 /// that is being exported. A list with such a row is left out whole: a part of it would say that the rest is gone.
-/// Left out too is whatever would nest deeper than JSON is read.
+/// For the same reason a relationship is left out that still waits for rows to arrive. Left out too is whatever would
+/// nest deeper than JSON is read.
 package struct RecordExporter<Source: ExportSource> {
     private let model: Model
     private let options: ExportOptions
@@ -97,7 +98,7 @@ package struct RecordExporter<Source: ExportSource> {
         let level = relationship.isToMany ? depth + 1 : depth
         guard level <= JSONValue.maximumDepth else { return nil }
         let targets = try source.targets(of: row, along: relationship)
-        guard !targets.contains(where: { open.contains(source.identity(of: $0)) }) else { return nil }
+        guard try isWhole(targets, of: row, relationship) else { return nil }
         guard relationship.isToMany else {
             guard let target = targets.first else { return nil }
             return try object(target, as: relationship.destination, after: relationship, depth: level)
@@ -108,6 +109,17 @@ package struct RecordExporter<Source: ExportSource> {
             elements.append(try object(target, as: relationship.destination, after: relationship, depth: level))
         }
         return options.relationships == .nested ? .numbered(elements) : .array(elements)
+    }
+
+    /// Whether the targets can all be exported and are all there is to say about the links between them and the row.
+    private func isWhole(
+        _ targets: [Source.SourceRow], of row: Source.SourceRow, _ relationship: CompiledRelationship
+    ) throws -> Bool {
+        if targets.contains(where: { open.contains(source.identity(of: $0)) }) { return false }
+        if try source.isWaiting(row, along: relationship.name) { return false }
+        let other = model.compiled.links[relationship.link].side(relationship.end.other)
+        guard !other.isToMany, let inverse = other.relationship?.name else { return true }
+        return try !targets.contains { try source.isWaiting($0, along: inverse) }
     }
 
     private func leadsBack(_ relationship: CompiledRelationship, from followed: CompiledRelationship) -> Bool {

@@ -253,6 +253,7 @@ extension SyncTransaction {
             sql: "UPDATE \(table.quoted) SET \(column.quoted) = ? WHERE \(key) = ?",
             arguments: [second.key.databaseValue, first.key.databaseValue])
         if let order {
+            if position >= 0, relationship.end == .second { try makeRoom(in: second, link, .second, at: position) }
             let place =
                 position >= 0 && relationship.end == .second
                 ? "?" : "(SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(table.quoted) WHERE \(column.quoted) = ?)"
@@ -278,11 +279,25 @@ extension SyncTransaction {
         report.linksAdded += added
         if added > 0 { try noteAddedLink(link, first, second) }
         guard added > 0, let order else { return }
+        let isFirst = order == table.firstOrder
+        try makeRoom(in: isFirst ? first : second, link, isFirst ? .first : .second, at: position)
         try db.execute(
             sql: """
                 UPDATE \(table.table.quoted) SET \(order.quoted) = ?
                 WHERE \(table.first.quoted) = ? AND \(table.second.quoted) = ?
                 """,
             arguments: [position.databaseValue, first.key.databaseValue, second.key.databaseValue])
+    }
+
+    /// Moves rows that were linked beside the list since, and so come after it, away from a place in it.
+    private func makeRoom(in owner: StoredRow, _ link: Int, _ end: Link.End, at position: Int64) throws {
+        let (table, mine, _, order) = orderColumns(link, end)
+        guard let order else { return }
+        try db.execute(
+            sql: """
+                UPDATE \(table) SET \(order) = \(order) + 1 WHERE \(mine) = ?1 AND \(order) >= ?2
+                AND EXISTS (SELECT 1 FROM \(table) WHERE \(mine) = ?1 AND \(order) = ?2)
+                """,
+            arguments: [owner.key.databaseValue, position.databaseValue])
     }
 }

@@ -68,7 +68,7 @@ extension SyncTransaction {
     }
 
     /// The table with the links of one end, and its columns for the owner, the other row and its place.
-    private func orderColumns(
+    func orderColumns(
         _ link: Int, _ end: Link.End
     ) -> (table: String, mine: String, other: String, order: String?) {
         switch layout.links[link] {

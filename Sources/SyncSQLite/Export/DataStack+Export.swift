@@ -10,7 +10,8 @@ extension DataStack {
     /// ```
     /// Nil is `null`; a to-one relationship without a target is left out. Relationships are followed to any depth,
     /// but never back along the one just followed nor to a row that is being exported; a list with such a row is left
-    /// out whole. What was synced is exported so that syncing it again changes nothing.
+    /// out whole, and so is a relationship that waits for rows a sync referred to before they arrived. What was synced
+    /// is exported so that syncing it again changes nothing.
     ///
     /// - Parameter limit: How many rows there are at most; nil for all.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate` or `storeFailure`.

@@ -40,7 +40,7 @@ extension DataStack {
         let (condition, arguments) = try condition(predicate, select)
         var rest = "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
         if let limit { rest += " LIMIT \(max(limit, 0))" }
-        let reader = ExportReader(db, layout)
+        let reader = try ExportReader(db, layout)
         var exporter = RecordExporter(model: model, options: options, source: reader)
         try reader.forEachRow(select, rest, arguments) { row in
             try body(exporter.record(row, of: entity))

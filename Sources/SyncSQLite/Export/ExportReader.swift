@@ -29,10 +29,13 @@ final class ExportReader {
     private let db: Database
     private let layout: StoreLayout
     private var targets: [TargetsKey: Targets] = [:]
+    /// Whether the store remembers references to rows that are not there.
+    private let hasWaiting: Bool
 
-    init(_ db: Database, _ layout: StoreLayout) {
+    init(_ db: Database, _ layout: StoreLayout) throws {
         self.db = db
         self.layout = layout
+        hasWaiting = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
     }
 
     /// Gives the rows that a statement selects one by one.
@@ -99,5 +102,17 @@ extension ExportReader: ExportSource {
         var found: [SourceRow] = []
         while let row = try rows.next() { found.append(try sourceRow(row, targets.select)) }
         return found
+    }
+
+    func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool {
+        guard hasWaiting else { return false }
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                  SELECT 1 FROM sync_pending WHERE owner_entity = ? AND owner_key = ? AND relationship = ?
+                )
+                """)
+        let arguments: StatementArguments = [row.record.entity, row.record.rowKey, relationship]
+        return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 }

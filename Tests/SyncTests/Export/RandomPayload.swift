@@ -23,15 +23,6 @@ struct RandomPayload {
         .array(try (0...numbers.below(4)).map { _ in try record(of: entity, depth: 0) })
     }
 
-    /// Every row of an entity that records can refer to.
-    func allRows(of entity: Entity) throws -> JSONValue {
-        guard let key = try model.primaryKey(of: entity.name) else { return [] }
-        return .array(
-            (1...4).map { number in
-                json([key.remote: Self.key(key.attribute.type, number)])
-            })
-    }
-
     private mutating func record(of entity: Entity, depth: Int) throws -> JSONValue {
         var object: [String: JSONValue] = [:]
         let key = try model.primaryKey(of: entity.name)
@@ -40,7 +31,9 @@ struct RandomPayload {
             if !isKey, numbers.chance(0.2) { continue }
             let path = try model.remoteKey(forAttribute: attribute.name, of: entity.name)
             let isNull = !isKey && numbers.chance(0.15)
-            put(isNull ? .null : value(attribute.type, isKey: isKey), at: path, in: &object)
+            put(
+                isNull ? .null : isKey ? self.key(attribute.type, of: entity) : value(attribute.type), at: path,
+                in: &object)
         }
         for relationship in lineage(of: entity).flatMap(\.relationships) where !numbers.chance(0.4) {
             guard let (key, value) = try link(relationship, depth: depth) else { continue }
@@ -61,7 +54,7 @@ struct RandomPayload {
         if numbers.chance(0.1) { return (name, .null) }
         let key = try model.primaryKey(of: target.name)
         if let key, target.isAbstract || depth > 1 || numbers.chance(0.3) {
-            let ids = (0..<numbers.below(4)).map { _ in value(key.attribute.type, isKey: true) }
+            let ids = (0..<numbers.below(4)).map { _ in self.key(key.attribute.type, of: target) }
             return (name, relationship.isToMany ? .array(ids) : ids.first ?? .null)
         }
         guard depth <= 1, !target.isAbstract else { return nil }
@@ -71,19 +64,24 @@ struct RandomPayload {
 
     // MARK: Values
 
-    private static func key(_ type: AttributeType, _ number: Int) -> JSONValue {
+    /// The key of one of few rows. Those of entities that are in one table differ, as one row cannot be of both.
+    private mutating func key(_ type: AttributeType, of entity: Entity) -> JSONValue {
+        let concrete = model.entities.indices.filter { index in
+            !model.entities[index].isAbstract && lineage(of: model.entities[index]).contains(entity)
+        }
+        let rows = entity.isAbstract ? concrete.randomElement(using: &numbers) : model.entities.firstIndex(of: entity)
+        let number = (rows ?? 0) * 10 + 1 + numbers.below(4)
         switch type {
-        case .integer: JSONValue(number)
-        case .double: JSONValue(floatLiteral: Double(number) / 4)
-        case .decimal: .number("\(number).5")
-        case .date: JSONValue(number * 997)
-        case .uuid: .string("E621E1F8-C36C-495A-93FC-0C247A3E6E0\(number)")
-        default: .string("k\(number)")
+        case .integer: return JSONValue(number)
+        case .double: return JSONValue(floatLiteral: Double(number) / 4)
+        case .decimal: return .number("\(number).5")
+        case .date: return JSONValue(number * 997)
+        case .uuid: return .string("E621E1F8-C36C-495A-93FC-0C247A3E6E\(number < 10 ? "0" : "")\(number)")
+        default: return .string("k\(number)")
         }
     }
 
-    private mutating func value(_ type: AttributeType, isKey: Bool) -> JSONValue {
-        if isKey { return Self.key(type, 1 + numbers.below(4)) }
+    private mutating func value(_ type: AttributeType) -> JSONValue {
         let number = numbers.below(2_000_000) - 1_000_000
         switch type {
         case .integer: return JSONValue(number)
