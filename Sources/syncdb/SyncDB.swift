@@ -12,7 +12,7 @@ struct SyncDB: AsyncParsableCommand {
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
-            130 interrupted by Ctrl-C. Nothing was written unless it is 0.
+            130 interrupted by Ctrl-C.
             """,
         subcommands: [Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Verify.self])
 
