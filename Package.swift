@@ -54,6 +54,6 @@ let package = Package(
             name: "SyncTests", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
         .testTarget(name: "SyncTestingTests", dependencies: ["SyncTesting", "Sync"], swiftSettings: ours),
-        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "CZlib", "Sync"], swiftSettings: ours),
+        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),
     ]
 )

@@ -35,7 +35,7 @@ enum ExitStatus: Int32 {
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
         case let interruption as Interruption:
-            Terminal.writeError("\(prefix) interrupted; nothing was written")
+            Terminal.writeError("\(prefix) interrupted; \(interruption.outcome)")
             Foundation.exit(interruption.status)
         default:
             var message = SyncDB.fullMessage(for: error)

@@ -27,11 +27,13 @@ struct Export: AsyncParsableCommand {
         completion: .file())
     var output: String?
 
+    @OptionGroup var color: ColorOptions
+
     func run() async throws {
         let stack = try location.open()
         let predicate = try selection.condition.predicate()
         try await ExportDestination(output).write { write in
-            try await Interruption.cancelling {
+            try await Interruption.cancelling(outcome: "the output is not complete") {
                 try await stack.exportText(
                     entity, as: ndjson ? .ndjson : .json, where: predicate, orderedBy: selection.order,
                     limit: selection.limit, options: form.options, write: write)

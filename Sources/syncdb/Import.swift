@@ -31,7 +31,9 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let payloads = try output.read(payload)
-        let (result, model) = try await Interruption.cancelling {
+        let isInParts = payloads.count > 1 && store.location.exists
+        let outcome = isInParts ? "files before the one in work may be written" : "nothing was written"
+        let (result, model) = try await Interruption.cancelling(outcome: outcome) {
             try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
         }
         try output.show(result, of: model, withRows: verbose)

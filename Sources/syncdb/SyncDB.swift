@@ -9,8 +9,10 @@ struct SyncDB: AsyncParsableCommand {
         discussion: """
             The database keeps the model it was first imported with, so later calls need no --model.
 
+            'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
+
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
-            130 interrupted by Ctrl-C. Nothing was written unless it is 0.
+            130 interrupted by Ctrl-C.
             """,
         subcommands: [Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Verify.self])
 

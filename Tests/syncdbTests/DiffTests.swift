@@ -89,6 +89,18 @@ struct DiffTests {
         #expect(run.output.split(separator: "\n")[0].count < 120)
     }
 
+    @Test("Of long values that begin alike the part that differs is shown")
+    func longChange() throws {
+        let sandbox = try Sandbox()
+        let long = String(repeating: "x", count: 300)
+        try sandbox.importUsers(sandbox.file("users.json", #"[{"id": 1, "first_name": "\#(long) old end"}]"#))
+        let run = try sandbox.syncdb(
+            "diff", "-", "--entity", "User", "--database", "app.sqlite",
+            input: #"[{"id": 1, "first_name": "\#(long) new end"}]"#)
+        #expect(
+            run.output.contains(#"~ User 1  firstName: …xxxxxxxxx old end" → …xxxxxxxxx new end""#), "\(run.output)")
+    }
+
     @Test("A changed model is tried on a copy: the database keeps its own")
     func changedModel() throws {
         let sandbox = try Sandbox()

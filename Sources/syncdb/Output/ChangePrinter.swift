@@ -27,7 +27,7 @@ struct ChangePrinter {
             return row + (update.changed.isEmpty ? "" : ": " + update.changed.joined(separator: ", "))
         }
         let changes = update.changed.compactMap { name in
-            values[name].map { "  \(name): \(text($0.old)) → \(text($0.new))" }
+            values[name].map { "  \(name): " + text($0) }
         }
         return row + (changes.isEmpty ? "  (order)" : changes.joined())
     }
@@ -44,9 +44,19 @@ struct ChangePrinter {
         return known.compactMap { name in row.values[name].map { "  \(name): \(text($0))" } }.joined()
     }
 
-    private func text(_ value: JSONValue) -> String {
-        value == .null ? "nil" : TablePrinter.fitted(JSONLine.text(of: value), maximumWidth)
+    /// Both values; of long ones the part in which they differ.
+    private func text(_ change: SyncResult.ValueChange) -> String {
+        var (old, new) = (Self.line(change.old), Self.line(change.new))
+        let common = zip(old, new).prefix { $0 == $1 }.count
+        if max(old.count, new.count) > maximumWidth, common > maximumWidth / 2 {
+            (old, new) = ("…" + old.dropFirst(common - 10), "…" + new.dropFirst(common - 10))
+        }
+        return TablePrinter.fitted(old, maximumWidth) + " → " + TablePrinter.fitted(new, maximumWidth)
     }
+
+    private func text(_ value: JSONValue) -> String { TablePrinter.fitted(Self.line(value), maximumWidth) }
+
+    private static func line(_ value: JSONValue) -> String { value == .null ? "nil" : JSONLine.text(of: value) }
 
     private static func text(_ key: RecordKey) -> String { TablePrinter.fitted(key.description, 60) }
 }

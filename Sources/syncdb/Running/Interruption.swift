@@ -5,15 +5,18 @@ import Foundation
 struct Interruption: Error {
     /// `SIGINT` or `SIGTERM`.
     let signal: Int32
+    /// What became of the work so far.
+    let outcome: String
 
     /// What a shell says of a program that a signal ended.
     var status: Int32 { 128 + signal }
 
     /// Runs work that the first signal cancels. A second one ends the program as it would without this.
     ///
+    /// - Parameter outcome: What to say of the work so far if it is cancelled.
     /// - Throws: ``Interruption`` if the work was cancelled by a signal; what the work throws otherwise.
     static func cancelling<Result: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Result
+        outcome: String = "nothing was written", _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let running = Running()
         // A queue of its own has a thread even when the work keeps all cores busy.
@@ -35,7 +38,7 @@ struct Interruption: Error {
         do {
             return try await running.start(work).value
         } catch is CancellationError {
-            throw running.signal.map(Interruption.init) ?? CancellationError()
+            throw running.signal.map { Interruption(signal: $0, outcome: outcome) } ?? CancellationError()
         }
     }
 
