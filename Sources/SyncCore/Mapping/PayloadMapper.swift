@@ -75,7 +75,6 @@ package struct PayloadMapper: Sendable {
 
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
-        if plan.rootRecords & 1023 == 0 { try Task.checkCancellation() }
         path.reset(to: plan.rootRecords)
         plan.rootRecords += 1
         var place = Place(permission: Permission(root: plan.operations), isRoot: true)

@@ -22,6 +22,8 @@ package struct RunMemory: Sendable {
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.
     package var parentRows: [RowKey]?
+    /// The rows that pages listed as the parent's.
+    package var listed: Set<StoredRow> = []
     package var rootRecords = 0
     package var readableRootRecords = 0
     /// What the pages changed.

@@ -12,7 +12,7 @@ extension SyncTransaction {
             let closure = try closure(of: doomed)
             try refuseDenied(closure)
             try detach(closure)
-            for row in closure.reversed() { try delete(row) }
+            try delete(closure)
             let scoped = try scopeRows(isFirstRound: false)
             rootDoomed.formUnion(scoped)
             doomed = scoped.union(try ownerlessRows())
@@ -46,9 +46,9 @@ extension SyncTransaction {
         return found
     }
 
-    private var rootEntity: CompiledEntity { model.entities[plan.entity] }
+    var rootEntity: CompiledEntity { model.entities[plan.entity] }
 
-    private func scopeCondition() throws -> PredicateSQL? {
+    func scopeCondition() throws -> PredicateSQL? {
         if let predicate { return try PredicateSQL(predicate, on: rootEntity, layout: layout, alias: "scope") }
         guard let root = rootEntity.rootScope else { return nil }
         let isNil = try RecordPredicate(parsing: "\(root.name) == nil")
@@ -56,6 +56,11 @@ extension SyncTransaction {
     }
 
     private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
+        try storedRows(where: condition).filter { try !isMentioned($0) && !isLocal($0) }
+    }
+
+    /// Stored rows of the root entity for which a condition holds.
+    func storedRows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
         let tree = rootEntity.tree
         var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")]
             .compactMap { $0 }
@@ -68,45 +73,9 @@ extension SyncTransaction {
         var found: Set<StoredRow> = []
         while let row = try cursor.next() {
             guard let key = RowKey(row[0] as DatabaseValue) else { continue }
-            let row = StoredRow(tree: tree, key: key)
-            if isMentioned(row) { continue }
-            if try !isLocal(row) { found.insert(row) }
+            found.insert(StoredRow(tree: tree, key: key))
         }
         return found
-    }
-
-    /// The rows a parent had before: deleted if they can have no other owner, else unlinked.
-    private mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
-        var left = Set(parentRows.map { StoredRow(tree: tree, key: $0) }.filter { !isMentioned($0) })
-        left = try left.filter { try !isLocal($0) }
-        if columns[tree].entity != nil {
-            left = try left.filter { row in
-                try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
-            }
-        }
-        if predicate != nil { left.formIntersection(try rows(where: scopeCondition())) }
-        guard case .joinTable(let name, let first, let second, _, _) = layout.links[parent.link],
-            let parentKey = trees[parent.tree].rowKey(parent.node, plan.rows[parent.tree], pool)
-        else { return left }
-        let (mine, other) = parent.end == .first ? (first, second) : (second, first)
-        for row in left.sorted(by: { $0.key.recordKey(nil) < $1.key.recordKey(nil) }) {
-            var directions = [(mine, other)]
-            if model.links[parent.link].isSymmetric { directions.append((other, mine)) }
-            for (mine, other) in directions {
-                try db.execute(
-                    sql: "DELETE FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(other.quoted) = ?",
-                    arguments: [parentKey.databaseValue, row.key.databaseValue])
-                let removed = db.changesCount
-                report.linksRemoved += removed
-                if removed > 0 {
-                    let isForward = mine == (parent.end == .first ? first : second)
-                    try noteRemovedLink(
-                        parent.link, of: StoredRow(tree: parent.tree, key: parentKey),
-                        at: isForward ? parent.end : parent.end.other, to: row.key)
-                }
-            }
-        }
-        return []
     }
 
     /// Keyless rows that lost a link and have none left.
@@ -219,15 +188,20 @@ extension SyncTransaction {
         }
     }
 
-    private mutating func delete(_ row: StoredRow) throws {
-        guard let found = try identity(of: row) else { return }
-        try forgetReferences(of: row)
-        try keepValues(of: row)
-        let statement = try statements.statement(
-            "DELETE FROM \(columns[row.tree].table) WHERE \(columns[row.tree].keyColumn) = ?")
-        statement.bind(row.key, at: 1)
-        try statement.execute()
-        report.deleted(found, isRoot: rootDoomed.contains(row))
+    /// Deletes rows, what they own before them. Notes all of them first: a foreign key may delete one along with another.
+    private mutating func delete(_ closure: [StoredRow]) throws {
+        for row in closure {
+            guard let found = try identity(of: row) else { continue }
+            try forgetReferences(of: row)
+            try keepValues(of: row)
+            report.deleted(found, isRoot: rootDoomed.contains(row))
+        }
+        for row in closure.reversed() {
+            let statement = try statements.statement(
+                "DELETE FROM \(columns[row.tree].table) WHERE \(columns[row.tree].keyColumn) = ?")
+            statement.bind(row.key, at: 1)
+            try statement.execute()
+        }
     }
 
     // MARK: Rows by their key

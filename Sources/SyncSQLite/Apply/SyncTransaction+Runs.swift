@@ -42,6 +42,10 @@ extension SyncTransaction {
         run?.orphans.formUnion(orphans)
         orphans = []
         run?.parentRows = parentRows
+        if let parent = plan.parent {
+            let listed = listedRows(parent, model.entities[plan.entity].tree)
+            run?.listed = listed
+        }
         run?.rootRecords += plan.rootRecords
         run?.readableRootRecords += plan.readableRootRecords
     }

@@ -1,0 +1,69 @@
+import GRDB
+import SyncCore
+
+// The scope of a payload that lists the rows of a parent: those the parent had before.
+extension SyncTransaction {
+    /// The rows to delete: those that the payload does not mention and that can have no other owner. Of the others that
+    /// it does not list the links go.
+    mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
+        guard let key = trees[parent.tree].rowKey(parent.node, plan.rows[parent.tree], pool) else { return [] }
+        let owner = StoredRow(tree: parent.tree, key: key)
+        let scope = try predicate == nil ? nil : storedRows(where: scopeCondition())
+        let listed = listedRows(parent, tree)
+        var doomed: Set<StoredRow> = []
+        for row in parentRows.map({ StoredRow(tree: tree, key: $0) }) {
+            guard try isInScope(row, scope), !listed.contains(row) else { continue }
+            if !isMentioned(row), case .foreignKey = layout.links[parent.link] {
+                doomed.insert(row)
+            } else {
+                try unlink(row, from: owner, parent)
+            }
+        }
+        return doomed
+    }
+
+    private func isInScope(_ row: StoredRow, _ scope: Set<StoredRow>?) throws -> Bool {
+        if let scope, !scope.contains(row) { return false }
+        guard try !isLocal(row) else { return false }
+        guard columns[row.tree].entity != nil else { return true }
+        return try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
+    }
+
+    /// The rows that the payload, or an earlier page of its run, says are the parent's.
+    func listedRows(_ parent: ChangePlan.Parent, _ tree: Int) -> Set<StoredRow> {
+        var listed = run?.listed ?? []
+        for assertion in plan.links[parent.link].assertions where standing(assertion) != .none {
+            let (owner, child) =
+                parent.end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
+            guard Int(owner) == parent.node, let key = trees[tree].rowKey(Int(child), plan.rows[tree], pool) else {
+                continue
+            }
+            listed.insert(StoredRow(tree: tree, key: key))
+        }
+        return listed
+    }
+
+    private mutating func unlink(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws {
+        switch layout.links[parent.link] {
+        case .foreignKey:
+            let child = parent.end == .first ? owner : row
+            let target = parent.end == .first ? row : owner
+            guard try storedTargets(of: child, link: parent.link, from: .first) == [target.key] else { return }
+            try noteRemovedTarget(of: child, parent.link)
+            try clearForeignKey(of: child, parent.link)
+            report.linksRemoved += 1
+        case .joinTable(let name, let first, let second, _, _):
+            var ends = [parent.end]
+            if model.links[parent.link].isSymmetric { ends.append(parent.end.other) }
+            for end in ends {
+                let (mine, other) = end == .first ? (first, second) : (second, first)
+                try db.execute(
+                    sql: "DELETE FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(other.quoted) = ?",
+                    arguments: [owner.key.databaseValue, row.key.databaseValue])
+                guard db.changesCount > 0 else { continue }
+                report.linksRemoved += 1
+                try noteRemovedLink(parent.link, of: owner, at: end, to: row.key)
+            }
+        }
+    }
+}
