@@ -13,6 +13,13 @@ struct HelpTests {
             (["import"], payload + ["--verbose"]),
             (["diff"], payload),
             (["query"], ["--database", "--where", "--order-by", "--limit", "--json", "--color"]),
+            (
+                ["export"],
+                [
+                    "--database", "--where", "--order-by", "--limit", "--case", "--relationships", "--date-format",
+                    "--time-zone", "--ndjson", "--output",
+                ]
+            ),
             (["count"], ["--database", "--where"]),
             (["schema", "show"], ["--database", "--model", "--json", "--color"]),
             (["schema", "convert"], ["--output"]),
@@ -31,7 +38,7 @@ struct HelpTests {
     @Test("Every subcommand is listed with what it does")
     func subcommands() throws {
         let help = try Sandbox().syncdb("--help").output
-        for command in ["import", "diff", "query", "count", "schema", "verify"] {
+        for command in ["import", "diff", "export", "query", "count", "schema", "verify"] {
             #expect(help.contains("\n  \(command)"))
         }
     }

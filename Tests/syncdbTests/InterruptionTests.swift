@@ -10,14 +10,15 @@ struct InterruptionTests {
 
     /// Starts an import and sends it a signal once a file is there that it makes.
     private func interrupt(
-        _ sandbox: Sandbox, with signal: Int32, onceThereIs isThere: ([String]) -> Bool
+        _ sandbox: Sandbox, with signal: Int32, after files: [String] = [], onceThereIs isThere: ([String]) -> Bool
     ) throws -> (status: Int32, errors: String) {
         let process = Process()
         process.executableURL = try Program.syncdb()
-        process.arguments = [
-            "import", try sandbox.file("users.json", Self.users), "--entity", "User", "--model", Sandbox.model,
-            "--database", "app.sqlite", "--max-delete", "100%",
-        ]
+        process.arguments =
+            ["import"] + files + [
+                try sandbox.file("users.json", Self.users),
+                "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite", "--max-delete", "100%",
+            ]
         process.currentDirectoryURL = sandbox.folder
         let errors = sandbox.folder.appendingPathComponent("errors")
         try Data().write(to: errors)
@@ -58,5 +59,15 @@ struct InterruptionTests {
         #expect(end.status == 130)
         #expect(try sandbox.databaseDump() == before)
         #expect(try sandbox.importUsers(Sandbox.day2).status == 0)
+    }
+
+    @Test("of several files does not claim that nothing was written")
+    func severalFiles() throws {
+        let sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        let end = try interrupt(sandbox, with: SIGINT, after: [Sandbox.day2]) { $0.contains("app.sqlite-wal") }
+        #expect(end.status == 130)
+        #expect(end.errors == "error: interrupted; files before the one in work may be written\n")
+        #expect(try sandbox.count("User", where: "id == 6") == "1")
     }
 }

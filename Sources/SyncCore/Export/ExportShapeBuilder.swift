@@ -24,17 +24,18 @@ struct ExportShapeBuilder {
     }
 
     private mutating func shape() throws -> ExportShape {
-        let relationships = options.relationships == .none ? [] : entity.relationships
-        let exported = relationships.filter(\.relationship.isExportable).map { ($0, path(of: $0.relationship)) }
+        let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship) }.map(Self.path)
         for attribute in try attributes() {
             // Inside the object of a relationship there is no telling whose value it is.
             let free = attribute.paths.first { path in
-                !exported.contains { path.count > $0.1.count && path.starts(with: $0.1) } && isFree(path)
+                !objects.contains { path.count > $0.count && path.starts(with: $0) } && isFree(path)
             }
             if let free { place(attribute.content, at: free) }
         }
-        for (relationship, path) in exported where isFree(path) {
-            place(.relationship(relationship), at: path)
+        let relationships = options.relationships == .none ? [] : entity.relationships
+        for relationship in relationships where relationship.relationship.isExportable {
+            let path = path(of: relationship.relationship)
+            if isFree(path) { place(.relationship(relationship), at: path) }
         }
         return ExportShape(fields: fields)
     }
@@ -62,10 +63,10 @@ struct ExportShapeBuilder {
         let key = try model.remoteKey(
             forAttribute: name, of: entity.name, case: options.keyCase, nested: isNested)
         return [key, Inflection.snakeCase(name), name].filter { key in
-            [entity, destination].allSatisfy { entity in
-                let filled = AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled)?.slot
-                return filled == nil || filled == slot
-            }
+            let filled =
+                AttributeNaming.attribute(forKey: key, in: destination, of: model.compiled)
+                ?? AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled)
+            return filled == nil || filled?.slot == slot
         }
     }
 

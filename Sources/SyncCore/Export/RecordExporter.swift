@@ -63,7 +63,8 @@ package struct RecordExporter<Source: ExportSource> {
             case .object(let inner):
                 guard depth < JSONValue.maximumDepth else { continue }
                 let inside = try self.members(inner, row, values, after: followed, depth: depth + 1)
-                value = inside.isEmpty ? nil : .object(inside)
+                guard !inside.isEmpty else { continue }
+                value = .object(inside)
             }
             if let value { members.append(.init(field.key, value)) }
         }
@@ -84,7 +85,8 @@ package struct RecordExporter<Source: ExportSource> {
         case (.double(let number), nil) where !number.isFinite: return .null
         case (_, nil): json = value.jsonForm
         }
-        return json.isNested(atMost: JSONValue.maximumDepth - depth) ? json : nil
+        guard json.isNested(atMost: JSONValue.maximumDepth - depth) else { return nil }
+        return json
     }
 
     // MARK: Relationships

@@ -14,7 +14,8 @@ public struct PayloadProgress: Sendable, Hashable {
     public var phase: Phase
     /// How much of it is done.
     public var completed: Int
-    /// How much there is to do; nil if that is not known. Rows to delete are not counted before their time.
+    /// How much there is to do; nil if that is not known, as of comparing, and of deleting, which comes after the rest
+    /// is written.
     public var total: Int?
 
     /// A point in a sync.

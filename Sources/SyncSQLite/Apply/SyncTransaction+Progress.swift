@@ -6,7 +6,7 @@ extension SyncTransaction {
         if Task.isCancelled { throw CancellationError() }
         guard let progress = options.progress else { return }
         guard let expectedSteps else { return progress(PayloadProgress(.comparing, completed: steps)) }
-        progress(PayloadProgress(.writing, completed: steps, total: max(steps, expectedSteps)))
+        progress(PayloadProgress(.writing, completed: steps, total: steps <= expectedSteps ? expectedSteps : nil))
     }
 
     /// What is counted from here on is written.

@@ -30,6 +30,10 @@ enum ExportDestination {
         case .standardOutput: try await body(Self.writeOutput)
         case .device(let path): try await Self.write(to: path, as: path, body)
         case .file(let path):
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+                throw Self.failure(path, "it is a folder")
+            }
             let url = URL(fileURLWithPath: path).resolvingSymlinksInPath()
             let name = ".\(url.lastPathComponent).\(UUID().uuidString).partial"
             let partial = url.deletingLastPathComponent().appendingPathComponent(name).path

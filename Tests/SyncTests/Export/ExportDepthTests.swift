@@ -1,0 +1,82 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Deep exports")
+struct ExportDepthTests {
+    /// Rows in one long chain.
+    private func chain(_ count: Int) async throws -> DataStack {
+        let model = try Model(entities: [
+            Entity(
+                "Link", attributes: [Attribute("id", .integer), Attribute("any", .json)],
+                relationships: [
+                    Relationship("next", to: "Link", inverse: "previous"),
+                    Relationship("previous", to: "Link", many: true, inverse: "next"),
+                ])
+        ])
+        let stack = try DataStack.inMemory(model)
+        let records: [JSONValue] = (1...count).map { ["id": JSONValue($0), "next": JSONValue($0 % count + 1)] }
+        try await Sync.changes(.array(records), inEntity: "Link", stack: stack)
+        return stack
+    }
+
+    /// How many objects are in each other along a relationship.
+    private func length(_ record: JSONValue, along key: String) -> Int {
+        var length = 1
+        var current = record
+        while let next = current[key] {
+            if case .array(let elements) = next {
+                guard let first = elements.first else { break }
+                current = first
+            } else {
+                current = next
+            }
+            length += 1
+        }
+        return length
+    }
+
+    @Test("end where JSON could not be read any more, and read as no change")
+    func limit() async throws {
+        let stack = try await chain(600)
+        let records = try await stack.export("Link", limit: 1)
+        #expect(length(try #require(records.first), along: "next") == 511)
+        #expect(length(try #require(records.first), along: "previous") == 256)
+        let text = try stack.exportedText("Link", limit: 1)
+        var options = SyncOptions()
+        options.payload = .delta
+        let result = try await Sync.changes(text, inEntity: "Link", stack: stack, options: options)
+        #expect(result.isEmpty)
+        #expect(result.diagnostics == [])
+    }
+
+    @Test("A circle is exported once round")
+    func circle() async throws {
+        let stack = try await chain(5)
+        let record = try #require(try await stack.export("Link", where: "id == 2").first)
+        #expect(length(record, along: "next") == 5)
+        #expect(length(record, along: "previous") == 5)
+        try await RoundTrip.expectNoChange(stack, "a circle")
+    }
+
+    @Test("A JSON value nests as deep as fits where it is")
+    func deepValue() async throws {
+        let stack = try await chain(3)
+        var deep: JSONValue = []
+        for _ in 0..<509 { deep = [deep] }
+        try await Sync.changes([["id": 1, "any": deep]], inEntity: "Link", stack: stack, options: delta)
+        let record = try #require(try await stack.export("Link", where: "id == 1").first)
+        #expect(record["any"] == deep)
+        let next = try #require(try await stack.export("Link", where: "id == 3").first?["next"])
+        #expect(next["id"] == 1)
+        #expect(next["any"] == nil)
+        let records = try await stack.export("Link")
+        #expect(try await Sync.changes(.array(records), inEntity: "Link", stack: stack).isEmpty)
+    }
+
+    private var delta: SyncOptions {
+        var options = SyncOptions()
+        options.payload = .delta
+        return options
+    }
+}

