@@ -38,19 +38,20 @@ struct ExportValueTests {
         #expect(try await exported(["id": 1]) == ["id": 1, "both": nil, "unknown": nil])
     }
 
+    /// How a date is exported; in ISO 8601 it must read as the same instant again.
     private func date(_ text: String, _ options: ExportOptions) async throws -> String? {
         let model = try Model(entities: [
             Entity("Day", attributes: [Attribute("id", .integer), Attribute("at", .date)])
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "at": .string(text)]], inEntity: "Day", stack: stack)
-        let record = try await stack.export("Day", options: options).first
-        try await Sync.changes([record ?? [:]], inEntity: "Day", stack: stack)
-        guard case .string(let found)? = record?["at"] else { return nil }
+        let record = try #require(try await stack.export("Day", options: options).first)
         if options.dateFormat == .iso8601 {
-            let again = try await stack.export("Day", options: options).first
-            #expect(again == record)
+            let result = try await Sync.changes([record], inEntity: "Day", stack: stack)
+            #expect(result.isEmpty)
+            #expect(result.diagnostics == [])
         }
+        guard case .string(let found)? = record["at"] else { return nil }
         return found
     }
 
@@ -60,15 +61,19 @@ struct ExportValueTests {
         ("2024-07-01T00:00:00Z", "America/St_Johns", "2024-06-30T21:30:00-02:30"),
         ("0001-01-01T00:00:00Z", "Etc/GMT+3", "0001-01-01T00:00:00Z"),
         ("9999-12-31T23:59:59.999Z", "Etc/GMT-3", "9999-12-31T23:59:59.999Z"),
-        ("1899-12-31T00:00:00Z", "Europe/Amsterdam", "1899-12-31T00:18:00+00:18"),
     ]
 
     @Test("Dates in a time zone end in its offset and read as the same instant", arguments: zones)
     func zone(text: String, zone: String, expected: String) async throws {
         let zone = try #require(TimeZone(identifier: zone))
-        let found = try await date(text, ExportOptions(timeZone: zone))
-        if !text.hasPrefix("1899") { #expect(found == expected) }
-        #expect(found != nil)
+        #expect(try await date(text, ExportOptions(timeZone: zone)) == expected)
+    }
+
+    @Test("also where the offset has seconds, which cannot be written")
+    func localTime() async throws {
+        let zone = try #require(TimeZone(identifier: "America/New_York"))
+        let found = try await date("1880-01-01T12:00:00Z", ExportOptions(timeZone: zone))
+        #expect(found == "1880-01-01T12:00:00Z")
     }
 
     @Test("Dates in a pattern")
