@@ -7,7 +7,8 @@ struct ExportShape {
     }
 
     indirect enum Content {
-        case attribute(slot: Int, transformer: AttributeTransformer?)
+        /// `isLink`: whether its key is also read as an id of a relationship, as `company_id` is beside `company`.
+        case attribute(slot: Int, transformer: AttributeTransformer?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
     }

@@ -25,12 +25,18 @@ struct ExportShapeBuilder {
 
     private mutating func shape() throws -> ExportShape {
         let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship) }.map(Self.path)
+        let linkKeys = Set(
+            entity.relationships.map(\.relationship).flatMap { relationship in
+                AttributeNaming.objectKeys(for: relationship) + AttributeNaming.idKeys(for: relationship)
+            })
         for attribute in try attributes() {
             // Inside the object of a relationship there is no telling whose value it is.
             let free = attribute.paths.first { path in
                 !objects.contains { path.count > $0.count && path.starts(with: $0) } && isFree(path)
             }
-            if let free { place(attribute.content, at: free) }
+            guard let free else { continue }
+            let isLink = linkKeys.contains(free.joined(separator: "."))
+            place(.attribute(slot: attribute.slot, transformer: attribute.transformer, isLink: isLink), at: free)
         }
         let relationships = options.relationships == .none ? [] : entity.relationships
         for relationship in relationships where relationship.relationship.isExportable {
@@ -44,17 +50,16 @@ struct ExportShapeBuilder {
 
     /// The attributes to export and where each can stand, the best first. What is deeper down comes later: of `place`
     /// and `place.city` the first can only be a value.
-    private func attributes() throws -> [(content: ExportShape.Content, paths: [[String]])] {
-        let attributes = try entity.slots.compactMap { slot -> (ExportShape.Content, [[String]])? in
+    private func attributes() throws -> [(slot: Int, transformer: AttributeTransformer?, paths: [[String]])] {
+        let attributes = try entity.slots.compactMap { slot -> (Int, AttributeTransformer?, [[String]])? in
             let attribute = model.compiled.trees[entity.tree].attributes[slot]
             let transformer = model.transformer(of: attribute)
             guard attribute.isExportable, attribute.type != .transformable, transformer?.canExport ?? true else {
                 return nil
             }
-            let paths = try keys(of: attribute, slot).map(Self.path)
-            return (.attribute(slot: slot, transformer: transformer), paths)
+            return (slot, transformer, try keys(of: attribute, slot).map(Self.path))
         }
-        return attributes.sorted { ($0.1.first?.count ?? 0) < ($1.1.first?.count ?? 0) }
+        return attributes.sorted { ($0.2.first?.count ?? 0) < ($1.2.first?.count ?? 0) }
     }
 
     /// The keys that an attribute is read from again, the one to export it under first.

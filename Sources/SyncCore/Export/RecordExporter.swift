@@ -56,7 +56,9 @@ package struct RecordExporter<Source: ExportSource> {
         for field in fields {
             let value: JSONValue?
             switch field.content {
-            case .attribute(let slot, let transformer):
+            case .attribute(let slot, let transformer, let isLink):
+                // Null would unlink, also where the relationship is left out.
+                if isLink, values[slot].isNull { continue }
                 value = json(values[slot], transformer, depth: depth)
             case .relationship(let relationship):
                 value = try targets(of: row, along: relationship, after: followed, depth: depth + 1)

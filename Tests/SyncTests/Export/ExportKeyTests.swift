@@ -84,4 +84,23 @@ struct ExportKeyTests {
         #expect(try await stack.export("Animal") == [["id": 1, "name": nil, "nick": "Rex"]])
         try await RoundTrip.expectNoChange(stack, "Animal and Dog")
     }
+
+    @Test("A nil attribute whose key is also a relationship's id is left out: null would unlink")
+    func idOfRelationship() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer), Attribute("companyID", .integer)],
+                relationships: [Relationship("company", to: "Company")]),
+            Entity(
+                "Company", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("boss", to: "User")]),
+        ])
+        let circle: JSONValue = ["id": 1, "company": ["id": 7, "boss": 1]]
+        #expect(try await exported(model, "User", circle) == ["id": 1, "company": ["id": 7]])
+        #expect(
+            try await exported(model, "Company", ["id": 7, "boss": ["id": 1, "company": ["id": 7]]])
+                == ["id": 7, "boss": ["id": 1]])
+        let byID: JSONValue = ["id": 7, "boss": ["id": 1, "company_id": 7]]
+        #expect(try await exported(model, "Company", byID) == byID)
+    }
 }
