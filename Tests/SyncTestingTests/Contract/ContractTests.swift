@@ -6,12 +6,13 @@ import Testing
 
 @Suite("The mapping contract")
 struct ContractTests {
-    static let file = URL(fileURLWithPath: #filePath)
+    /// The `Docs` folder of the package.
+    static let docs = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Docs/MappingContract.md")
+        .deletingLastPathComponent().appendingPathComponent("Docs")
 
-    static func document() throws -> ContractDocument {
-        try ContractDocument(String(contentsOf: file, encoding: .utf8))
+    static func document(_ name: String = "MappingContract.md") throws -> ContractDocument {
+        try ContractDocument(String(contentsOf: docs.appendingPathComponent(name), encoding: .utf8))
     }
 
     /// Sections that state no rule.
@@ -27,6 +28,16 @@ struct ContractTests {
     func twice(_ example: ContractExample) async throws {
         let failures = try await example.failures(options: .init(repeatsSyncs: true))
         #expect(failures.isEmpty)
+    }
+
+    @Test("and the description of scenario files, whose examples hold too")
+    func scenarioFiles() async throws {
+        let examples = try Self.document("Scenarios.md").examples
+        #expect(examples.count >= 2)
+        for example in examples {
+            let failures = try await example.failures()
+            #expect(failures.isEmpty)
+        }
     }
 
     @Test("refuses models for all that is wrong with them")
