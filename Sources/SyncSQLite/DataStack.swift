@@ -34,11 +34,22 @@ public final class DataStack: Sendable {
 
     /// Opens the store in this file, or creates it. Its folder must exist.
     ///
-    /// - Throws: ``SyncError`` `modelMismatch` if the store was made with a model that keeps other columns or links,
-    ///   saying what differs; `unreadableStore` if the file is not a store. Either way the file is as it was, and
+    /// A store that was made with another model is brought to this one: tables, columns, indexes and links are added,
+    /// renamed (`renamedFrom`), widened or removed, in one transaction.
+    ///
+    /// - Parameter migration: Whether rows, values and links that the model has no place for may be lost.
+    /// - Throws: ``SyncError`` `modelMismatch` with everything that would be lost and may not, or with rows that lack
+    ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
     ///   no file is left by a store that could not be created.
-    public convenience init(model: Model, at url: URL) throws {
-        self.init(model: model, open: try StoreFile(url).open(model))
+    public convenience init(model: Model, at url: URL, migration: MigrationPolicy = .keepingData) throws {
+        self.init(model: model, open: try StoreFile(url).open(model, policy: migration))
+    }
+
+    /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
+    ///
+    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
+    public static func migration(to model: Model, at url: URL) throws -> MigrationReport {
+        try StoreFile(url).migrate(to: model, .allowingLoss, isDryRun: true)
     }
 
     /// Opens an existing store with the model it keeps.

@@ -41,18 +41,20 @@ enum KeptModel {
         }
     }
 
-    /// - Throws: ``SyncError`` `modelMismatch` if the two need different tables.
-    static func check(_ kept: Model, against model: Model) throws {
-        let given = try self.model(text(model))
-        let differences = ModelDifferences(stored: kept, given: given).problems
-        guard !differences.isEmpty else { return }
-        throw SyncError(
-            .modelMismatch, "the store was made with another model; differences: \(differences.count)",
-            problems: Array(differences.prefix(maximum)))
+    /// Whether the tables of the two models differ.
+    static func needsMigration(_ kept: Model, to model: Model) throws -> Bool {
+        try !ModelDifferences(stored: kept, given: self.model(text(model))).problems.isEmpty
     }
 
-    /// How many differences an error lists.
-    private static let maximum = 5
+    /// Brings the tables to those of another model, and keeps that.
+    static func migrate(
+        _ kept: Model, to model: Model, policy: MigrationPolicy, in db: Database
+    ) throws -> MigrationReport {
+        let schema = text(model)
+        let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
+        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+        return report
+    }
 
     /// Creates the tables. A model that could not be read back is refused.
     static func create(_ model: Model, in db: Database) throws {
@@ -67,7 +69,9 @@ enum KeptModel {
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
     static func createOrUpdate(_ model: Model, in db: Database) throws {
         guard let kept = try text(db, or: .empty) else { return try create(model, in: db) }
-        try check(try self.model(kept), against: model)
+        guard try !needsMigration(self.model(kept), to: model) else {
+            throw SyncError(.modelMismatch, "the store was opened with another model meanwhile")
+        }
         let schema = text(model)
         guard kept != schema else { return }
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])

@@ -27,7 +27,7 @@ struct StoreFile {
     // MARK: Opening
 
     /// Opens the store, or creates it with this model.
-    func open(_ model: Model) throws -> DatabasePool {
+    func open(_ model: Model, policy: MigrationPolicy) throws -> DatabasePool {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
         guard FileManager.default.fileExists(atPath: path) else {
             do {
@@ -40,10 +40,32 @@ struct StoreFile {
         return try inspected { queue in
             let kept = try read(queue) { db in try KeptModel.read(db, or: .empty) }
             if let kept {
-                try KeptModel.check(kept, against: model)
+                if try KeptModel.needsMigration(kept, to: model) { _ = try migrate(to: model, policy) }
                 try read(queue, fillLog)
             }
             return try pool { db in try KeptModel.createOrUpdate(model, in: db) }
+        }
+    }
+
+    /// Brings an existing store to another model, in one transaction. A dry run does all the work and takes it back.
+    func migrate(to model: Model, _ policy: MigrationPolicy, isDryRun: Bool = false) throws -> MigrationReport {
+        var configuration = Self.configuration()
+        configuration.foreignKeysEnabled = false
+        let message = "'\(path)' cannot be brought to the new model"
+        return try StoreFailure.mapped(.storeFailure, message) {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            var report = MigrationReport(changes: [], losses: [])
+            try queue.inDatabase { db in
+                try db.inTransaction(.immediate) {
+                    guard let kept = try KeptModel.read(db, or: .notAStore),
+                        try KeptModel.needsMigration(kept, to: model)
+                    else { return .rollback }
+                    report = try KeptModel.migrate(kept, to: model, policy: policy, in: db)
+                    return isDryRun ? .rollback : .commit
+                }
+            }
+            return report
         }
     }
 

@@ -43,7 +43,8 @@ struct Import: AsyncParsableCommand {
         guard let model = try store.givenModel() else {
             return try await sync(payloads, into: DataStack(at: store.location.url))
         }
-        return try await sync(payloads, into: DataStack(model: model, at: store.location.url))
+        return try await sync(
+            payloads, into: DataStack(model: model, at: store.location.url, migration: store.migration))
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {

@@ -4,6 +4,6 @@ import ArgumentParser
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Show the model of a database, or turn a model into a schema file.",
-        subcommands: [SchemaShow.self, SchemaConvert.self])
+        abstract: "Show, convert and change models.",
+        subcommands: [SchemaShow.self, SchemaConvert.self, SchemaMigrate.self])
 }

@@ -17,7 +17,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One of several problems, with its place.
-    public struct Problem: Sendable, Hashable {
+    public struct Problem: Sendable, Hashable, Codable {
         /// Where it is: a JSON path (`entities.User.attributes.age.type`) or an XML element.
         public var path: String
         /// What is wrong there.

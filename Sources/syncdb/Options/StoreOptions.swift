@@ -25,6 +25,11 @@ struct StoreOptions: ParsableArguments {
             valueName: "file"), completion: Completions.model)
     var model: String?
 
+    @Flag(help: "With another model than the database has: lose what it has no place for.")
+    var allowLoss = false
+
+    var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
+
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {
         try model.map { try Model.file($0) }

@@ -35,6 +35,6 @@ struct ComparisonStore {
                 try FileManager.default.copyItem(atPath: source + suffix, toPath: copy.path + suffix)
             }
         }
-        try await body(DataStack(model: model, at: copy))
+        try await body(DataStack(model: model, at: copy, migration: options.migration))
     }
 }

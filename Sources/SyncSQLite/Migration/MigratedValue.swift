@@ -1,0 +1,14 @@
+import GRDB
+import SyncCore
+
+/// Brings stored values from one type of attribute to another.
+enum MigratedValue {
+    /// The value as stored under the new type; nil if it does not fit, NULL stays NULL.
+    static func convert(_ value: DatabaseValue, from old: AttributeType, to new: AttributeType) -> DatabaseValue? {
+        if value.isNull || old == new { return value }
+        let stored = ColumnValue.storedValue(value, as: old)
+        guard !stored.isNull, let converted = Coercion.storedValue(stored.jsonForm, as: new) else { return nil }
+        let column = ColumnValue.databaseValue(converted, as: new)
+        return column.isNull ? nil : column
+    }
+}

@@ -1,0 +1,217 @@
+import Foundation
+import GRDB
+import SyncCore
+
+extension StoreMigrator {
+    /// The name an old table has now.
+    func current(_ table: String) -> String { renamed[table] ?? table }
+
+    mutating func copyRows() throws {
+        for tree in map.new.model.trees where !keptTrees.contains(tree.id) {
+            var seen: Set<KeyOfRow> = []
+            for id in tree.entities where map.entities[id] != nil {
+                try copyRows(of: map.new.model.entities[id], &seen)
+            }
+        }
+        try noteLostEntities()
+    }
+
+    /// Two rows of one set of keys cannot have the same.
+    private struct KeyOfRow: Hashable {
+        var owner: Int
+        var key: DatabaseValue
+    }
+
+    private mutating func copyRows(of entity: CompiledEntity, _ seen: inout Set<KeyOfRow>) throws {
+        guard let id = map.entities[entity.id] else { return }
+        let before = map.old.model.entities[id]
+        let slots = entity.slots.map { ($0, map.slot($0, of: entity)) }
+        try noteLostAttributes(of: before, kept: Set(slots.compactMap(\.1)))
+        if entity.isAbstract { return }
+        let insertion = RowInsertion(entity, map.new)
+        var misfits: [Int: Int] = [:]
+        var missing: [Int: Int] = [:]
+        var lostRows = 0
+        let rows = try Row.fetchCursor(db, sql: select(before))
+        while let row = try rows.next() {
+            let oldKey: DatabaseValue = row[0]
+            var values: [Int: DatabaseValue] = [:]
+            for (slot, oldSlot) in slots {
+                values[slot] = try value(row, slot, oldSlot, entity, before, &misfits)
+            }
+            let lacking = values.filter { $1.isNull && !isOptional($0, entity) }.keys
+            for slot in lacking { missing[slot, default: 0] += 1 }
+            guard lacking.isEmpty else { continue }
+            guard let key = try rowKey(oldKey, entity, before, &values, &seen) else {
+                lostRows += 1
+                keys.noteLost(oldKey, of: before.tree)
+                continue
+            }
+            let place = try insertion.insert(key, values, db)
+            keys.note(oldKey, of: before.tree, at: .init(tree: entity.tree, key: place))
+        }
+        lose("entities.\(entity.name)", "rows without a key of their own", lostRows, "row")
+        for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
+            let attribute = map.new.model.trees[entity.tree].attributes[slot]
+            lose(
+                "entities.\(entity.name).attributes.\(attribute.name)", "values that do not fit \(attribute.type)",
+                count,
+                "value")
+        }
+        try refuseMissing(missing, entity)
+    }
+
+    private func refuseMissing(_ missing: [Int: Int], _ entity: CompiledEntity) throws {
+        let problems = missing.sorted { $0.key < $1.key }.map { slot, count in
+            let attribute = map.new.model.trees[entity.tree].attributes[slot]
+            return SyncError.Problem(
+                path: "entities.\(entity.name).attributes.\(attribute.name)",
+                message:
+                    "is required now, but \(count) row\(count == 1 ? " has" : "s have") no value; a default would help")
+        }
+        guard !problems.isEmpty else { return }
+        throw SyncError(.modelMismatch, "rows of the store lack values that the model requires", problems: problems)
+    }
+
+    private func select(_ entity: CompiledEntity) -> String {
+        let table = map.old.tables[entity.tree]
+        let columns = ([table.keyColumn] + table.columns).map(\.quoted).joined(separator: ", ")
+        let condition =
+            table.hasEntityColumn ? " WHERE \(TableLayout.entityColumn.quoted) = \(entity.name.literal)" : ""
+        return "SELECT \(columns) FROM \(current(table.name).quoted)\(condition) ORDER BY \(table.keyColumn.quoted)"
+    }
+
+    // MARK: Values
+
+    private func isOptional(_ slot: Int, _ entity: CompiledEntity) -> Bool {
+        slot == entity.keySlot || map.new.model.trees[entity.tree].attributes[slot].isOptional
+    }
+
+    private func value(
+        _ row: Row, _ slot: Int, _ oldSlot: Int?, _ entity: CompiledEntity, _ before: CompiledEntity,
+        _ misfits: inout [Int: Int]
+    ) throws -> DatabaseValue {
+        let attribute = map.new.model.trees[entity.tree].attributes[slot]
+        let fallback =
+            isOptional(slot, entity)
+            ? DatabaseValue.null
+            : ColumnValue.databaseValue(attribute.defaultValue ?? .null, as: attribute.type)
+        guard let oldSlot else { return fallback }
+        let type = map.old.model.trees[before.tree].attributes[oldSlot].type
+        let stored = try Self.value(row, oldSlot + 1, type)
+        if oldSlot == before.keySlot, LocalKey.isLocal(stored) {
+            return slot == entity.keySlot && type == attribute.type ? stored : .null
+        }
+        guard let converted = MigratedValue.convert(stored, from: type, to: attribute.type) else {
+            misfits[slot, default: 0] += 1
+            return fallback
+        }
+        return converted.isNull ? fallback : converted
+    }
+
+    /// GRDB reads text up to its first NUL.
+    private static func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
+        guard type == .string || type == .url else { return row[index] }
+        return try row.withUnsafeData(atIndex: index) { data in
+            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
+        }
+    }
+
+    // MARK: Keys
+
+    /// The key the row gets in its new table: its own if rows are keyed by it, else the hidden one; NULL for one that
+    /// the table makes. Nil if the row has no key, or one that another row has.
+    private mutating func rowKey(
+        _ oldKey: DatabaseValue, _ entity: CompiledEntity, _ before: CompiledEntity,
+        _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
+    ) throws -> DatabaseValue? {
+        let tree = map.new.model.trees[entity.tree]
+        if let slot = entity.keySlot, let owner = entity.keyOwner {
+            var key = values[slot] ?? .null
+            if key.isNull {
+                let type = tree.attributes[slot].type
+                guard let made = localKey(type, seen.count) else { return nil }
+                key = made
+                values[slot] = key
+            }
+            guard seen.insert(KeyOfRow(owner: owner, key: key)).inserted else { return nil }
+            if tree.keySlot != nil { return key }
+        }
+        return keys.isStable(before.tree) ? oldKey : .null
+    }
+
+    /// A key made here, for rows that had none of the service's.
+    private func localKey(_ type: AttributeType, _ count: Int) -> DatabaseValue? {
+        switch type {
+        case .integer: (Int64.min + 1 + Int64(count) + (1 << 40)).databaseValue
+        case .string: LocalKey.text().databaseValue
+        case .uuid: UUID().uuidString.databaseValue
+        default: nil
+        }
+    }
+
+    // MARK: Losses
+
+    private mutating func noteLostAttributes(of entity: CompiledEntity, kept: Set<Int>) throws {
+        let table = map.old.tables[entity.tree]
+        for slot in entity.slots where !kept.contains(slot) {
+            let column = table.columns[slot]
+            let condition =
+                table.hasEntityColumn ? " WHERE \(TableLayout.entityColumn.quoted) = \(entity.name.literal)" : ""
+            let count =
+                try Int.fetchOne(
+                    db, sql: "SELECT count(\(column.quoted)) FROM \(current(table.name).quoted)\(condition)") ?? 0
+            lose("entities.\(entity.name).attributes.\(column)", "the attribute is not in the model", count, "value")
+        }
+    }
+
+    /// Rows of entities that the new model does not have, or has as abstract ones.
+    private mutating func noteLostEntities() throws {
+        for entity in map.old.model.entities where !entity.isAbstract {
+            let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
+            if let successor, !successor.isAbstract { continue }
+            let rows = try Row.fetchAll(db, sql: select(entity))
+            for row in rows { keys.noteLost(row[0], of: entity.tree) }
+            let what = successor == nil ? "the entity is not in the model" : "the entity is abstract now"
+            lose("entities.\(entity.name)", what, rows.count, "row")
+        }
+    }
+}
+
+/// Inserts rows of one entity.
+private struct RowInsertion {
+    private let entity: CompiledEntity
+    private let table: TableLayout
+    private let keySlot: Int?
+
+    init(_ entity: CompiledEntity, _ layout: StoreLayout) {
+        self.entity = entity
+        table = layout.tables[entity.tree]
+        keySlot = layout.model.trees[entity.tree].keySlot
+    }
+
+    /// - Returns: The key of the row in its table.
+    func insert(_ key: DatabaseValue, _ values: [Int: DatabaseValue], _ db: Database) throws -> DatabaseValue {
+        var columns: [String] = []
+        var arguments: [(sql: String, value: DatabaseValue)] = []
+        if table.hasHiddenKey, !key.isNull {
+            columns.append(table.keyColumn)
+            arguments.append(("?", key))
+        }
+        if table.hasEntityColumn {
+            columns.append(TableLayout.entityColumn)
+            arguments.append(("?", entity.name.databaseValue))
+        }
+        for (slot, value) in values.sorted(by: { $0.key < $1.key }) {
+            columns.append(table.columns[slot])
+            arguments.append(ColumnValue.bound(value))
+        }
+        let into = "INSERT INTO \(table.name.quoted)"
+        let names = columns.map(\.quoted).joined(separator: ", ")
+        let places = arguments.map(\.sql).joined(separator: ", ")
+        let statement = try db.cachedStatement(
+            sql: columns.isEmpty ? "\(into) DEFAULT VALUES" : "\(into) (\(names)) VALUES (\(places))")
+        try statement.execute(arguments: StatementArguments(arguments.map(\.value)))
+        return keySlot == nil ? db.lastInsertedRowID.databaseValue : key
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+/// A store file that is opened with one model after the other. Removed when the test lets go of it.
+final class MigratingStore {
+    let folder: URL
+    var url: URL { folder.appendingPathComponent("store.sqlite") }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Gives `body` the store as one of this model.
+    @discardableResult
+    func open<Result>(
+        _ schema: String, _ policy: MigrationPolicy = .keepingData, _ body: (DataStack) throws -> Result
+    ) throws -> Result {
+        let stack = try DataStack(model: Self.model(schema), at: url, migration: policy)
+        let result = try body(stack)
+        try stack.close()
+        return result
+    }
+
+    /// The entities of a schema file, without the braces around them.
+    static func model(_ schema: String) throws -> Model {
+        try Model(schema: Data("{\"entities\": {\(schema)}}".utf8))
+    }
+
+    /// The schema of this store, which must be that of a store just made with the model.
+    func expectFreshSchema(_ schema: String, _ place: SourceLocation = #_sourceLocation) throws {
+        let fresh = try DataStack.inMemory(Self.model(schema))
+        let expected = try fresh.read(Self.schema)
+        let stack = try DataStack(at: url)
+        let found = try stack.read { db in
+            #expect(try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty, sourceLocation: place)
+            #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"], sourceLocation: place)
+            return try Self.schema(db)
+        }
+        #expect(found == expected, sourceLocation: place)
+        #expect(try stack.model == Self.model(schema), sourceLocation: place)
+        try stack.close()
+    }
+
+    private static func schema(_ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db, sql: "SELECT type || ' ' || name || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema"
+        ).sorted()
+    }
+
+    /// Rows as text, `a|b|NULL`.
+    func rows(_ sql: String) throws -> [String] {
+        let queue = try DatabaseQueue(path: url.path)
+        defer { try? queue.close() }
+        return try queue.read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.map { _, value in value.isNull ? "NULL" : "\(value.storage.value ?? "")" }.joined(separator: "|")
+            }
+        }
+    }
+}

@@ -1,0 +1,301 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite("A store opened with another model")
+struct MigrationTests {
+    /// A change of model that keeps everything.
+    struct Change: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var before: String
+        var after: String
+        /// Run on the tables of the first model.
+        var fill: [String]
+        /// What a query finds afterwards.
+        var query: String
+        var rows: [String]
+
+        init(_ name: String, _ before: String, _ after: String, fill: [String], _ query: String, _ rows: [String]) {
+            (testDescription, self.before, self.after, self.fill, self.query, self.rows) =
+                (name, before, after, fill, query, rows)
+        }
+    }
+
+    private static let user = #""User": {"attributes": {"id": "integer", "name": "string"}}"#
+    private static let ann = "INSERT INTO User (id, name) VALUES (1, 'Ann')"
+
+    static let attributes: [Change] = [
+        Change(
+            "an attribute more", user,
+            #""User": {"attributes": {"id": "integer", "age": "integer", "name": "string"}}"#,
+            fill: [ann], "SELECT id, age, name FROM User", ["1|NULL|Ann"]),
+        Change(
+            "a required attribute more, with a default", user,
+            #""User": {"attributes": {"id": "integer", "name": "string", "age": {"type": "integer", "optional": false, "default": 7}}}"#,
+            fill: [ann], "SELECT id, age, name FROM User", ["1|7|Ann"]),
+        Change(
+            "an attribute less that no row has",
+            #""User": {"attributes": {"id": "integer", "name": "string", "age": "integer"}}"#, user, fill: [ann],
+            "SELECT * FROM User", ["1|Ann"]),
+        Change(
+            "a renamed attribute", user,
+            #""User": {"attributes": {"id": "integer", "fullName": {"type": "string", "renamedFrom": "name"}}}"#,
+            fill: [ann], "SELECT fullName FROM User", ["Ann"]),
+        Change(
+            "wider types",
+            #""T": {"attributes": {"id": "integer", "a": "integer", "b": "integer", "c": "double", "d": "boolean", "e": "date", "f": "uuid", "g": "string"}}"#,
+            #""T": {"attributes": {"id": "integer", "a": "double", "b": "string", "c": "string", "d": "integer", "e": "string", "f": "string", "g": "json"}}"#,
+            fill: [
+                "INSERT INTO T VALUES (1, 2, 3, 1.5, 1, '2024-01-02 03:04:05.000', 'E621E1F8-C36C-495A-93FC-0C247A3E6E5F', 'x')"
+            ],
+            "SELECT a, b, c, d, e, f, g FROM T",
+            ["2.0|3|1.5|1|2024-01-02T03:04:05Z|E621E1F8-C36C-495A-93FC-0C247A3E6E5F|\"x\""]),
+        Change(
+            "a narrower type that every value fits",
+            #""T": {"attributes": {"id": "integer", "a": "string"}}"#,
+            #""T": {"attributes": {"id": "integer", "a": "integer"}}"#,
+            fill: ["INSERT INTO T VALUES (1, '42'), (2, NULL)"], "SELECT a FROM T", ["42", "NULL"]),
+        Change(
+            "another key",
+            #""T": {"attributes": {"id": "integer", "code": "string"}, "relationships": {"next": {"entity": "T"}}}"#,
+            #""T": {"primaryKey": "code", "attributes": {"id": "integer", "code": "string"}, "relationships": {"next": {"entity": "T"}}}"#,
+            fill: ["INSERT INTO T (id, code, nextID) VALUES (1, 'a', 2), (2, 'b', 1)"],
+            "SELECT code, id, nextID FROM T ORDER BY code", ["a|1|b", "b|2|a"]),
+        Change(
+            "a key of a wider type",
+            #""T": {"attributes": {"id": "integer"}, "relationships": {"all": {"entity": "T", "many": true, "ordered": true}}}"#,
+            #""T": {"attributes": {"id": "string"}, "relationships": {"all": {"entity": "T", "many": true, "ordered": true}}}"#,
+            fill: ["INSERT INTO T VALUES (1), (2)", "INSERT INTO T_all VALUES (1, 2, 0), (1, 1, 1)"],
+            "SELECT tID, allID, sync_order FROM T_all ORDER BY 3", ["1|2|0", "1|1|1"]),
+    ]
+
+    static let entities: [Change] = [
+        Change(
+            "an entity more", user, user + #", "Tag": {"attributes": {"id": "integer"}}"#, fill: [ann],
+            "SELECT name FROM User", ["Ann"]),
+        Change(
+            "an entity less that has no rows", user + #", "Tag": {"attributes": {"id": "integer"}}"#, user, fill: [ann],
+            "SELECT name FROM User", ["Ann"]),
+        Change(
+            "a renamed entity",
+            user.replacing(
+                #""name": "string"}"#, with: #""name": "string"}, "relationships": {"boss": {"entity": "User"}}"#),
+            #""Person": {"renamedFrom": "User", "attributes": {"id": "integer", "name": "string"}, "relationships": {"boss": {"entity": "Person"}}}"#,
+            fill: ["INSERT INTO User (id, name, bossID) VALUES (1, 'Ann', 2), (2, 'Bo', NULL)"],
+            "SELECT id, name, bossID FROM Person", ["1|Ann|2", "2|Bo|NULL"]),
+        Change(
+            "an entity that moves into a tree",
+            user + #", "Boss": {"attributes": {"id": "integer", "rank": "integer"}}"#,
+            user + #", "Boss": {"parent": "User", "attributes": {"rank": "integer"}}"#,
+            fill: [ann, "INSERT INTO Boss VALUES (5, 9)"],
+            "SELECT id, sync_entity, name, rank FROM User ORDER BY id", ["1|User|Ann|NULL", "5|Boss|NULL|9"]),
+        Change(
+            "a keyless entity that gets a key", #""P": {"attributes": {"x": "integer"}}"#,
+            #""P": {"attributes": {"x": {"type": "integer", "primaryKey": true}}}"#,
+            fill: ["INSERT INTO P (x) VALUES (4), (3)"], "SELECT x FROM P ORDER BY x", ["3", "4"]),
+    ]
+
+    private static func pair(_ user: String, _ note: String) -> String {
+        """
+        "User": {"attributes": {"id": "integer"}, "relationships": {\(user)}},
+        "Note": {"attributes": {"id": "integer"}, "relationships": {\(note)}}
+        """
+    }
+    private static let notes = ["INSERT INTO User VALUES (1), (2)", "INSERT INTO Note (id) VALUES (10), (11), (12)"]
+    private static let owned = notes + ["UPDATE Note SET userID = 1 WHERE id < 12"]
+    private static let oneToMany = pair(
+        #""notes": {"entity": "Note", "many": true, "inverse": "user"}"#,
+        #""user": {"entity": "User", "inverse": "notes"}"#)
+
+    static let relationships: [Change] = [
+        Change(
+            "a relationship more", pair("", ""), oneToMany, fill: notes, "SELECT id, userID FROM Note",
+            ["10|NULL", "11|NULL", "12|NULL"]),
+        Change(
+            "to-one that becomes to-many", oneToMany,
+            pair(
+                #""notes": {"entity": "Note", "many": true, "inverse": "user"}"#,
+                #""user": {"entity": "User", "many": true, "inverse": "notes"}"#),
+            fill: owned, "SELECT noteID, userID FROM Note_user ORDER BY 1", ["10|1", "11|1"]),
+        Change(
+            "to-many that becomes to-one, where no row has several",
+            pair(
+                #""notes": {"entity": "Note", "many": true, "inverse": "users"}"#,
+                #""users": {"entity": "User", "many": true, "inverse": "notes"}"#),
+            pair(
+                #""notes": {"entity": "Note", "many": true, "inverse": "user"}"#,
+                #""user": {"entity": "User", "inverse": "notes", "renamedFrom": "users"}"#),
+            fill: notes + ["INSERT INTO Note_users (noteID, userID) VALUES (10, 2), (12, 1)"],
+            "SELECT id, userID FROM Note", ["10|2", "11|NULL", "12|1"]),
+        Change(
+            "a list that gets an order", oneToMany,
+            oneToMany.replacing("\"many\": true", with: "\"many\": true, \"ordered\": true"), fill: owned,
+            "SELECT id, userID, sync_user_order FROM Note", ["10|1|0", "11|1|1", "12|NULL|NULL"]),
+        Change(
+            "an inverse more",
+            pair("", #""user": {"entity": "User"}"#), oneToMany, fill: owned, "SELECT id, userID FROM Note",
+            ["10|1", "11|1", "12|NULL"]),
+        Change(
+            "another delete rule", oneToMany,
+            oneToMany.replacing("\"many\": true", with: "\"many\": true, \"deleteRule\": \"cascade\""), fill: owned,
+            "SELECT id, userID FROM Note", ["10|1", "11|1", "12|NULL"]),
+        Change(
+            "a renamed relationship", oneToMany,
+            pair(
+                #""notes": {"entity": "Note", "many": true, "inverse": "author"}"#,
+                #""author": {"entity": "User", "inverse": "notes", "renamedFrom": "user"}"#),
+            fill: owned, "SELECT id, authorID FROM Note", ["10|1", "11|1", "12|NULL"]),
+    ]
+
+    @Test("keeps what it has, in the tables of a fresh store", arguments: attributes + entities + relationships)
+    func keeps(_ change: Change) throws {
+        let store = try MigratingStore()
+        try store.open(change.before) { stack in
+            try stack.write { db in
+                for sql in change.fill { try db.execute(sql: sql) }
+            }
+        }
+        try store.open(change.after) { _ in }
+        try store.expectFreshSchema(change.after)
+        #expect(try store.rows(change.query) == change.rows)
+    }
+
+    // MARK: Refusals
+
+    static let losses: [Change] = [
+        Change(
+            "an attribute with values", user, #""User": {"attributes": {"id": "integer"}}"#, fill: [ann],
+            "SELECT * FROM User", ["entities.User.attributes.name", "1"]),
+        Change(
+            "an entity with rows", user + #", "Tag": {"attributes": {"id": "integer"}}"#, user,
+            fill: [ann, "INSERT INTO Tag VALUES (1), (2)"], "SELECT * FROM User", ["entities.Tag", "1|Ann"]),
+        Change(
+            "values that do not fit", user, #""User": {"attributes": {"id": "integer", "name": "integer"}}"#,
+            fill: [ann, "INSERT INTO User VALUES (2, '5')"], "SELECT * FROM User",
+            ["entities.User.attributes.name", "1|NULL", "2|5"]),
+        Change(
+            "keys that are the same", user,
+            #""User": {"primaryKey": "name", "attributes": {"id": "integer", "name": "string"}}"#,
+            fill: [ann, "INSERT INTO User VALUES (2, 'Ann')"], "SELECT * FROM User", ["entities.User", "1|Ann"]),
+        Change(
+            "several links for one",
+            pair(
+                #""notes": {"entity": "Note", "many": true, "inverse": "user"}"#,
+                #""user": {"entity": "User", "many": true, "inverse": "notes"}"#), oneToMany,
+            fill: notes + ["INSERT INTO Note_user (noteID, userID) VALUES (10, 1), (10, 2)"],
+            "SELECT id, userID FROM Note", ["entities.Note.relationships.user", "10|1", "11|NULL", "12|NULL"]),
+        Change(
+            "a relationship with links", oneToMany, pair("", ""), fill: owned, "SELECT * FROM Note",
+            ["entities.Note.relationships.user", "10", "11", "12"]),
+    ]
+
+    @Test("is refused where something would be lost, unless that is allowed", arguments: losses)
+    func refuses(_ change: Change) throws {
+        let store = try MigratingStore()
+        try store.open(change.before) { stack in
+            try stack.write { db in
+                for sql in change.fill { try db.execute(sql: sql) }
+            }
+        }
+        let before = try Data(contentsOf: store.url)
+        let error = #expect(throws: SyncError.self) { try store.open(change.after) { _ in } }
+        #expect(error?.code == .modelMismatch)
+        #expect(error?.problems.map(\.path) == [change.rows[0]])
+        #expect(error?.problems.first?.message.contains("would be lost") == true)
+        #expect(try Data(contentsOf: store.url) == before)
+        let report = try DataStack.migration(to: MigratingStore.model(change.after), at: store.url)
+        #expect(report.losses == error?.problems)
+        #expect(!report.changes.isEmpty)
+        #expect(try Data(contentsOf: store.url) == before)
+        try store.open(change.after, .allowingLoss) { _ in }
+        try store.expectFreshSchema(change.after)
+        #expect(try store.rows(change.query) == Array(change.rows.dropFirst()))
+    }
+
+    @Test("is refused where rows lack what is required now, whatever may be lost")
+    func required() throws {
+        let store = try MigratingStore()
+        try store.open(Self.user) { stack in
+            try stack.insert("User", values: ["id": 1])
+            try stack.insert("User", values: ["id": 2, "name": "Bo"])
+        }
+        let after = #""User": {"attributes": {"id": "integer", "name": {"type": "string", "optional": false}}}"#
+        for policy in [MigrationPolicy.keepingData, .allowingLoss] {
+            let error = #expect(throws: SyncError.self) { try store.open(after, policy) { _ in } }
+            #expect(error?.code == .modelMismatch)
+            #expect(error?.problems.first?.message.contains("1 row has no value") == true)
+        }
+        try store.open(Self.user) { stack in try stack.fill("User", with: ["name": "Al"], where: .where("id == 1")) }
+        try store.open(after) { _ in }
+        try store.expectFreshSchema(after)
+    }
+
+    @Test("leaves the old store behind when it breaks off")
+    func interrupted() throws {
+        let store = try MigratingStore()
+        try store.open(Self.oneToMany) { stack in
+            try stack.write { db in for sql in Self.owned { try db.execute(sql: sql) } }
+            // Fails where the old table is set aside, after the first ones were.
+            try stack.write { db in
+                try db.execute(sql: "CREATE TABLE sync_old_1 (x)")
+            }
+        }
+        let rows = try store.rows("SELECT * FROM Note")
+        let after = Self.oneToMany.replacing(
+            #""attributes": {"id": "integer"}"#, with: #""attributes": {"id": "integer", "more": "string"}"#)
+        let error = #expect(throws: SyncError.self) { try store.open(after) { _ in } }
+        #expect(error?.code == .storeFailure)
+        #expect(try store.rows("SELECT * FROM Note") == rows)
+        #expect(try store.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'sync_old_%'") == ["sync_old_1"])
+        #expect(try store.open(Self.oneToMany) { stack in try stack.count("Note") } == 3)
+    }
+
+    @Test("keeps references that wait for their rows, under their new names")
+    func remembered() throws {
+        let store = try MigratingStore()
+        try store.open(Self.oneToMany) { stack in
+            try stack.write { db in
+                try db.execute(sql: "INSERT INTO Note (id) VALUES (10)")
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                        VALUES ('Note', 10, 'user', -1, 'User', 7)
+                        """)
+            }
+        }
+        let after = """
+            "Person": {"renamedFrom": "User", "attributes": {"id": "string"}, "relationships": {"notes": {"entity": "Memo", "many": true, "inverse": "author"}}},
+            "Memo": {"renamedFrom": "Note", "attributes": {"id": "integer"}, "relationships": {"author": {"entity": "Person", "inverse": "notes", "renamedFrom": "user"}}}
+            """
+        try store.open(after) { stack in
+            let waiting = try stack.unresolvedReferences()
+            #expect(waiting.map(\.entity) == ["Memo"])
+            #expect(waiting.map(\.relationship) == ["author"])
+            #expect(waiting.map(\.target) == [.text("7")])
+        }
+        try store.expectFreshSchema(after)
+    }
+
+    @Test("keeps indexes and triggers that somebody else made")
+    func extras() throws {
+        let store = try MigratingStore()
+        try store.open(Self.user) { stack in
+            try stack.write { db in
+                try db.execute(sql: Self.ann)
+                try db.execute(sql: "CREATE INDEX mine ON User (name)")
+                try db.execute(
+                    sql: "CREATE TRIGGER loud AFTER INSERT ON User BEGIN UPDATE User SET name = upper(name); END")
+            }
+        }
+        try store.open(#""User": {"attributes": {"id": "integer", "age": "integer", "name": "string"}}"#) { stack in
+            try stack.write { db in
+                #expect(try String.fetchOne(db, sql: "SELECT name FROM User") == "Ann")
+                try db.execute(sql: "INSERT INTO User (id, name) VALUES (2, 'bo')")
+                #expect(try String.fetchAll(db, sql: "SELECT name FROM User") == ["ANN", "BO"])
+                #expect(try db.indexes(on: "User").map(\.name) == ["mine"])
+            }
+        }
+    }
+}
