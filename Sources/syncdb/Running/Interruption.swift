@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Ctrl-C, or a polite request to end, while a sync runs: the sync is cancelled, so the store is as it was.
@@ -19,22 +18,8 @@ struct Interruption: Error {
         outcome: String = "nothing was written", _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let running = Running()
-        // A queue of its own has a thread even when the work keeps all cores busy.
-        let queue = DispatchQueue(label: "syncdb.signals", qos: .userInitiated)
-        let sources = [SIGINT, SIGTERM].map { signal in
-            Foundation.signal(signal, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
-            source.setEventHandler {
-                Foundation.signal(signal, SIG_DFL)
-                running.interrupt(signal)
-            }
-            source.resume()
-            return source
-        }
-        defer {
-            for source in sources { source.cancel() }
-            for signal in [SIGINT, SIGTERM] { Foundation.signal(signal, SIG_DFL) }
-        }
+        let signals = SignalPipe { signal in running.interrupt(signal) }
+        defer { signals.close() }
         do {
             return try await running.start(work).value
         } catch is CancellationError {
