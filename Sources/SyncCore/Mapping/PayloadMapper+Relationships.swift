@@ -176,7 +176,7 @@ extension PayloadMapper {
                 "\(found(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped")
             return nil
         }
-        return node(forKey: key, keyOwner: keyOwner, destination, bytes)
+        return node(forKey: key, keyOwner: keyOwner, destination, bytes).node
     }
 
     // MARK: Statements

@@ -271,7 +271,7 @@ package struct PayloadMapper: Sendable {
     private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
         if let keyOwner = entity.keyOwner, key.kind != .absent, key.kind != .null {
-            return node(forKey: key, keyOwner: keyOwner, entity, bytes)
+            return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
         }
         if let owner = place.owner {
             if let slot = entity.keySlot { scratch[slot] = .absent }
@@ -286,15 +286,25 @@ package struct PayloadMapper: Sendable {
         return nil
     }
 
-    /// The node of a key, made if it is new. Nil if the row is of an entity that is no kin of this one.
-    mutating func node(forKey key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes) -> Int? {
-        let (node, isNew) = plan.arena.withUnsafeBufferPointer { arena in
+    /// The node of a key, made if it is new. An id alone says nothing about the entity of the row.
+    mutating func node(
+        forKey key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> (node: Int, isNew: Bool) {
+        plan.arena.withUnsafeBufferPointer { arena in
             plan.rows[entity.tree].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id, TextPool(payload: bytes, arena: arena))
         }
+    }
+
+    /// The node of a record with a key: of the most specific entity that records give it as. Nil if another record has
+    /// it as one that is no kin of this one.
+    private mutating func node(
+        ofRecord key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> Int? {
+        let (node, isNew) = node(forKey: key, keyOwner: keyOwner, entity, bytes)
         let known = Int(plan.rows[entity.tree].nodes[node].entity)
         if isNew || known == entity.id { return node }
-        if model.entity(entity.id, isKindOf: known) {
+        if plan.rows[entity.tree].nodes[node].firstVersion < 0 || model.entity(entity.id, isKindOf: known) {
             plan.rows[entity.tree].setEntity(entity.id, of: node)
         } else if !model.entity(known, isKindOf: entity.id) {
             report(

@@ -63,6 +63,7 @@ extension SyncTransaction {
         let cleared = replaced(link, .first)
         var replacedTargets = replaced(link, .second)
         let isOneToOne = model.links[link].isOneToOne
+        let checksEntities = model.trees[first].hasSubEntities || model.trees[second].hasSubEntities
         if isOneToOne, replacedTargets.sequence.isEmpty {
             replacedTargets = Replaced(count: trees[second].presence.count)
         }
@@ -74,7 +75,11 @@ extension SyncTransaction {
             let standing = standing(assertion)
             if standing == .none { continue }
             let child = Int(assertion.first)
-            guard isPresent(assertion.first, first), isPresent(assertion.second, second) else {
+            guard isPresent(assertion.first, first), isPresent(assertion.second, second),
+                !checksEntities
+                    || (fits(assertion.first, model.links[link].first)
+                        && fits(assertion.second, model.links[link].second))
+            else {
                 if assertion.isByID { pending.note(assertion, link) }
                 continue
             }

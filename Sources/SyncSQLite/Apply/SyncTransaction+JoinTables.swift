@@ -88,10 +88,12 @@ extension SyncTransaction {
     ) -> [Said] {
         var pairs: [Said] = []
         pairs.reserveCapacity(plan.links[link.id].assertions.count)
+        let checksEntities = model.trees[link.first.tree].hasSubEntities || model.trees[link.second.tree].hasSubEntities
         for assertion in plan.links[link.id].assertions {
             let standing = standing(assertion)
             if standing == .none { continue }
-            guard isPresent(assertion.first, link.first.tree), isPresent(assertion.second, link.second.tree)
+            guard isPresent(assertion.first, link.first.tree), isPresent(assertion.second, link.second.tree),
+                !checksEntities || (fits(assertion.first, link.first) && fits(assertion.second, link.second))
             else {
                 if assertion.isByID { pending.note(assertion, link.id) }
                 continue

@@ -85,7 +85,7 @@ extension SyncTransaction {
             let reference = PendingReferences.Reference(
                 owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: Int(trees[tree].entity[Int(owner)]),
                 relationship: relationship.name,
-                targetEntity: Int(plan.rows[targetTree].nodes[Int(target)].entity), target: targetKey)
+                targetEntity: model.links[link].side(end.other).entity, target: targetKey)
             if seen.insert(reference).inserted { wanted.append((reference, Int64(assertion.position))) }
         }
         return wanted

@@ -165,13 +165,12 @@ extension SyncTransaction {
 
     private mutating func meet(_ statement: RawStatement, _ tree: Int, node: Int, entity: Int) {
         let wanted = Int(plan.rows[tree].nodes[node].entity)
-        guard model.entity(entity, isKindOf: wanted) else {
+        if plan.rows[tree].nodes[node].firstVersion >= 0, !model.entity(entity, isKindOf: wanted) {
             trees[tree].refused.insert(Int32(truncatingIfNeeded: node))
             report.add(
                 .entityMismatch, wanted, key: trees[tree].rowKey(node, plan.rows[tree], pool),
                 path: path(of: node, tree),
                 "the stored row is a \(model.entities[entity].name); the record is skipped")
-            return
         }
         trees[tree].presence[node] = .stored
         trees[tree].entity[node] = Int32(truncatingIfNeeded: entity)

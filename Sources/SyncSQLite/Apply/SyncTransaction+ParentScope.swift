@@ -15,6 +15,7 @@ extension SyncTransaction {
             guard try isInScope(row, scope), !listed.contains(row) else { continue }
             if !isMentioned(row), case .foreignKey = layout.links[parent.link] {
                 doomed.insert(row)
+                leftOut[row, default: []].insert(parent.link)
             } else {
                 try unlink(row, from: owner, parent)
             }

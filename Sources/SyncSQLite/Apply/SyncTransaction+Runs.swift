@@ -16,6 +16,7 @@ extension SyncTransaction {
     mutating func leaveOut(_ row: StoredRow, _ link: Int, owner: Int32) {
         guard isPage else {
             unlisted.insert(row)
+            leftOut[row, default: []].insert(link)
             return
         }
         let tree = model.links[link].second.tree
@@ -77,6 +78,7 @@ extension SyncTransaction {
                 report.linksRemoved += 1
             } else {
                 unlisted.insert(left.row)
+                leftOut[left.row, default: []].insert(left.link)
             }
         }
         orphans.formUnion(run?.orphans ?? [])

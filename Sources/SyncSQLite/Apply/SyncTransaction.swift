@@ -31,6 +31,8 @@ struct SyncTransaction {
     var parentRows: [RowKey] = []
     /// Unmentioned rows that a list of objects leaves out: to be deleted.
     var unlisted: Set<StoredRow> = []
+    /// The links through which lists left rows out: gone on the final state, though still stored.
+    var leftOut: [StoredRow: Set<Int>] = [:]
     /// Unmentioned rows that lose links, and which.
     var unlinked: [StoredRow: Set<Int>] = [:]
     /// Rows without a key that lost a link.
@@ -125,6 +127,11 @@ struct SyncTransaction {
     @inline(__always)
     func isPresent(_ node: Int32, _ tree: Int) -> Bool { trees[tree].presence[Int(node)] != .missing }
 
+    /// Whether a row is of the entity that a relationship leads to, where its table has several.
+    func fits(_ node: Int32, _ side: Link.Side) -> Bool {
+        model.entity(Int(trees[side.tree].entity[Int(node)]), isKindOf: side.entity)
+    }
+
     /// The value of a slot, from whichever version of the node counts.
     @inline(__always)
     func staged(_ slot: Int, of node: Int, _ tree: Int) -> Slot {
@@ -157,7 +164,7 @@ struct SyncTransaction {
         guard let parent = plan.parent else { return }
         let entity = model.entities[Int(plan.rows[parent.tree].nodes[parent.node].entity)]
         let found = try storedRow(ofKey: plan.rows[parent.tree].nodes[parent.node].key, entity)
-        guard let found else {
+        guard let found, let row = try identity(of: found), model.entity(row.entity, isKindOf: entity.id) else {
             let key = RowKey(plan.rows[parent.tree].nodes[parent.node].key, pool)
             throw SyncError(
                 .parentNotFound,
