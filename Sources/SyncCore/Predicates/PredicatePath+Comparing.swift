@@ -56,4 +56,9 @@ extension PredicatePath {
     public func like(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
     }
+
+    /// Whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
+    public func matches(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .matches, pattern, ignoringCase: ignoringCase)
+    }
 }
