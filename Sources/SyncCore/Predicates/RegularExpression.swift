@@ -10,8 +10,8 @@ package struct RegularExpression: Sendable, Hashable {
     /// Nil if the pattern is none.
     package init?(_ pattern: String, ignoringCase: Bool) {
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // By itself first: `a)(b` is a pattern only within parentheses.
-        guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil,
+        // By itself first: `a)(b` is a pattern only within parentheses. The empty one is none by itself.
+        guard pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil,
             let whole = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z", options: options)
         else { return nil }
         self.pattern = pattern
