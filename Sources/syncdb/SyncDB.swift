@@ -14,7 +14,9 @@ struct SyncDB: AsyncParsableCommand {
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
             130 interrupted by Ctrl-C.
             """,
-        subcommands: [Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Verify.self])
+        subcommands: [
+            Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Doctor.self, Verify.self,
+        ])
 
     static let _errorPrefix = "error: "
 

@@ -23,6 +23,10 @@ struct HelpTests {
             (["count"], ["--database", "--where"]),
             (["schema", "show"], ["--database", "--model", "--json", "--color"]),
             (["schema", "convert"], ["--output"]),
+            (
+                ["doctor"],
+                ["--entity", "--model", "--database", "--key", "--ndjson", "--max-size", "--json", "--color"]
+            ),
             (["verify"], ["--only", "--verbose", "--json", "--quiet", "--color"]),
         ])
     func options(command: [String], options: [String]) throws {
@@ -38,7 +42,7 @@ struct HelpTests {
     @Test("Every subcommand is listed with what it does")
     func subcommands() throws {
         let help = try Sandbox().syncdb("--help").output
-        for command in ["import", "diff", "export", "query", "count", "schema", "verify"] {
+        for command in ["import", "diff", "export", "query", "count", "schema", "doctor", "verify"] {
             #expect(help.contains("\n  \(command)"))
         }
     }

@@ -92,7 +92,7 @@ extension Array: PredicateArgument where Element: PredicateArgument {
 }
 
 extension StoredValue: PredicateArgument {
-    /// What its value stands for; JSON is refused.
+    /// What its value stands for; JSON its canonical text.
     public var predicateValue: PredicateValue {
         switch self {
         case .null: .null
@@ -104,7 +104,7 @@ extension StoredValue: PredicateArgument {
         case .date(let value): value.predicateValue
         case .uuid(let value): value.predicateValue
         case .binary(let value): value.predicateValue
-        case .json: .refused("a JSON value cannot be compared with; give its canonical text")
+        case .json(let value): String(decoding: CanonicalJSON.bytes(value), as: UTF8.self).predicateValue
         }
     }
 }

@@ -29,9 +29,11 @@ package struct PredicateComparison: Sendable, Hashable {
         case (.between, .list(let bounds)) where bounds.count == 2: nil
         case (.between, _): "BETWEEN needs a list of two values, as in {1, 10}, not \(literal.kind)"
         case (_, .list): "'\(`operator`.rawValue)' needs a single value, not a list; IN takes a list"
-        case (.contains, .text), (.beginsWith, .text), (.endsWith, .text), (.like, .text): nil
-        case (.contains, _), (.beginsWith, _), (.endsWith, _), (.like, _):
-            "\(`operator`.rawValue) needs a text, not \(literal.kind)"
+        case (.matches, .text(let pattern)):
+            RegularExpression(pattern, ignoringCase: ignoresCase) == nil
+                ? "MATCHES needs a regular expression, which '\(pattern)' is not" : nil
+        case (let op, .text) where op.isTextual: nil
+        case (let op, _) where op.isTextual: "\(op.rawValue) needs a text, not \(literal.kind)"
         default: nil
         }
     }

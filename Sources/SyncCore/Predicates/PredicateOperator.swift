@@ -16,11 +16,14 @@ public enum PredicateOperator: String, Sendable, Hashable, CaseIterable {
     /// The whole text matches a pattern in which `*` stands for any text and `?` for one character; a backslash
     /// before one of them takes it literally.
     case like = "LIKE"
+    /// The whole text matches a regular expression, in the syntax of ICU, which is that of `NSRegularExpression`. One
+    /// that backtracks much is as slow here as elsewhere: take none from strangers.
+    case matches = "MATCHES"
 
     /// Whether it looks into text.
     package var isTextual: Bool {
         switch self {
-        case .contains, .beginsWith, .endsWith, .like: true
+        case .contains, .beginsWith, .endsWith, .like, .matches: true
         default: false
         }
     }

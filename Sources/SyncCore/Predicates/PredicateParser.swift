@@ -148,10 +148,8 @@ struct PredicateParser {
     /// The operator, and how it was written.
     private mutating func takeOperator(after path: PredicatePath) throws -> (PredicateOperator, written: String) {
         guard let written = token.keyword ?? token.symbol else { throw expected("an operator after '\(path.name)'") }
-        switch written {
-        case "MATCHES": throw token.place.error("MATCHES is not supported; LIKE takes patterns with * and ?")
-        case "NOT": throw token.place.error("expected an operator, found NOT; NOT stands before the path")
-        default: break
+        if written == "NOT" {
+            throw token.place.error("expected an operator, found NOT; NOT stands before the path")
         }
         let op: PredicateOperator? =
             switch written {

@@ -29,12 +29,24 @@ extension PredicatePath {
         .compare(path, .greaterOrEqual, value)
     }
 
-    /// Equal to one of the values.
-    public func isIn(_ values: [some PredicateArgument]) -> RecordPredicate { .compare(self, .in, values) }
+    /// The same text, whatever its case.
+    public func equals(_ text: String, ignoringCase: Bool) -> RecordPredicate {
+        .compare(self, .equal, text, ignoringCase: ignoringCase)
+    }
+
+    /// Equal to one of the values; ``PredicateValue/null`` among them is no value. Case is for texts.
+    public func isIn(_ values: [some PredicateArgument], ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .in, values, ignoringCase: ignoringCase)
+    }
 
     /// From one value to another, both included.
     public func isBetween(_ first: some PredicateArgument, _ last: some PredicateArgument) -> RecordPredicate {
         .compare(self, .between, PredicateValue.list([first.predicateValue, last.predicateValue]))
+    }
+
+    /// From the first value of a range to its last, both included.
+    public func isBetween(_ range: ClosedRange<some PredicateArgument>) -> RecordPredicate {
+        isBetween(range.lowerBound, range.upperBound)
     }
 
     /// Whether the text contains this one.
@@ -55,5 +67,10 @@ extension PredicatePath {
     /// Whether the whole text matches a pattern with `*` and `?`. See ``PredicateOperator/like``.
     public func like(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
         .compare(self, .like, pattern, ignoringCase: ignoringCase)
+    }
+
+    /// Whether the whole text matches a regular expression. See ``PredicateOperator/matches``.
+    public func matches(_ pattern: String, ignoringCase: Bool = false) -> RecordPredicate {
+        .compare(self, .matches, pattern, ignoringCase: ignoringCase)
     }
 }

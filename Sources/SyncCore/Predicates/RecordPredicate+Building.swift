@@ -27,6 +27,16 @@ extension RecordPredicate {
         }
     }
 
+    /// All of the conditions; with none, every row.
+    public static func allOf(_ conditions: [RecordPredicate]) -> RecordPredicate {
+        conditions.isEmpty ? .all : RecordPredicate(.all(of: conditions.map(\.node)))
+    }
+
+    /// At least one of the conditions; with none, no row.
+    public static func anyOf(_ conditions: [RecordPredicate]) -> RecordPredicate {
+        conditions.isEmpty ? .nothing : RecordPredicate(.any(of: conditions.map(\.node)))
+    }
+
     /// Both conditions.
     public static func && (left: RecordPredicate, right: RecordPredicate) -> RecordPredicate {
         RecordPredicate(.all(of: [left.node, right.node]))

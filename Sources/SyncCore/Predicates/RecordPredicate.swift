@@ -13,6 +13,9 @@ public struct RecordPredicate: Sendable, Hashable {
     /// Holds for every row.
     public static let all = RecordPredicate(.constant(true))
 
+    /// Holds for no row.
+    public static let nothing = RecordPredicate(.constant(false))
+
     /// How deeply conditions may be nested.
     package static let maximumNesting = 100
 

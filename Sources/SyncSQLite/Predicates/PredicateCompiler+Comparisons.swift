@@ -3,85 +3,59 @@ import GRDB
 import SyncCore
 
 extension PredicateCompiler {
-    mutating func compared(_ operand: PredicateOperand, _ comparison: PredicateComparison) throws -> String {
-        try check(operand, comparison)
-        switch (comparison.operator, comparison.literal) {
-        case (.equal, .null): return "\(operand.value) IS NULL"
-        case (.notEqual, .null): return "\(operand.value) IS NOT NULL"
-        case (_, .null): return "0"
-        case (.in, .list(let values)): return try contained(operand, values, comparison)
-        case (_, .list(let bounds)):
-            guard let first = bounds.first, let last = bounds.last else { return "0" }
-            let isAbove = try ordered(operand, ">=", first, comparison)
-            let isBelow = try ordered(operand, "<=", last, comparison)
+    /// - Parameter existence: what is NULL where there is no value, if that is another expression.
+    mutating func compared(
+        _ operand: PredicateOperand, _ comparison: ResolvedComparison, existence: String? = nil
+    ) -> String {
+        let ignoresCase = comparison.ignoresCase
+        switch comparison.test {
+        case .isNull: return "\(existence ?? operand.value) IS NULL"
+        case .isNotNull: return "\(existence ?? operand.value) IS NOT NULL"
+        case .never: return "0"
+        case .equal(let value): return equal(operand, value, ignoresCase)
+        case .notEqual(let value): return "NOT \(equal(operand, value, ignoresCase))"
+        case .isIn(let values, let orNull):
+            let null = orNull ? "\(existence ?? operand.value) IS NULL" : nil
+            return contained(operand, values, or: null, ignoresCase)
+        case .less(let bound): return ordered(operand, "<", bound, ignoresCase)
+        case .lessOrEqual(let bound): return ordered(operand, "<=", bound, ignoresCase)
+        case .greater(let bound): return ordered(operand, ">", bound, ignoresCase)
+        case .greaterOrEqual(let bound): return ordered(operand, ">=", bound, ignoresCase)
+        case .between(let first, let last):
+            let isAbove = ordered(operand, ">=", first, ignoresCase)
+            let isBelow = ordered(operand, "<=", last, ignoresCase)
             return "(\(isAbove) AND \(isBelow))"
-        case (.equal, let literal): return try equal(operand, literal, comparison)
-        case (.notEqual, let literal): return "NOT \(try equal(operand, literal, comparison))"
-        case (let op, .text(let text)) where op.isTextual: return textual(operand, op, text, comparison)
-        case (let op, let literal): return try ordered(operand, op.rawValue, literal, comparison)
+        case .contains(let text), .beginsWith(let text), .endsWith(let text):
+            return part(text, of: operand, comparison)
+        case .like(let pattern):
+            let bytes = ignoresCase ? folded(operand) : bytes(operand)
+            return "ifnull(sync_like(\(bytes), \(bind(Data(pattern.utf8).databaseValue))), 0)"
+        case .matches(let expression):
+            let value = bind(Data(expression.pattern.utf8).databaseValue)
+            return "ifnull(sync_matches(\(bytes(operand)), \(value), \(ignoresCase ? 1 : 0)), 0)"
         }
-    }
-
-    /// Whether the operator suits the type.
-    private func check(_ operand: PredicateOperand, _ comparison: PredicateComparison) throws {
-        let (op, type, name) = (comparison.operator, operand.type, comparison.path.name)
-        let isText = type == .string || type == .url
-        if comparison.literal != .null, !isText, op.isTextual || comparison.ignoresCase {
-            let what = op.isTextual ? op.rawValue : "[c]"
-            throw comparison.pathPlace.error(
-                "\(what) needs a text, and '\(name)' is of type \(type.rawValue)", entity: root.name)
-        }
-        if op.isOrdering, type == .binary || type == .json || type == .transformable {
-            throw comparison.pathPlace.error(
-                "'\(name)' is of type \(type.rawValue), which has no order", entity: root.name)
-        }
-        if type == .transformable, comparison.literal != .null {
-            throw comparison.pathPlace.error(
-                "'\(name)' is transformable: it can only be compared with nil", entity: root.name)
-        }
-    }
-
-    private func columnValue(
-        _ literal: PredicateLiteral, _ operand: PredicateOperand, _ comparison: PredicateComparison
-    ) throws -> DatabaseValue {
-        if let value = literal.columnValue(as: operand.type) { return value }
-        throw mismatch(literal, operand, comparison)
-    }
-
-    private func mismatch(
-        _ literal: PredicateLiteral, _ operand: PredicateOperand, _ comparison: PredicateComparison
-    ) -> SyncError {
-        comparison.valuePlace.error(
-            "'\(comparison.path.name)' is of type \(operand.type.rawValue), which \(literal.kind) is not",
-            entity: root.name)
     }
 
     // MARK: Equality
 
     private mutating func equal(
-        _ operand: PredicateOperand, _ literal: PredicateLiteral, _ comparison: PredicateComparison
-    ) throws -> String {
-        let value = try columnValue(literal, operand, comparison)
+        _ operand: PredicateOperand, _ constant: PredicateConstant, _ ignoresCase: Bool
+    ) -> String {
+        let value = constant.columnValue
         if operand.isLocalKey(value) { return "0" }
-        if comparison.ignoresCase { return "\(folded(operand)) IS \(bind(folded(value)))" }
+        if ignoresCase { return "\(folded(operand)) IS \(bind(bytes(value)))" }
         return "\(operand.stored) IS \(bind(value))"
     }
 
-    mutating func contained(
-        _ operand: PredicateOperand, _ literals: [PredicateLiteral], _ comparison: PredicateComparison
-    ) throws -> String {
-        var values: [DatabaseValue] = []
-        var seen: Set<DatabaseValue> = []
-        for literal in literals where literal != .null {
-            let value = try columnValue(literal, operand, comparison)
-            if operand.isLocalKey(value) { continue }
-            let compared = comparison.ignoresCase ? folded(value) : value
-            if seen.insert(compared).inserted { values.append(compared) }
-        }
-        var alternatives = literals.contains(.null) ? ["\(operand.value) IS NULL"] : []
+    private mutating func contained(
+        _ operand: PredicateOperand, _ constants: [PredicateConstant], or null: String?, _ ignoresCase: Bool
+    ) -> String {
+        let values = constants.map(\.columnValue).filter { !operand.isLocalKey($0) }
+        var alternatives = null.map { [$0] } ?? []
         if !values.isEmpty {
-            let column = comparison.ignoresCase ? folded(operand) : operand.stored
-            alternatives.append(never(operand, column, null: "\(column) IN \(list(values))"))
+            let column = ignoresCase ? folded(operand) : operand.stored
+            let list = list(ignoresCase ? values.map(bytes) : values)
+            alternatives.append(never(operand, column, null: "\(column) IN \(list)"))
         }
         return alternatives.isEmpty ? "0" : "(\(alternatives.joined(separator: " OR ")))"
     }
@@ -109,24 +83,20 @@ extension PredicateCompiler {
     // MARK: Order
 
     private mutating func ordered(
-        _ operand: PredicateOperand, _ op: String, _ literal: PredicateLiteral, _ comparison: PredicateComparison
-    ) throws -> String {
-        if literal == .null { return "0" }
-        if operand.type == .integer { return try orderedInteger(operand, op, literal, comparison) }
-        let value = try columnValue(literal, operand, comparison)
-        if comparison.ignoresCase {
+        _ operand: PredicateOperand, _ op: String, _ bound: PredicateConstant, _ ignoresCase: Bool
+    ) -> String {
+        if operand.type == .integer, case .exact(let number) = bound { return ordered(operand, op, number) }
+        let value = bound.columnValue
+        if ignoresCase {
             let column = folded(operand)
-            return never(operand, column, null: "\(column) \(op) \(bind(folded(value)))")
+            return never(operand, column, null: "\(column) \(op) \(bind(bytes(value)))")
         }
         let collation = operand.type == .decimal ? " COLLATE \(PredicateSQL.decimalCollation.name)" : ""
         return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(value))\(collation)")
     }
 
     /// Integers compare with fractions too, and with numbers beyond 64 bits, without rounding.
-    private mutating func orderedInteger(
-        _ operand: PredicateOperand, _ op: String, _ literal: PredicateLiteral, _ comparison: PredicateComparison
-    ) throws -> String {
-        guard let number = literal.number else { throw mismatch(literal, operand, comparison) }
+    private mutating func ordered(_ operand: PredicateOperand, _ op: String, _ number: ExactNumber) -> String {
         let isBelow = op.hasPrefix("<")
         guard let floor = number.floor else {
             return isBelow == number.isBelowZero ? "0" : "\(operand.value) IS NOT NULL"
@@ -144,29 +114,30 @@ extension PredicateCompiler {
     // MARK: Text
 
     /// Text is looked into as bytes: SQLite's text functions stop at a NUL.
-    private mutating func textual(
-        _ operand: PredicateOperand, _ op: PredicateOperator, _ text: String, _ comparison: PredicateComparison
+    private mutating func part(
+        _ text: String, of operand: PredicateOperand, _ comparison: ResolvedComparison
     ) -> String {
-        let part = Data((comparison.ignoresCase ? CaseFolding.fold(text) : text).utf8)
-        let bytes = comparison.ignoresCase ? folded(operand) : "CAST(\(operand.value) AS BLOB)"
-        if op == .like { return "ifnull(sync_like(\(bytes), \(bind(part.databaseValue))), 0)" }
+        let part = Data(text.utf8)
+        let bytes = comparison.ignoresCase ? folded(operand) : bytes(operand)
         if part.isEmpty { return "\(operand.value) IS NOT NULL" }
         let value = bind(part.databaseValue)
-        return switch op {
+        return switch comparison.test {
         case .beginsWith: "substr(\(bytes), 1, \(part.count)) IS \(value)"
         case .endsWith: "substr(\(bytes), -\(part.count)) IS \(value)"
         default: "ifnull(instr(\(bytes), \(value)) > 0, 0)"
         }
     }
 
+    private func bytes(_ operand: PredicateOperand) -> String { "CAST(\(operand.value) AS BLOB)" }
+
     /// The bytes of folded text. The function gives text, so that an empty one is not taken for NULL.
     private func folded(_ operand: PredicateOperand) -> String {
-        "CAST(sync_fold(CAST(\(operand.value) AS BLOB)) AS BLOB)"
+        "CAST(sync_fold(\(bytes(operand))) AS BLOB)"
     }
 
-    private func folded(_ value: DatabaseValue) -> DatabaseValue {
+    private func bytes(_ value: DatabaseValue) -> DatabaseValue {
         guard case .string(let text) = value.storage else { return value }
-        return Data(CaseFolding.fold(text).utf8).databaseValue
+        return Data(text.utf8).databaseValue
     }
 }
 

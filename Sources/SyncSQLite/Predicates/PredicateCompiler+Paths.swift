@@ -34,20 +34,16 @@ extension PredicateCompiler {
         return (sql, alias)
     }
 
-    /// An attribute or a count at the end of to-one relationships.
-    mutating func operand(
-        _ hops: [CompiledRelationship], _ end: PredicateRoute.End, from entity: CompiledEntity, _ alias: String
+    /// How many rows a to-many relationship leads to.
+    mutating func count(
+        _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
-        switch end {
-        case .attribute(let slot): return attribute(hops, slot, from: entity, alias)
-        case .count(let last):
-            let rows = rows(hops + [last], from: entity, alias)
-            return PredicateOperand("count(*)", .integer) { "(SELECT \($0) \(rows.sql))" }
-        case .relationship(let last): return target(hops, last, from: entity, alias)
-        }
+        let rows = rows(hops + [last], from: entity, alias)
+        return PredicateOperand("count(*)", .integer) { "(SELECT \($0) \(rows.sql))" }
     }
 
-    private mutating func attribute(
+    /// An attribute at the end of to-one relationships.
+    mutating func attribute(
         _ hops: [CompiledRelationship], _ slot: Int, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
         let owner = hops.last.map { model.entities[$0.destination] } ?? entity

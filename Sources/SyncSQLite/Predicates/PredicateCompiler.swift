@@ -41,16 +41,15 @@ struct PredicateCompiler {
 
     /// Negations are brought down to the comparisons, and parentheses stand only where they must: SQLite's parser takes
     /// only so much nesting.
-    mutating func condition(_ node: PredicateNode, negated: Bool = false) throws -> String {
+    mutating func condition(_ node: ResolvedPredicate, negated: Bool = false) -> String {
         switch node {
         case .constant(let value): return value != negated ? "1" : "0"
-        case .invalid(let error, _): throw error
-        case .not(let node): return try condition(node, negated: !negated)
+        case .not(let node): return condition(node, negated: !negated)
         case .comparison(let comparison):
-            let sql = try condition(comparison)
+            let sql = condition(comparison)
             return negated ? "NOT \(sql)" : sql
-        case .and(let nodes): return try joined(nodes, by: negated ? .or : .and, negated)
-        case .or(let nodes): return try joined(nodes, by: negated ? .and : .or, negated)
+        case .and(let nodes): return joined(nodes, by: negated ? .or : .and, negated)
+        case .or(let nodes): return joined(nodes, by: negated ? .and : .or, negated)
         }
     }
 
@@ -61,23 +60,23 @@ struct PredicateCompiler {
 
     /// The most deeply nested part stands first and apart, where it costs the parser least.
     private mutating func joined(
-        _ nodes: [PredicateNode], by connective: Connective, _ negated: Bool
-    ) throws -> String {
+        _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool
+    ) -> String {
         let depths = nodes.map(\.nesting)
         guard let deepest = depths.indices.max(by: { depths[$0] < depths[$1] }), depths[deepest] > 0 else {
-            return chained(try nodes.map { try part($0, of: connective, negated) }, by: connective)
+            return chained(nodes.map { part($0, of: connective, negated) }, by: connective)
         }
-        let first = try part(nodes[deepest], of: connective, negated)
+        let first = part(nodes[deepest], of: connective, negated)
         let rest = nodes.indices.filter { $0 != deepest }.map { nodes[$0] }
-        if rest.count == 1 { return first + connective.rawValue + (try part(rest[0], of: connective, negated)) }
-        return "\(first)\(connective.rawValue)(\(try joined(rest, by: connective, negated)))"
+        if rest.count == 1 { return first + connective.rawValue + (part(rest[0], of: connective, negated)) }
+        return "\(first)\(connective.rawValue)(\(joined(rest, by: connective, negated)))"
     }
 
     /// A part that another connective joins: only an `OR` in an `AND` needs parentheses.
     private mutating func part(
-        _ node: PredicateNode, of connective: Connective, _ negated: Bool
-    ) throws -> String {
-        let sql = try condition(node, negated: negated)
+        _ node: ResolvedPredicate, of connective: Connective, _ negated: Bool
+    ) -> String {
+        let sql = condition(node, negated: negated)
         return connective == .and && node.isAlternative(negated: negated) ? "(\(sql))" : sql
     }
 
@@ -94,101 +93,45 @@ struct PredicateCompiler {
     // MARK: Comparisons
 
     /// In parentheses, or a single term.
-    private mutating func condition(_ comparison: PredicateComparison) throws -> String {
-        let path = comparison.path
-        let route = try PredicateRoute(path, from: root, in: model, at: comparison.pathPlace)
-        if let quantifier = path.quantifier { return try quantified(quantifier, route, comparison) }
-        if let hop = route.hops.first(where: \.isToMany) {
-            throw comparison.pathPlace.error(
-                "'\(hop.name)' leads to many rows: write ANY, ALL or NONE before '\(path.name)'", entity: root.name)
+    private mutating func condition(_ comparison: ResolvedComparison) -> String {
+        guard let many = comparison.many, let last = many.hops.last else {
+            return compared(comparison, from: root, alias)
         }
-        if case .relationship(let last) = route.end, last.isToMany {
-            guard comparison.literal == .null, [.equal, .notEqual].contains(comparison.operator) else {
-                throw comparison.pathPlace.error(
-                    "'\(last.name)' leads to many rows: write ANY, ALL or NONE before '\(path.name)', or compare it "
-                        + "with nil, or its @count", entity: root.name)
-            }
-            let rows = rows(route.hops + [last], from: root, alias)
-            return "\(comparison.operator == .equal ? "NOT " : "")EXISTS (SELECT 1 \(rows.sql))"
-        }
-        return try compared(route.hops, route.end, from: root, alias, comparison)
-    }
-
-    private mutating func quantified(
-        _ quantifier: PredicatePath.Quantifier, _ route: PredicateRoute, _ comparison: PredicateComparison
-    ) throws -> String {
-        var hops = route.hops
-        var end = route.end
-        if case .relationship(let last) = end, last.isToMany {
-            guard !comparison.literal.hasNull else {
-                throw comparison.valuePlace.error(
-                    "rows of '\(last.name)' are never nil; without \(quantifier.rawValue), '\(route.name) == nil' is "
-                        + "true where there are none", entity: root.name)
-            }
-            hops.append(last)
-            end = try keyEnd(of: last, comparison)
-        }
-        guard let last = hops.lastIndex(where: \.isToMany) else {
-            throw comparison.pathPlace.error(
-                "\(quantifier.rawValue) needs a to-many relationship, and '\(route.name)' goes through none",
-                entity: root.name)
-        }
-        let rows = rows(Array(hops[...last]), from: root, alias)
-        let entity = model.entities[hops[last].destination]
-        let inner = try compared(Array(hops[(last + 1)...]), end, from: entity, rows.alias, comparison)
-        let holds = quantifier == .all ? "NOT \(inner)" : inner
-        return "\(quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
+        let rows = rows(many.hops, from: root, alias)
+        let inner = compared(comparison, from: model.entities[last.destination], rows.alias)
+        let holds = many.quantifier == .all ? "NOT \(inner)" : inner
+        return "\(many.quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
     }
 
     /// Compares what to-one relationships lead to, from a row of `entity`.
     private mutating func compared(
-        _ hops: [CompiledRelationship], _ end: PredicateRoute.End, from entity: CompiledEntity, _ alias: String,
-        _ comparison: PredicateComparison
-    ) throws -> String {
-        guard case .relationship(let last) = end else {
-            return try compared(operand(hops, end, from: entity, alias), comparison)
+        _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        let hops = comparison.hops
+        switch comparison.subject {
+        case .attribute(_, let slot): return compared(attribute(hops, slot, from: entity, alias), comparison)
+        case .count(let last): return compared(count(hops, last, from: entity, alias), comparison)
+        case .targets(let last):
+            let rows = rows(hops + [last], from: entity, alias)
+            let isNull = if case .isNull = comparison.test { true } else { false }
+            return "\(isNull ? "NOT " : "")EXISTS (SELECT 1 \(rows.sql))"
+        case .target(let last, nil): return compared(target(hops, last, from: entity, alias), comparison)
+        case .target(let last, let key?):
+            let target = target(hops, last, from: entity, alias)
+            let operand = attribute(hops + [last], key.slot, from: entity, alias)
+            return compared(operand, comparison, existence: target.stored)
         }
-        if comparison.literal == .null {
-            return try compared(target(hops, last, from: entity, alias), comparison)
-        }
-        let key = try operand(hops + [last], keyEnd(of: last, comparison), from: entity, alias)
-        guard comparison.operator == .in, case .list(let values) = comparison.literal, values.contains(.null) else {
-            return try compared(key, comparison)
-        }
-        let hasNone = "\(target(hops, last, from: entity, alias).stored) IS NULL"
-        let isOne = try contained(key, values.filter { $0 != .null }, comparison)
-        return "(\(hasNone) OR \(isOne))"
-    }
-
-    /// A relationship compared with a value stands for the key of its target.
-    private func keyEnd(of hop: CompiledRelationship, _ comparison: PredicateComparison) throws -> PredicateRoute.End {
-        let destination = model.entities[hop.destination]
-        guard let slot = destination.keySlot else {
-            throw comparison.pathPlace.error(
-                "rows of \(destination.name) have no key to compare '\(hop.name)' with", entity: root.name)
-        }
-        return .attribute(slot: slot)
     }
 }
 
-extension PredicateNode {
+extension ResolvedPredicate {
     /// Whether its SQL is joined by `OR`.
     fileprivate func isAlternative(negated: Bool) -> Bool {
         switch self {
         case .or: !negated
         case .and: negated
         case .not(let node): node.isAlternative(negated: !negated)
-        case .comparison, .constant, .invalid: false
-        }
-    }
-}
-
-extension PredicateLiteral {
-    fileprivate var hasNull: Bool {
-        switch self {
-        case .null: true
-        case .list(let values): values.contains(.null)
-        default: false
+        case .comparison, .constant: false
         }
     }
 }

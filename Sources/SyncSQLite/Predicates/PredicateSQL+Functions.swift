@@ -7,6 +7,7 @@ extension PredicateSQL {
     package static func install(in db: Database) {
         db.add(function: foldFunction)
         db.add(function: likeFunction)
+        db.add(function: matchesFunction)
         db.add(collation: decimalCollation)
     }
 
@@ -35,6 +36,13 @@ extension PredicateSQL {
     package static let likeFunction = DatabaseFunction("sync_like", argumentCount: 2, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         return WildcardPattern(pattern).matches(text)
+    }
+
+    /// `sync_matches(utf8, pattern, ignoringCase)`: whether all of the text matches a regular expression.
+    package static let matchesFunction = DatabaseFunction("sync_matches", argumentCount: 3, pure: true) { values in
+        guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
+        let ignoresCase = Bool.fromDatabaseValue(values[2]) ?? false
+        return RegularExpressionCache.shared.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
     }
 
     private static func utf8(_ value: DatabaseValue) -> String? {

@@ -18,7 +18,7 @@ package struct PredicateSQL: Sendable {
         _ predicate: RecordPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String
     ) throws {
         var compiler = PredicateCompiler(layout: layout, root: entity, alias: alias)
-        sql = "(\(try compiler.condition(try predicate.checked())))"
+        sql = "(\(compiler.condition(try predicate.resolved(on: entity, in: layout.model))))"
         arguments = compiler.arguments
         guard arguments.count <= Self.maximumArguments else {
             throw SyncError(

@@ -80,7 +80,7 @@ struct PredicateParserTests {
         ("age BETWEEN {1}", 13, "BETWEEN needs a list of two values"),
         ("age BETWEEN 1 AND 2", 13, "BETWEEN needs a list of two values"),
         ("name CONTAINS 5", 15, "CONTAINS needs a text, not the number 5"),
-        ("name MATCHES 'x.*'", 6, "MATCHES is not supported"),
+        ("name MATCHES 'x['", 14, "MATCHES needs a regular expression, which 'x[' is not"),
         ("name ==[d] 'x'", 9, "expected the option 'c'"),
         ("name NOT IN {1}", 6, "NOT stands before the path"),
         ("tags.@max.id == 1", 6, "expected @count, the only operator for collections, found '@max'"),

@@ -36,6 +36,8 @@ struct PredicateSQLLimitTests {
         ("meta > 1", 1, "no order"),
         ("meta CONTAINS 'x'", 1, "CONTAINS needs a text, and 'meta' is of type json"),
         ("age ==[c] 1", 1, "[c] needs a text"),
+        ("meta == 'red'", 9, "'meta' is of type json, which a text is not"),
+        ("age MATCHES '1'", 1, "MATCHES needs a text, and 'age' is of type integer"),
         ("age LIKE '1*'", 1, "LIKE needs a text, and 'age' is of type integer"),
         ("secret == 's'", 1, "transformable: it can only be compared with nil"),
         ("tags.id == 1", 1, "'tags' leads to many rows: write ANY, ALL or NONE before 'tags.id'"),

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SyncSQLite
+@testable import SyncCore
 
 @Suite("Text in conditions")
 struct PredicateTextMatchingTests {

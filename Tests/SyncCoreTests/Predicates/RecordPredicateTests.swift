@@ -41,7 +41,8 @@ struct RecordPredicateTests {
             "age ==", .where("age == %@"), .where("age == 1", 2), .where("%K == 1", 5), .where("a == %@", Double.nan),
             .where("a == %@", Decimal.nan), .where("a == %@", Date(timeIntervalSince1970: 1e12)),
             .where("a IN {%@}", [1]), .attribute("a").contains("x") && .attribute("") == 1,
-            !(.compare(.init("a"), .between, 5)), .attribute("tags.@max") == 1,
+            !(.compare(.init("a"), .between, 5)), .attribute("a").matches("("), .attribute("a").matches("a)(b"),
+            .attribute("tags.@max") == 1,
             .where("a == %@", PredicateValue.list([.list([])])), .where("%K == 1", "a..b"),
         ]
         for predicate in wrong {
@@ -64,6 +65,16 @@ struct RecordPredicateTests {
             (.attribute("a").beginsWith("x", ignoringCase: true), "a BEGINSWITH[c] 'x'"),
             (.attribute("a").endsWith("x") && .attribute("a").like("x*"), "a ENDSWITH 'x' AND a LIKE 'x*'"),
             (.compare(.attribute("a"), .equal, "x", ignoringCase: true), "a ==[c] 'x'"),
+            (.attribute("a").matches("x.*", ignoringCase: true), "a MATCHES[c] 'x.*'"),
+            (.attribute("a").equals("x", ignoringCase: true), "a ==[c] 'x'"),
+            (.attribute("a").isIn(["x"], ignoringCase: true), "a IN[c] {'x'}"),
+            (.attribute("a").isIn([PredicateValue.null]), "a IN {nil}"),
+            (.attribute("a").isBetween(1...2), "a BETWEEN {1, 2}"),
+            (.allOf([.attribute("a") == 1, .attribute("b") == 2]), "a == 1 AND b == 2"),
+            (.anyOf([.attribute("a") == 1, .attribute("b") == 2]), "a == 1 OR b == 2"),
+            (.allOf([.attribute("a") == 1]), "a == 1"),
+            (.allOf([]), "TRUEPREDICATE"), (.anyOf([]), "FALSEPREDICATE"),
+            (.attribute("a") == StoredValue.json(["b": [1], "a": 2]), "a == '{\"a\":2,\"b\":[1]}'"),
             (.all, "TRUEPREDICATE"),
         ]
         for (predicate, text) in cases {

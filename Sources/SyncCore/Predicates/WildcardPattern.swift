@@ -1,7 +1,7 @@
 /// A pattern in which `*` stands for any text and `?` for one character; a backslash before one of them, or before
 /// another backslash, takes it literally.
-struct WildcardPattern {
-    private enum Part: Equatable {
+package struct WildcardPattern: Sendable, Hashable {
+    private enum Part: Hashable {
         case character(Character)
         case anyCharacter
         case anyText
@@ -9,7 +9,7 @@ struct WildcardPattern {
 
     private let parts: [Part]
 
-    init(_ pattern: String) {
+    package init(_ pattern: String) {
         var parts: [Part] = []
         var rest = pattern[...]
         while let character = rest.popFirst() {
@@ -26,7 +26,7 @@ struct WildcardPattern {
     }
 
     /// Whether all of the text matches. Goes back only to the last `*`: at most the product of the lengths.
-    func matches(_ text: String) -> Bool {
+    package func matches(_ text: String) -> Bool {
         let characters = Array(text)
         var (part, place) = (0, 0)
         var retry: (part: Int, place: Int)?

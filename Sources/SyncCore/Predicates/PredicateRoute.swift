@@ -1,5 +1,3 @@
-import SyncCore
-
 /// A path with its names resolved.
 struct PredicateRoute {
     enum End {

@@ -1,0 +1,47 @@
+/// Finds JSON keys that several attributes or relationships of an entity answer to.
+struct NameExamination {
+    private let model: CompiledModel
+
+    init(_ model: CompiledModel) { self.model = model }
+
+    var findings: [Finding] { model.entities.flatMap(findings(in:)) }
+
+    private func findings(in entity: CompiledEntity) -> [Finding] {
+        var claims: [(key: String, owners: [String])] = []
+        for (name, keys) in owners(in: entity) {
+            for key in keys {
+                if let place = claims.firstIndex(where: { $0.key == key }) {
+                    if !claims[place].owners.contains(name) { claims[place].owners.append(name) }
+                } else {
+                    claims.append((key, [name]))
+                }
+            }
+        }
+        var reported: Set<[String]> = []
+        return claims.compactMap { key, owners in
+            guard owners.count > 1, reported.insert(owners).inserted else { return nil }
+            let names = owners.joined(separator: " and ")
+            return Finding(
+                .ambiguousName, entity: entity.name, path: "entities.\(entity.name)",
+                message: "the JSON key '\(key)' is a name of \(names)",
+                advice: "rename one of them, or give one a remoteKey that the other does not answer to")
+        }
+    }
+
+    /// Every attribute and relationship with the keys it is read from.
+    private func owners(in entity: CompiledEntity) -> [(String, [String])] {
+        let attributes = entity.slots.map { model.trees[entity.tree].attributes[$0] }.map { attribute in
+            (
+                attribute.name,
+                [attribute.remoteKey, attribute.name, Inflection.snakeCase(attribute.name)].compactMap(\.self)
+            )
+        }
+        let relationships = entity.relationships.map { hop in
+            (
+                hop.name,
+                AttributeNaming.objectKeys(for: hop.relationship) + AttributeNaming.idKeys(for: hop.relationship)
+            )
+        }
+        return attributes + relationships
+    }
+}

@@ -1,0 +1,46 @@
+public import SyncCore
+
+extension DataStack {
+    /// What is wrong with the store, or worth a look: rows without a value they require, references that wait for their
+    /// rows, what SQLite finds damaged, and what the model leaves open.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure`.
+    public func examine() async throws -> Examination {
+        let damage = try await damage().map {
+            Finding(
+                .damage, entity: nil, path: nil, message: $0,
+                advice: "restore a copy, or make a new database and import again")
+        }
+        let waiting = try await unresolvedReferences().map { reference in
+            Finding(
+                .unresolvedReference, entity: reference.entity, path: nil,
+                message: "\(reference.entity) \(reference.key) names \(reference.target) as its "
+                    + "\(reference.relationship), which is not stored",
+                advice: "sync the row it names; the link waits for it")
+        }
+        return Examination(of: model).adding(damage + (try await missingValues()) + waiting)
+    }
+
+    /// Keys are left out: a local one reads as nil.
+    private func missingValues() async throws -> [Finding] {
+        var findings: [Finding] = []
+        for entity in model.compiled.entities {
+            let attributes = entity.slots.filter { $0 != entity.keySlot }
+                .map { model.compiled.trees[entity.tree].attributes[$0] }
+            let required =
+                attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }
+                + entity.relationships.filter { !$0.relationship.isOptional }.map { ($0.name, "relationships") }
+            for (name, group) in required {
+                let count = try await count(entity.name, where: .attribute(name) == nil)
+                guard count > 0 else { continue }
+                findings.append(
+                    Finding(
+                        .requiredValueMissing, entity: entity.name, path: "entities.\(entity.name).\(group).\(name)",
+                        message: "\(count) \(entity.name) row\(count == 1 ? " has" : "s have") no \(name), "
+                            + "which is not optional",
+                        advice: "sync rows that have it, or make it optional", count: count))
+            }
+        }
+        return findings
+    }
+}

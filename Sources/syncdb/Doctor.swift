@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb doctor`: what is wrong with a payload or a database, and what to change.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Say what is wrong with a payload or a database, where, and what to change. Writes nothing.",
+        discussion: """
+            With a payload: keys that nothing takes, values that do not fit, records without a key, attributes never \
+            given, keys of another type, references to rows that are not there. Without one: rows that lack what they \
+            require, references that wait, damage. Either way: ambiguous names and missing inverses of the model.
+
+            Exit codes: 0 nothing is lost (there may be notes), 1 something is: unmappedKey, valueDoesNotFit, \
+            recordWithoutKey, shapeDoesNotFit, requiredValueMissing, entityMismatch, conflictingKeys or damage.
+
+            Examples:
+              syncdb doctor users.json --entity User --model model.json
+              syncdb doctor --database app.sqlite
+            """)
+
+    @Argument(
+        help: "The JSON: a .json or .ndjson file, either also packed as .gz, or - for standard input.",
+        completion: Completions.payload)
+    var file: String?
+
+    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
+    var entity: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The model, if there is no database: a schema file or a Core Data model.", valueName: "file"),
+        completion: Completions.model)
+    var model: String?
+
+    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
+    var database: String?
+
+    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    var key: String?
+
+    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    var ndjson = false
+
+    @Option(help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
+    var maxSize: ByteCount = .standard
+
+    @Flag(help: "Print the findings as JSON.")
+    var json = false
+
+    @OptionGroup var color: ColorOptions
+
+    func validate() throws {
+        if (model == nil) == (database == nil) { throw ValidationError("give either --model or --database") }
+        if file != nil, entity == nil { throw ValidationError("--entity must say what the records are") }
+        if file == nil, entity != nil || key != nil || ndjson {
+            throw ValidationError("--entity, --key and --ndjson are about a payload, and none is given")
+        }
+        if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
+            throw ValidationError("--key '\(key)' has an empty part")
+        }
+    }
+
+    func run() async throws {
+        let examination = try await examination()
+        let printer = FindingPrinter(examination: examination, style: color.style)
+        Terminal.write(json ? try printer.json() : printer.text)
+        if examination.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
+    }
+
+    private func examination() async throws -> Examination {
+        guard let file, let entity else {
+            guard let database else { return Examination(of: try Model.file(model ?? "")) }
+            return try await DataStack.existing(at: database).examine()
+        }
+        let source = PayloadSource(file)
+        var options = SyncOptions()
+        options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
+        options.form = ndjson || source.isNDJSON ? .ndjson : .json
+        let data = try source.read(unpackingTo: maxSize) { _, _ in }
+        return try await Sync.examine(data, inEntity: entity, stack: try stack(), options: options)
+    }
+
+    private func stack() throws -> DataStack {
+        if let model { return try .inMemory(Model.file(model)) }
+        return try .existing(at: database ?? "")
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("doctor")
+struct DoctorTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func examine(_ payload: String, _ more: String...) throws -> Program.Run {
+        try sandbox.run(["doctor", "-", "--entity", "User", "--model", Sandbox.model] + more, input: payload)
+    }
+
+    private func findings(_ payload: String) throws -> [Finding] {
+        struct Form: Decodable {
+            let findings: [Finding]
+            let losesData: Bool
+        }
+        let run = try examine(payload, "--json")
+        let form = try JSONDecoder().decode(Form.self, from: Data(run.output.utf8))
+        #expect(run.status == (form.losesData ? 1 : 0))
+        return form.findings
+    }
+
+    static let losses: [(String, Finding.Kind, String, String, Int)] = [
+        (
+            #"[{"id": 1, "notes": [{"id": 2}, {"id": 3, "txt": "a"}, {"id": 4, "txt": "b"}]}]"#, .unmappedKey,
+            "[0].notes[1].txt", "did you mean 'text'", 2
+        ),
+        (#"[{"id": 1, "contact": {"fax": 1}}]"#, .unmappedKey, "[0].contact.fax", "add an attribute", 1),
+        (#"[{"id": 1}, {"id": 2, "age": "old"}]"#, .valueDoesNotFit, "[1].age", "change the attribute's type", 1),
+        (#"[{"id": 1}, {"first_name": "A"}]"#, .recordWithoutKey, "[1]", "remoteKey", 1),
+        (#"[{"id": 1, "company": [1, 2]}]"#, .shapeDoesNotFit, "[0].company", "many", 1),
+        (#"[{"id": 1, "firstName": "A", "first_name": "B"}]"#, .conflictingKeys, "[0].first_name", "remoteKey", 1),
+    ]
+
+    @Test("What loses data is found where it first stands, and the exit code says so", arguments: losses)
+    func loss(payload: String, kind: Finding.Kind, path: String, advice: String, count: Int) throws {
+        let finding = try #require(try findings(payload).first { $0.kind == kind })
+        #expect(finding.path == path)
+        #expect(finding.advice.contains(advice), "\(finding.advice)")
+        #expect(finding.count == count)
+        #expect(try findings(payload).filter { $0.kind.losesData }.count == 1)
+    }
+
+    @Test("Notes do not change the exit code")
+    func notes() throws {
+        let found = try findings(#"{"id": "7", "company_id": 9, "tag_ids": ["4"]}"#)
+        #expect(found.allSatisfy { !$0.kind.losesData })
+        let keys = found.filter { $0.kind == .keyOfAnotherType }
+        #expect(keys.map(\.path) == ["[0].id", "[0].tag_ids[0]"])
+        let waiting = found.filter { $0.kind == .unresolvedReference }
+        #expect(waiting.map(\.path) == ["[0].company_id", "[0].tag_ids[0]"])
+        let unseen = found.filter { $0.kind == .attributeNeverSeen }.compactMap(\.path)
+        #expect(unseen.contains("entities.User.attributes.email"))
+        #expect(!unseen.contains("entities.User.attributes.id"))
+    }
+
+    @Test("The sample loses nothing; people read the findings by kind")
+    func sample() throws {
+        let sound = try sandbox.syncdb("doctor", Sandbox.day1, "--entity", "User", "--model", Sandbox.model)
+        #expect(sound.status == 0, "\(sound.output)\(sound.errors)")
+        let run = try examine(#"[{"id": 1, "fist_name": "A"}]"#)
+        #expect(run.status == 1)
+        #expect(run.errors == "")
+        #expect(
+            run.output.hasPrefix(
+                """
+                Keys that nothing takes
+                  [0].fist_name: nothing in User takes the key 'fist_name'
+                      did you mean 'firstName'? If so, give it the remoteKey 'fist_name'
+
+                """))
+        #expect(run.output.contains("1 finding loses data, "))
+        #expect(try sandbox.files == [])
+    }
+
+    @Test("Records below a key, and one a line, are found")
+    func layouts() throws {
+        let below = try examine(#"{"data": [{"id": 1, "x": 1}]}"#, "--key", "data")
+        #expect(below.output.contains("[0].x: "))
+        let lines = try examine("{\"id\": 1}\n{\"id\": 2, \"x\": 1}\n", "--ndjson")
+        #expect(lines.output.contains("[1].x: "))
+    }
+
+    @Test("A database: rows that lack what they require and references that wait")
+    func database() throws {
+        let model = try sandbox.file(
+            "model.json",
+            """
+            {"entities": {
+              "Note": {"attributes": {"id": "integer"}, "relationships": {"user": {"entity": "User", "optional": false}}},
+              "User": {"attributes": {"id": "integer"}}}}
+            """)
+        let made = try sandbox.syncdb(
+            "import", "-", "--entity", "Note", "--model", model, "--database", "app.sqlite",
+            input: #"[{"id": 1, "user_id": 6}, {"id": 2}]"#)
+        #expect(made.status == 0, "\(made.errors)")
+        let before = try sandbox.databaseBytes()
+        let run = try sandbox.syncdb("doctor", "--database", "app.sqlite")
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.output.contains("entities.Note.relationships.user: 2 Note rows have no user"))
+        #expect(run.output.contains("Note 1 names 6 as its user, which is not stored"))
+        #expect(try sandbox.databaseBytes() == before)
+        let payload = try sandbox.syncdb(
+            "doctor", "-", "--entity", "User", "--database", "app.sqlite", input: #"[{"id": 6}]"#)
+        #expect(payload.status == 0, "\(payload.output)\(payload.errors)")
+        #expect(try sandbox.databaseBytes() == before)
+    }
+
+    @Test("A model alone: names that clash and inverses left open")
+    func model() throws {
+        let model = try sandbox.file(
+            "model.json",
+            """
+            {"entities": {
+              "Note": {"attributes": {"id": "integer", "userID": "integer", "owner": {"type": "integer", "remoteKey": "user_id"}}, "relationships": {
+                "author": {"entity": "User"}, "reader": {"entity": "User"}}},
+              "User": {"attributes": {"id": "integer"}, "relationships": {"notes": {"entity": "Note", "many": true}}}}}
+            """)
+        let run = try sandbox.syncdb("doctor", "--model", model)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("the JSON key 'user_id' is a name of userID and owner"), "\(run.output)")
+        #expect(run.output.contains("User.notes names no inverse, and Note.author or Note.reader could be it"))
+    }
+
+    @Test(
+        "What makes no sense is wrong usage",
+        arguments: [
+            ["doctor"], ["doctor", "x.json", "--model", "m.json"], ["doctor", "--database", "a", "--entity", "User"],
+            ["doctor", "--database", "a", "--model", "b"],
+        ])
+    func usage(arguments: [String]) throws {
+        #expect(try sandbox.run(arguments).status == 2)
+    }
+}
