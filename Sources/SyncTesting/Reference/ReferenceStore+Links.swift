@@ -40,8 +40,15 @@ extension ReferenceStore {
             .removeAll { $0 == owner }
     }
 
+    /// The rows whose order the last list says.
+    func orderedTargets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
+        let present = targets(of: row, relationship)
+        return (listed[place(row, relationship)] ?? []).filter(present.contains)
+    }
+
     /// Puts the listed targets first, in the order of the list.
     mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceRow.ID]) {
+        if relationship.isOrdered { self.listed[place(owner, relationship)] = list }
         let present = targets(of: owner, relationship)
         let listed = list.filter(present.contains)
         targets[place(owner, relationship)] = listed + present.filter { !listed.contains($0) }
@@ -51,6 +58,7 @@ extension ReferenceStore {
     mutating func remove(_ id: ReferenceRow.ID) {
         rows[id] = nil
         pending.removeAll { $0.place.row == id }
+        listed = listed.filter { $0.key.row != id }
         targets = targets.filter { $0.key.row != id }.mapValues { $0.filter { $0 != id } }
     }
 }

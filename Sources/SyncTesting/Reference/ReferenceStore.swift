@@ -11,6 +11,8 @@ public struct ReferenceStore: Sendable {
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
     /// What each row is linked with, by link end, in order.
     var targets: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// The rows that the last list of an ordered relationship named, in its order. Others come after them.
+    var listed: [ReferencePlace: [ReferenceRow.ID]] = [:]
     /// References to rows that are not there yet, in payload order.
     var pending: [ReferencePending] = []
     private var lastID = 0

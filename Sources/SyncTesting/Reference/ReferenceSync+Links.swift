@@ -9,6 +9,9 @@ extension ReferenceSync {
         }
         linkArrived()
         for (row, statement) in statements { apply(statement, of: row) }
+        for (row, statement) in statements where statement.relationship.isOrdered {
+            store.order(row, statement.relationship, as: listed(statement).uniqued())
+        }
     }
 
     private mutating func linkArrived() {
@@ -64,6 +67,15 @@ extension ReferenceSync {
         for id in linked { store.link(row, relationship, id) }
         if relationship.isToMany { store.order(row, relationship, as: listed.uniqued()) }
         for key in missing { wait(row, relationship, for: key, in: statement) }
+    }
+
+    private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+        statement.targets.compactMap { target in
+            switch target {
+            case .row(let id, _): id
+            case .key(let key): row(key, statement.relationship)
+            }
+        }
     }
 
     private mutating func wait(

@@ -35,6 +35,8 @@ struct ReferenceSync {
     var mentionedKeys: Set<Refusal> = []
     /// The rows without a key that an owner has, by position.
     var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// By way back of the record at hand, the owner that the record stands in.
+    var owners: [ReferencePlace: ReferenceRow.ID] = [:]
     /// Rows that a list of objects left out.
     var dropped: [ReferenceRow.ID] = []
     var misfits: [String] = []
@@ -85,6 +87,9 @@ struct ReferenceSync {
 
     /// The row that an owner has at this place, for a record without a key; nil if such a record cannot be read.
     private mutating func slot(_ entity: CompiledEntity, _ context: Context) -> (row: ReferenceRow.ID?, Void)? {
+        if case .toOne(let row, let relationship) = context, let owner = owners[store.place(row, relationship)] {
+            return (owner, ())
+        }
         guard let place = context.place(in: store) else { return nil }
         let position: Int
         switch context {
@@ -121,8 +126,11 @@ struct ReferenceSync {
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceMention.Statement] {
         reading.statements.compactMap { relationship, said in
+            let isWayBack = isWayBack(relationship, context)
+            if isWayBack { owners[store.place(row, relationship)] = context.owner }
             var statement = statement(of: row, relationship, said, at: "\(path).\(relationship.name)")
-            statement?.isOverruled = isWayBack(relationship, context)
+            if isWayBack { owners[store.place(row, relationship)] = nil }
+            statement?.isOverruled = isWayBack
             return statement
         }
     }
@@ -190,6 +198,13 @@ extension ReferenceSync.Context {
         switch self {
         case .root: nil
         case .child(_, let relationship), .toOne(_, let relationship), .toMany(_, let relationship, _): relationship
+        }
+    }
+
+    var owner: ReferenceRow.ID? {
+        switch self {
+        case .root: nil
+        case .child(let row, _), .toOne(let row, _), .toMany(let row, _, _): row
         }
     }
 

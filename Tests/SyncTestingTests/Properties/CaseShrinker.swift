@@ -87,7 +87,8 @@ enum CaseShrinker {
                     }
                 }
         case .object(let members):
-            return members.indices.map { index in
+            // Without its key a record would mean another row.
+            return members.indices.filter { members[$0].key != "id" }.map { index in
                 var fewer = members
                 fewer.remove(at: index)
                 return .object(fewer)

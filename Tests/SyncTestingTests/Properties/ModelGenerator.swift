@@ -74,17 +74,23 @@ struct ModelGenerator {
                 deleteRule: rule()))
     }
 
+    /// Keyless rows go with their owner, so that nothing is there to deny.
+    private mutating func keylessRule() -> DeleteRule {
+        let rule = rule()
+        return rule == .deny ? .cascade : rule
+    }
+
     private mutating func isOrdered() -> Bool { kinds.contains(.ordered) && random.chance(30) }
 
     private mutating func addKeyless(_ count: Int) {
         entities.append(Entity("Box", attributes: [Attribute("label", .string), Attribute("size", .integer)]))
         let owner = random.below(count)
         switch random.below(3) {
-        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: rule()))
+        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: keylessRule()))
         case 1: entities[owner].relationships.append(Relationship("boxes", to: "Box", many: true))
         default:
             entities[owner].relationships.append(
-                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: rule()))
+                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: keylessRule()))
             entities[entities.count - 1].relationships.append(
                 Relationship("owner", to: entities[owner].name, inverse: "boxes"))
         }

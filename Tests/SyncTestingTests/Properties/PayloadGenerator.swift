@@ -7,9 +7,8 @@ struct PayloadGenerator {
     private let model: Model
     private let kinds: PropertyKinds
     /// Whether every row is named once only.
-    private let namesOnce: Bool
-    /// Whether a row may be given as an object only once.
-    private var givesOnce = false
+    private let alwaysNamesOnce: Bool
+    private var namesOnce = false
     private var named: Set<String> = []
     private var given: Set<String> = []
 
@@ -17,7 +16,7 @@ struct PayloadGenerator {
         self.random = SplitMix64(seed: random.next())
         self.model = model
         self.kinds = kinds
-        self.namesOnce = namesOnce
+        alwaysNamesOnce = namesOnce
     }
 
     private var keyed: [CompiledEntity] { model.compiled.entities.filter { $0.keySlot != nil } }
@@ -30,7 +29,7 @@ struct PayloadGenerator {
         if kinds.contains(.operations), random.chance(30) {
             step.operations = SyncOperations(rawValue: 1 + random.below(63))
         }
-        givesOnce = step.operations != .all && !kinds.contains(.contradictions)
+        namesOnce = alwaysNamesOnce || step.operations != .all && !kinds.contains(.contradictions)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
             step.predicate = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
@@ -62,7 +61,7 @@ struct PayloadGenerator {
         var isFirst = true
         if entity.keySlot != nil {
             if kinds.contains(.misfits), depth == 0, !namesOnce, random.chance(2) { return ["name": "keyless"] }
-            guard let number = number(entity, asObject: true) else { return nil }
+            guard let number = number(entity) else { return nil }
             isFirst = given.insert(name(number, entity)).inserted
             members.append(.init("id", key(number, of: entity)))
         }
@@ -117,14 +116,13 @@ struct PayloadGenerator {
     private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.tree) \(number)" }
 
     /// A number of a key that may be used (again).
-    private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
+    private mutating func number(_ entity: CompiledEntity) -> Int? {
         let number = random.below(namesOnce ? 12 : 5)
-        if namesOnce { return named.insert(name(number, entity)).inserted ? number : nil }
-        return asObject && givesOnce && given.contains(name(number, entity)) ? nil : number
+        return !namesOnce || named.insert(name(number, entity)).inserted ? number : nil
     }
 
     private mutating func id(_ entity: CompiledEntity) -> JSONValue? {
-        number(entity, asObject: false).map { key($0, of: entity) }
+        number(entity).map { key($0, of: entity) }
     }
 
     private mutating func key(_ number: Int, of entity: CompiledEntity) -> JSONValue {

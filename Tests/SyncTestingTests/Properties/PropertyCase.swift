@@ -24,7 +24,8 @@ struct PropertyCase: Sendable {
 extension PropertyCase: CustomStringConvertible {
     var description: String {
         let schema = String(decoding: model.schemaFile(), as: UTF8.self)
-        return schema + steps.map(\.description).joined(separator: "\n")
+        let line = schema.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+        return line + "\n" + steps.map(\.description).joined(separator: "\n")
     }
 }
 
