@@ -1,0 +1,146 @@
+import SyncCore
+
+/// The arguments of a sync, checked.
+struct ReferenceCall {
+    private let records: [JSONValue]
+    private let entity: CompiledEntity
+    private let predicate: RecordPredicate?
+    private let parent: (row: ReferenceRow.ID, relationship: CompiledRelationship)?
+    private let operations: SyncOperations
+    private let options: SyncOptions
+
+    init(
+        _ store: ReferenceStore, _ json: JSONValue, _ name: String, predicate: RecordPredicate?,
+        parent: (entity: String, id: JSONValue)?, relationship: String?, operations: SyncOperations,
+        options: SyncOptions
+    ) throws {
+        let compiled = store.model.compiled
+        entity = try compiled.entity(named: name)
+        guard entity.keySlot != nil else { throw SyncError(.keylessEntity, "it has no key", entity: name) }
+        switch json {
+        case .array(let elements): records = elements
+        case .object: records = [json]
+        default: throw SyncError(.recordExpected, "an array of records is expected", entity: name)
+        }
+        for record in records {
+            guard case .object = record else { throw SyncError(.recordExpected, "a record is expected", entity: name) }
+        }
+        self.predicate = predicate
+        self.operations = operations
+        self.options = options
+        guard let parent else {
+            self.parent = nil
+            return
+        }
+        let owner = try compiled.entity(named: parent.entity)
+        let relationship = try Self.relationship(relationship, from: owner, to: entity, compiled)
+        guard let slot = owner.keySlot,
+            let key = Coercion.storedValue(parent.id, as: compiled.trees[owner.tree].attributes[slot].type),
+            let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
+        else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
+        self.parent = (row, relationship)
+    }
+
+    private static func relationship(
+        _ name: String?, from owner: CompiledEntity, to entity: CompiledEntity, _ model: CompiledModel
+    ) throws -> CompiledRelationship {
+        if let name {
+            guard let found = owner.relationship(named: name) else {
+                throw SyncError(.unknownRelationship, "there is no '\(name)'", entity: owner.name)
+            }
+            return found
+        }
+        let candidates = owner.relationships.filter { model.entity(entity.id, isKindOf: $0.destination) }
+        guard let found = candidates.first else {
+            throw SyncError(.unknownRelationship, "none leads to \(entity.name)", entity: owner.name)
+        }
+        guard candidates.count == 1 else {
+            let names = candidates.map(\.name).joined(separator: ", ")
+            throw SyncError(.ambiguousRelationship, names, entity: owner.name)
+        }
+        return found
+    }
+
+    // MARK: Running
+
+    /// Stores and links the records.
+    func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
+        var counts = SyncResult.RootCounts()
+        var mentions: [ReferenceMention] = []
+        var skipped: [ReferenceRow.ID] = []
+        for (index, record) in records.enumerated() {
+            sync.noteMentions(in: record, as: entity)
+            let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
+            switch sync.mention(record, as: entity, at: "[\(index)]", context) {
+            case .mention(let mention):
+                mentions.append(mention)
+                if sync.isNew(mention.row) { counts.inserted += 1 } else { counts.matched += 1 }
+            case .skipped(let id): if let id { skipped.append(id) }
+            case .unreadable: break
+            }
+        }
+        if let parent {
+            sync.touched.insert(parent.row)
+            var list = ReferenceMention.Statement(relationship: parent.relationship)
+            list.targets = mentions.map { .row($0.row, links: true) }
+            list.removes = deletesUnlisted
+            list.inner = mentions
+            list.targets += skipped.map { .row($0, links: false) }
+            mentions = [ReferenceMention(row: parent.row, statements: [list])]
+        }
+        sync.link(mentions)
+        return counts
+    }
+
+    /// A list in which no record could be read deletes nothing.
+    private var deletesUnlisted: Bool {
+        guard operations.contains(.delete), case .snapshot = options.payload else { return false }
+        return true
+    }
+
+    func delete(_ sync: inout ReferenceSync) throws -> Int {
+        let before = sync.before
+        let canRead = records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
+        guard deletesUnlisted, canRead else { return try sync.delete { _ in [] } }
+        return try sync.delete { store in
+            var rows = store.rows(of: entity)
+            if let parent {
+                guard store.hasOneOwner(parent.relationship) else { return [] }
+                rows = before.targets(of: parent.row, parent.relationship).filter { store.rows[$0] != nil }
+            } else if predicate == nil, options.scope == .automatic, let roots = entity.rootScope {
+                rows = rows.filter { store.targets(of: $0, roots).isEmpty }
+            }
+            guard let predicate else { return rows }
+            return try rows.filter { try store.matches($0, predicate) }
+        }
+    }
+}
+
+extension ReferenceSync {
+    /// Every key that stands anywhere in a record, whatever becomes of it.
+    mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity) {
+        let reading = ReferenceReading(record, as: entity, of: model)
+        if let name = store.keyName(of: entity), let key = reading.values[name] {
+            mentionedKeys.insert(.key(owner: entity.keyOwner, key))
+        }
+        for (relationship, said) in reading.statements {
+            let destination = model.compiled.entities[relationship.destination]
+            switch said {
+            case .null, .nothing: break
+            case .object(let record): noteMentions(in: record, as: destination)
+            case .objects(let records): for record in records { noteMentions(in: record, as: destination) }
+            case .id(let id): note(id, destination)
+            case .ids(let ids): for id in ids { note(id, destination) }
+            }
+        }
+    }
+
+    private mutating func note(_ id: JSONValue, _ entity: CompiledEntity) {
+        if let key = key(id, of: entity) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
+    }
+
+    func isReadable(_ record: JSONValue, as entity: CompiledEntity) -> Bool {
+        guard let name = store.keyName(of: entity) else { return false }
+        return ReferenceReading(record, as: entity, of: model).values[name]?.isNull == false
+    }
+}

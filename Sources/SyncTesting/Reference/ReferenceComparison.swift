@@ -1,0 +1,136 @@
+import SyncCore
+public import SyncSQLite
+
+/// Compares a store with the reference row by row, link by link, orders too.
+public enum ReferenceComparison {
+    /// What differs, in words; empty if both are the same.
+    ///
+    /// Rows are paired by their keys. Rows without one are paired by the row that points to them, in their order there.
+    public static func differences(_ reference: ReferenceStore, _ stack: DataStack) throws -> [String] {
+        var pairing = RowPairing(reference, stack)
+        try pairing.pair()
+        return pairing.differences
+    }
+}
+
+/// Finds which row of the reference is which record of the store.
+private struct RowPairing {
+    private let reference: ReferenceStore
+    private let stack: DataStack
+    private(set) var differences: [String] = []
+    private var pairs: [ReferenceRow.ID: Record] = [:]
+    private var rowOf: [RecordPlace: ReferenceRow.ID] = [:]
+
+    init(_ reference: ReferenceStore, _ stack: DataStack) {
+        self.reference = reference
+        self.stack = stack
+    }
+
+    mutating func pair() throws {
+        var records = try allRecords()
+        var open: [ReferenceRow.ID] = []
+        for (id, row) in reference.rows.sorted(by: { $0.key < $1.key }) {
+            guard let name = reference.keyName(of: row.entity), let key = reference.key(of: row) else { continue }
+            guard
+                let place = records.firstIndex(where: {
+                    $0.entity == row.entity.name && $0[name] == key
+                })
+            else {
+                differences.append("\(text(id)) is missing")
+                continue
+            }
+            add(id, records.remove(at: place))
+            open.append(id)
+        }
+        while let id = open.popLast() { open += try compareLinks(of: id) }
+        records.removeAll { rowOf[RecordPlace($0)] != nil }
+        try compareRest(records)
+    }
+
+    private func allRecords() throws -> [Record] {
+        let compiled = reference.model.compiled
+        return try compiled.entities.filter { $0.parent == nil }.flatMap { try stack.fetch($0.name) }
+    }
+
+    private mutating func add(_ id: ReferenceRow.ID, _ record: Record) {
+        pairs[id] = record
+        rowOf[RecordPlace(record)] = id
+        for (name, value) in reference.rows[id]?.values ?? [:] where record[name] != value {
+            differences.append(
+                "\(text(id)).\(name) is \(record[name].map { "\($0)" } ?? "absent"), expected \(value)")
+        }
+    }
+
+    // MARK: Links
+
+    /// - Returns: The rows without a key that were paired on the way.
+    private mutating func compareLinks(of id: ReferenceRow.ID) throws -> [ReferenceRow.ID] {
+        guard let record = pairs[id], let row = reference.rows[id] else { return [] }
+        var found: [ReferenceRow.ID] = []
+        for relationship in row.entity.relationships {
+            let expected = reference.targets(of: id, relationship)
+            let actual = try stack.targets(of: record, relationship.name)
+            var unpaired = actual.filter { rowOf[RecordPlace($0)] == nil && isAnonymous($0) }
+            for target in expected where pairs[target] == nil && isAnonymous(target) {
+                guard !unpaired.isEmpty else { break }
+                add(target, unpaired.removeFirst())
+                found.append(target)
+            }
+            let expectedText = expected.map(text)
+            let actualText = actual.map { rowOf[RecordPlace($0)].map(text) ?? "\($0)" }
+            var same = expectedText.sorted() == actualText.sorted()
+            if relationship.isOrdered {
+                // Rows that no list named come after those of the list; their own order is not said.
+                same = same && actualText.starts(with: reference.orderedTargets(of: id, relationship).map(text))
+            }
+            if !same {
+                differences.append(
+                    "\(text(id)).\(relationship.name) leads to \(actualText), expected \(expectedText)")
+            }
+        }
+        return found
+    }
+
+    private func isAnonymous(_ id: ReferenceRow.ID) -> Bool {
+        reference.rows[id].map { reference.key(of: $0) == nil } ?? false
+    }
+
+    private func isAnonymous(_ record: Record) -> Bool {
+        guard let name = reference.keyName(of: record.type) else { return true }
+        return record[name]?.isNull != false
+    }
+
+    /// Rows that nothing paired leads to are compared by their values.
+    private mutating func compareRest(_ records: [Record]) throws {
+        var left = records
+        for (id, row) in reference.rows where pairs[id] == nil && isAnonymous(id) {
+            guard
+                let place = left.firstIndex(where: { record in
+                    record.entity == row.entity.name && row.values.allSatisfy { record[$0.key] == $0.value }
+                })
+            else {
+                differences.append("\(text(id)) is missing")
+                continue
+            }
+            left.remove(at: place)
+        }
+        differences += left.map { "\($0) should not be there" }
+    }
+
+    private func text(_ id: ReferenceRow.ID) -> String {
+        guard let row = reference.rows[id] else { return "?" }
+        guard let key = reference.recordKey(row) else { return "\(row.entity.name) without a key (row \(id))" }
+        return "\(row.entity.name) \(key)"
+    }
+}
+
+/// Where a record is stored.
+private struct RecordPlace: Hashable {
+    let entity: String
+    let key: RecordKey
+
+    init(_ record: Record) {
+        entity = record.entity
+        key = record.key
+    }
+}

@@ -1,0 +1,155 @@
+import SyncCore
+
+/// What one JSON record says, by the names of the model.
+struct ReferenceReading: Sendable {
+    /// What a key says about a relationship.
+    enum Statement: Sendable {
+        case object(JSONValue)
+        case objects([JSONValue])
+        /// Null under a to-many relationship's own name.
+        case nothing
+        /// Null under a to-one relationship, by either way.
+        case null
+        case id(JSONValue)
+        case ids([JSONValue])
+    }
+
+    private(set) var values: [String: StoredValue] = [:]
+    /// In document order.
+    private(set) var statements: [(relationship: CompiledRelationship, statement: Statement)] = []
+    private(set) var misfits: [String] = []
+
+    init(_ record: JSONValue, as entity: CompiledEntity, of model: Model) {
+        readAttributes(record, entity, model)
+        readRelationships(record, entity)
+    }
+
+    // MARK: Attributes
+
+    private mutating func readAttributes(_ record: JSONValue, _ entity: CompiledEntity, _ model: Model) {
+        var best: [Int: (strength: Int, value: JSONValue)] = [:]
+        let attributes = model.compiled.trees[entity.tree].attributes
+        let roots = Set(entity.slots.compactMap { attributes[$0].remoteKey }.flatMap(Self.prefixes))
+        func read(_ value: JSONValue, path: String) {
+            guard case .object(let members) = value else { return }
+            for (index, member) in members.enumerated() {
+                guard !members[(index + 1)...].contains(where: { $0.key == member.key }) else { continue }
+                let key = path + member.key
+                if let found = AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled),
+                    path.isEmpty || attributes[found.slot].remoteKey == key
+                {
+                    if best[found.slot].map({ found.strength <= $0.strength }) ?? true {
+                        best[found.slot] = (found.strength, member.value)
+                    }
+                }
+                guard roots.contains(key) else { continue }
+                if member.value == .null {
+                    for slot in entity.slots where attributes[slot].remoteKey?.hasPrefix(key + ".") == true {
+                        best[slot] = (0, .null)
+                    }
+                }
+                read(member.value, path: key + ".")
+            }
+        }
+        read(record, path: "")
+        for (slot, found) in best {
+            let attribute = attributes[slot]
+            let transformer = found.value == .null ? nil : model.transformer(of: attribute)
+            let value =
+                transformer.map { $0.storedValue(found.value, as: attribute.type) }
+                ?? Coercion.storedValue(found.value, as: attribute.type)
+            if let value { values[attribute.name] = value } else { misfits.append(attribute.name) }
+        }
+    }
+
+    /// `a.b.c` → `a`, `a.b`.
+    private static func prefixes(of key: String) -> [String] {
+        let parts = key.split(separator: ".")
+        return (1..<max(parts.count, 1)).map { parts.prefix($0).joined(separator: ".") }
+    }
+
+    // MARK: Relationships
+
+    private mutating func readRelationships(_ record: JSONValue, _ entity: CompiledEntity) {
+        var found: [(place: [Int], relationship: CompiledRelationship, statement: Statement)] = []
+        for relationship in entity.relationships {
+            guard let (place, statement) = Self.statement(about: relationship, in: record) else { continue }
+            found.append((place, relationship, statement))
+        }
+        statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
+            ($0.relationship, $0.statement)
+        }
+    }
+
+    /// An object beats an id key, an id key beats a null object.
+    private static func statement(
+        about relationship: CompiledRelationship, in record: JSONValue
+    ) -> (place: [Int], Statement)? {
+        var null: (place: [Int], Statement)?
+        for key in AttributeNaming.objectKeys(for: relationship.relationship) {
+            guard let (place, value) = member(key, of: record) else { continue }
+            if value == .null {
+                null = null ?? (place, relationship.isToMany ? .nothing : .null)
+            } else if let statement = statement(value, relationship) {
+                return (place, statement)
+            }
+        }
+        for key in AttributeNaming.idKeys(for: relationship.relationship) {
+            guard let (place, value) = member(key, of: record) else { continue }
+            if let statement = idStatement(value, relationship) { return (place, statement) }
+        }
+        return null
+    }
+
+    private static func statement(_ value: JSONValue, _ relationship: CompiledRelationship) -> Statement? {
+        switch value {
+        case .object: return relationship.isToMany ? nil : .object(value)
+        case .array(let elements) where relationship.isToMany:
+            let present = elements.filter { $0 != .null }
+            if elements.isEmpty || !present.isEmpty && present.allSatisfy(\.isObject) { return .objects(present) }
+            return idStatement(value, relationship)
+        default: return idStatement(value, relationship)
+        }
+    }
+
+    private static func idStatement(_ value: JSONValue, _ relationship: CompiledRelationship) -> Statement? {
+        switch (value, relationship.isToMany) {
+        case (.null, true): return .ids([])
+        case (.null, false): return .null
+        case (.array(let elements), true):
+            let present = elements.filter { $0 != .null }
+            return present.allSatisfy(\.isScalar) ? .ids(present) : nil
+        case (_, false) where value.isScalar: return .id(value)
+        default: return nil
+        }
+    }
+
+    /// The value below a dotted key, with its place in the document.
+    private static func member(_ key: String, of record: JSONValue) -> (place: [Int], JSONValue)? {
+        var value = record
+        var place: [Int] = []
+        for part in key.split(separator: ".") {
+            guard case .object(let members) = value,
+                let index = members.lastIndex(where: { $0.key == String(part) })
+            else { return nil }
+            value = members[index].value
+            place.append(index)
+            if value == .null { break }
+        }
+        return (place, value)
+    }
+}
+
+extension JSONValue {
+    fileprivate var isObject: Bool {
+        guard case .object = self else { return false }
+        return true
+    }
+
+    fileprivate var isScalar: Bool {
+        switch self {
+        case .object, .array, .null: false
+        case .bool, .number, .string: true
+        }
+    }
+}

@@ -1,0 +1,54 @@
+public import SyncCore
+
+extension ReferenceStore {
+    /// Makes the rows what a payload says, or throws and changes nothing.
+    ///
+    /// - Returns: The keys inserted, updated and deleted, and the references that wait. Counts of what is unchanged, of
+    ///   links, and diagnostics are left to the real store.
+    @discardableResult
+    public mutating func sync(
+        _ json: JSONValue, inEntity name: String, predicate: RecordPredicate? = nil,
+        parent: (entity: String, id: JSONValue)? = nil, relationship: String? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) throws -> SyncResult {
+        let call = try ReferenceCall(
+            self, json, name, predicate: predicate, parent: parent, relationship: relationship,
+            operations: operations, options: options)
+        let before = self
+        var refused: Set<ReferenceSync.Refusal> = []
+        while true {
+            var attempt = ReferenceSync(self, operations: operations, refused: refused)
+            let root = try call.run(&attempt)
+            let lacking = attempt.lackingRows()
+            guard lacking.isEmpty else {
+                refused.formUnion(lacking)
+                continue
+            }
+            let fallen = try call.delete(&attempt)
+            if options.isStrict, let path = attempt.misfits.first {
+                throw SyncError(.valueDoesNotFit, "a value does not fit", entity: name, path: path)
+            }
+            self = attempt.store
+            var result = result(since: before, name)
+            result.root = root
+            result.root.deleted = fallen
+            return result
+        }
+    }
+}
+
+extension ReferenceSync {
+    /// The new rows without a value that their entity requires.
+    func lackingRows() -> Set<Refusal> {
+        Set(
+            origins.compactMap { id, origin in
+                guard let row = store.rows[id] else { return nil }
+                let lacks = row.entity.slots.contains { slot in
+                    let attribute = model.compiled.trees[row.entity.tree].attributes[slot]
+                    return !attribute.isOptional && slot != row.entity.keySlot
+                        && row.values[attribute.name]?.isNull != false
+                }
+                return lacks ? origin : nil
+            })
+    }
+}

@@ -1,0 +1,86 @@
+public import SyncCore
+
+/// A store in dictionaries and obvious code: a second opinion on what a sync does.
+///
+/// Written from `Docs/MappingContract.md` alone, it shares with the real store only the model, the names and the
+/// conversion of single values. It is slow, keeps everything in memory, and is a value: a copy is a snapshot.
+public struct ReferenceStore: Sendable {
+    /// The entities whose rows it keeps.
+    public let model: Model
+    /// The rows by a number that only means something here.
+    var rows: [ReferenceRow.ID: ReferenceRow] = [:]
+    /// What each row is linked with, by link end, in order.
+    var targets: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// The rows that the last list of an ordered relationship named, in its order. Others come after them.
+    var listed: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// References to rows that are not there yet, in payload order.
+    var pending: [ReferencePending] = []
+    private var lastID = 0
+
+    /// An empty store.
+    public init(model: Model) { self.model = model }
+
+    mutating func addRow(of entity: CompiledEntity) -> ReferenceRow.ID {
+        lastID += 1
+        var values: [String: StoredValue] = [:]
+        for slot in entity.slots {
+            let attribute = model.compiled.trees[entity.tree].attributes[slot]
+            values[attribute.name] = slot == entity.keySlot ? .null : attribute.defaultValue ?? .null
+        }
+        rows[lastID] = ReferenceRow(entity: entity, values: values)
+        return lastID
+    }
+
+    func keyName(of entity: CompiledEntity) -> String? {
+        entity.keySlot.map { model.compiled.trees[entity.tree].attributes[$0].name }
+    }
+
+    /// The key of a row; nil for a keyless row and for one whose key is local.
+    func key(of row: ReferenceRow) -> StoredValue? {
+        guard let name = keyName(of: row.entity), let value = row.values[name], !value.isNull else { return nil }
+        return value
+    }
+
+    /// The row of an entity, or of one that has the key in common with it, with this key.
+    func row(_ entity: CompiledEntity, key: StoredValue) -> ReferenceRow.ID? {
+        rows.first { $0.value.entity.keyOwner == entity.keyOwner && self.key(of: $0.value) == key }?.key
+    }
+
+    func isKind(_ row: ReferenceRow.ID, of entity: Int) -> Bool {
+        rows[row].map { model.compiled.entity($0.entity.id, isKindOf: entity) } ?? false
+    }
+
+    /// A key no row is known by elsewhere.
+    func isLocal(_ id: ReferenceRow.ID) -> Bool {
+        rows[id].map { $0.entity.keySlot != nil && key(of: $0) == nil } ?? false
+    }
+
+    /// The rows of an entity and its sub-entities, oldest first.
+    func rows(of entity: CompiledEntity) -> [ReferenceRow.ID] {
+        rows.keys.filter { isKind($0, of: entity.id) }.sorted()
+    }
+}
+
+/// A row: its entity and a value for every attribute.
+struct ReferenceRow: Sendable {
+    typealias ID = Int
+
+    var entity: CompiledEntity
+    var values: [String: StoredValue]
+}
+
+/// One row's end of a link.
+struct ReferencePlace: Hashable, Sendable {
+    var row: ReferenceRow.ID
+    var link: Int
+    var end: Link.End
+}
+
+/// A reference to a row that is not there yet.
+struct ReferencePending: Sendable {
+    var place: ReferencePlace
+    var relationship: CompiledRelationship
+    var target: StoredValue
+    /// All keys of the list it was in, to find its place when it arrives.
+    var list: [StoredValue]
+}

@@ -1,0 +1,149 @@
+import SyncCore
+
+extension ReferenceSync {
+    /// Links what arrived and is not overruled, then takes the statements one after the other.
+    mutating func link(_ mentions: [ReferenceMention]) {
+        let statements = mentions.flatMap(\.allStatements)
+        store.pending = store.pending.filter { pending in
+            !statements.contains { overrules($0.statement, of: $0.row, pending) }
+        }
+        linkArrived()
+        for (row, statement) in statements { apply(statement, of: row) }
+        for (row, statement) in statements where statement.relationship.isOrdered {
+            store.order(row, statement.relationship, as: listed(statement).uniqued())
+        }
+    }
+
+    private mutating func linkArrived() {
+        let waiting = store.pending
+        store.pending = []
+        for pending in waiting {
+            guard let target = self.row(pending.target, pending.relationship) else {
+                store.pending.append(pending)
+                continue
+            }
+            store.link(pending.place.row, pending.relationship, target)
+            guard pending.relationship.isToMany else { continue }
+            let list = pending.list.compactMap { self.row($0, pending.relationship) }
+            store.order(pending.place.row, pending.relationship, as: list)
+        }
+    }
+
+    /// The row a relationship can lead to under a key.
+    func row(_ key: StoredValue, _ relationship: CompiledRelationship) -> ReferenceRow.ID? {
+        let destination = model.compiled.entities[relationship.destination]
+        return store.row(destination, key: key).flatMap { store.isKind($0, of: destination.id) ? $0 : nil }
+    }
+
+    // MARK: One statement
+
+    private mutating func apply(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
+        let relationship = statement.relationship
+        store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
+        var listed: [ReferenceRow.ID] = []
+        var linked: [ReferenceRow.ID] = []
+        var missing: [StoredValue] = []
+        for target in statement.targets {
+            switch target {
+            case .row(let id, let links):
+                listed.append(id)
+                if links { linked.append(id) }
+            case .key(let key):
+                if let id = self.row(key, relationship) {
+                    listed.append(id)
+                    linked.append(id)
+                } else if !missing.contains(key) {
+                    missing.append(key)
+                }
+            }
+        }
+        if statement.removes {
+            for old in store.targets(of: row, relationship) where !listed.contains(old) {
+                if relationship.isToMany, store.isLocal(old) { continue }
+                store.unlink(row, relationship, old)
+                if statement.deletes { dropped.append(old) }
+            }
+        }
+        for id in linked { store.link(row, relationship, id) }
+        if relationship.isToMany { store.order(row, relationship, as: listed.uniqued()) }
+        for key in missing { wait(row, relationship, for: key, in: statement) }
+    }
+
+    private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+        statement.targets.compactMap { target in
+            switch target {
+            case .row(let id, _): id
+            case .key(let key): row(key, statement.relationship)
+            }
+        }
+    }
+
+    private mutating func wait(
+        _ row: ReferenceRow.ID, _ relationship: CompiledRelationship, for key: StoredValue,
+        in statement: ReferenceMention.Statement
+    ) {
+        let list = statement.targets.compactMap { target -> StoredValue? in
+            guard case .key(let key) = target else { return nil }
+            return key
+        }
+        store.pending.append(
+            ReferencePending(place: store.place(row, relationship), relationship: relationship, target: key, list: list)
+        )
+    }
+
+    // MARK: What is forgotten
+
+    /// Whether a statement speaks of a link that was remembered.
+    private func overrules(
+        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+    ) -> Bool {
+        let relationship = statement.relationship
+        guard relationship.link == pending.place.link else { return false }
+        var overrules = false
+        if relationship.end == pending.place.end {
+            overrules = saysOfOwnSide(statement, of: row, pending)
+        }
+        if pending.place.end == store.farEnd(relationship) {
+            overrules = overrules || saysOfOtherSide(statement, of: row, pending)
+        }
+        return overrules
+    }
+
+    private func saysOfOwnSide(
+        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+    ) -> Bool {
+        let hasTarget = statement.targets.contains { key(of: $0) == pending.target }
+        if row == pending.place.row { return !statement.relationship.isToMany || statement.removes || hasTarget }
+        return hasTarget && store.hasOneOwner(statement.relationship)
+    }
+
+    private func saysOfOtherSide(
+        _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
+    ) -> Bool {
+        let hasOwner = statement.targets.contains { target in
+            switch target {
+            case .row(let id, let links): links && id == pending.place.row
+            case .key(let key): self.row(key, statement.relationship) == pending.place.row
+            }
+        }
+        if row == self.row(pending.target, pending.relationship) {
+            return !statement.relationship.isToMany || statement.removes || hasOwner
+        }
+        return hasOwner && store.hasOneOwner(statement.relationship)
+    }
+
+    private func key(of target: ReferenceMention.Statement.Target) -> StoredValue? {
+        switch target {
+        case .row(let id, links: true): store.rows[id].flatMap { store.key(of: $0) }
+        case .row: nil
+        case .key(let key): key
+        }
+    }
+}
+
+extension [ReferenceRow.ID] {
+    /// Each element at its first place.
+    func uniqued() -> [Element] {
+        reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+}

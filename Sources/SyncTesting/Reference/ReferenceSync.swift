@@ -1,0 +1,219 @@
+import SyncCore
+
+/// One sync of a reference store: finds the rows that the records mean, makes new ones, then links, then deletes.
+struct ReferenceSync {
+    /// A new row that lacks a required value.
+    enum Refusal: Hashable {
+        case key(owner: Int?, StoredValue)
+        case path(String)
+    }
+
+    /// How a record came to be in the payload.
+    enum Context {
+        case root
+        /// A root record of a sync for a parent.
+        case child(of: ReferenceRow.ID, CompiledRelationship)
+        case toOne(of: ReferenceRow.ID, CompiledRelationship)
+        case toMany(of: ReferenceRow.ID, CompiledRelationship, position: Int)
+    }
+
+    enum Outcome {
+        case mention(ReferenceMention)
+        /// May be neither inserted nor updated, or is refused; the row if there is one.
+        case skipped(ReferenceRow.ID?)
+        case unreadable
+    }
+
+    let before: ReferenceStore
+    let operations: SyncOperations
+    var store: ReferenceStore
+    /// New rows that are refused, found by earlier attempts.
+    let refused: Set<Refusal>
+    var origins: [ReferenceRow.ID: Refusal] = [:]
+    /// The rows that records mean; ids are told by `mentionedKeys`.
+    var touched: Set<ReferenceRow.ID> = []
+    var mentionedKeys: Set<Refusal> = []
+    /// The rows without a key that an owner has, by position.
+    var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// By way back of the record at hand, the owner that the record stands in.
+    var owners: [ReferencePlace: ReferenceRow.ID] = [:]
+    /// Rows that a list of objects left out.
+    var dropped: [ReferenceRow.ID] = []
+    var misfits: [String] = []
+
+    init(_ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>) {
+        before = store
+        self.store = store
+        self.operations = operations
+        self.refused = refused
+    }
+
+    var model: Model { store.model }
+    func isNew(_ row: ReferenceRow.ID) -> Bool { before.rows[row] == nil }
+
+    // MARK: Records
+
+    mutating func mention(
+        _ record: JSONValue, as entity: CompiledEntity, at path: String, _ context: Context
+    ) -> Outcome {
+        let reading = ReferenceReading(record, as: entity, of: model)
+        misfits += reading.misfits.map { "\(path).\($0)" }
+        var key: StoredValue?
+        var id: ReferenceRow.ID?
+        if let name = store.keyName(of: entity) {
+            key = reading.values[name].flatMap { $0.isNull ? nil : $0 }
+            if reading.misfits.contains(name) { return .unreadable }
+        }
+        if let key {
+            id = store.row(entity, key: key)
+        } else {
+            guard let slot = slot(entity, context) else { return .unreadable }
+            id = slot.row
+        }
+        if let id, !store.isKind(id, of: entity.id) { return .skipped(nil) }
+        guard may(id, context) else { return .skipped(id) }
+        let origin = key.map { Refusal.key(owner: entity.keyOwner, $0) } ?? .path(path)
+        if id == nil, refused.contains(origin) { return .skipped(nil) }
+        let row = id ?? store.addRow(of: entity)
+        if id == nil {
+            origins[row] = origin
+            if key == nil, let place = context.place(in: store) { slots[place, default: []].append(row) }
+        }
+        touched.insert(row)
+        fill(row, with: reading, as: entity)
+        return .mention(
+            ReferenceMention(row: row, statements: statements(of: row, reading, at: path, context)))
+    }
+
+    /// The row that an owner has at this place, for a record without a key; nil if such a record cannot be read.
+    private mutating func slot(_ entity: CompiledEntity, _ context: Context) -> (row: ReferenceRow.ID?, Void)? {
+        if case .toOne(let row, let relationship) = context, let owner = owners[store.place(row, relationship)] {
+            return (owner, ())
+        }
+        guard let place = context.place(in: store) else { return nil }
+        let position: Int
+        switch context {
+        case .toOne: position = 0
+        case .toMany(_, _, let index) where entity.keySlot == nil: position = index
+        default: return nil
+        }
+        let rows = slots[place] ?? before.targets[place] ?? []
+        slots[place] = rows
+        return (position < rows.count ? rows[position] : nil, ())
+    }
+
+    private func may(_ id: ReferenceRow.ID?, _ context: Context) -> Bool {
+        let isStored = id.map { !isNew($0) } ?? false
+        switch context {
+        case .root, .child: return operations.contains(isStored ? .update : .insert)
+        case .toOne: return true
+        case .toMany: return operations.contains(isStored ? .updateRelationships : .insertRelationships)
+        }
+    }
+
+    private mutating func fill(_ row: ReferenceRow.ID, with reading: ReferenceReading, as entity: CompiledEntity) {
+        for (name, value) in reading.values {
+            guard let slot = entity.slotByName[name] else { continue }
+            let attribute = model.compiled.trees[entity.tree].attributes[slot]
+            if value.isNull, !attribute.isOptional || slot == entity.keySlot { continue }
+            store.rows[row]?.values[name] = value
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func statements(
+        of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
+    ) -> [ReferenceMention.Statement] {
+        reading.statements.compactMap { relationship, said in
+            let isWayBack = isWayBack(relationship, context)
+            if isWayBack { owners[store.place(row, relationship)] = context.owner }
+            var statement = statement(of: row, relationship, said, at: "\(path).\(relationship.name)")
+            if isWayBack { owners[store.place(row, relationship)] = nil }
+            statement?.isOverruled = isWayBack
+            return statement
+        }
+    }
+
+    /// Whether a to-one relationship leads back to the owner that the record stands in.
+    private func isWayBack(_ relationship: CompiledRelationship, _ context: Context) -> Bool {
+        guard let given = context.relationship, !relationship.isToMany else { return false }
+        return relationship.link == given.link && relationship.end == store.farEnd(given)
+    }
+
+    private mutating func statement(
+        of row: ReferenceRow.ID, _ relationship: CompiledRelationship, _ said: ReferenceReading.Statement,
+        at path: String
+    ) -> ReferenceMention.Statement? {
+        var statement = ReferenceMention.Statement(relationship: relationship)
+        let destination = model.compiled.entities[relationship.destination]
+        let ownsRows = relationship.isToMany && store.hasOneOwner(relationship)
+        switch said {
+        case .null: statement.removes = true
+        case .nothing:
+            statement.removes = true
+            statement.deletes = ownsRows
+        case .id(let id):
+            guard let key = self.key(id, of: destination) else { return nil }
+            statement.targets = [.key(key)]
+        case .ids(let ids):
+            if destination.keySlot == nil, !ids.isEmpty { return nil }
+            statement.removes = true
+            statement.targets = ids.compactMap { self.key($0, of: destination) }.map { .key($0) }
+        case .object(let record):
+            guard case .mention(let child) = mention(record, as: destination, at: path, .toOne(of: row, relationship))
+            else { return nil }
+            statement.targets = [.row(child.row, links: true)]
+            statement.inner = [child]
+        case .objects(let records):
+            var readable = 0
+            for (index, record) in records.enumerated() {
+                let context = Context.toMany(of: row, relationship, position: readable)
+                switch mention(record, as: destination, at: "\(path)[\(index)]", context) {
+                case .unreadable: continue
+                case .skipped(let id):
+                    if let id { statement.targets.append(.row(id, links: false)) }
+                case .mention(let child):
+                    statement.targets.append(.row(child.row, links: true))
+                    statement.inner.append(child)
+                }
+                readable += 1
+            }
+            if readable == 0, !records.isEmpty { return nil }
+            statement.removes = operations.contains(.deleteRelationships)
+            statement.deletes = statement.removes && ownsRows
+        }
+        return statement
+    }
+
+    func key(_ id: JSONValue, of entity: CompiledEntity) -> StoredValue? {
+        guard let slot = entity.keySlot else { return nil }
+        let value = Coercion.storedValue(id, as: model.compiled.trees[entity.tree].attributes[slot].type)
+        return value.flatMap { $0.isNull ? nil : $0 }
+    }
+}
+
+extension ReferenceSync.Context {
+    var relationship: CompiledRelationship? {
+        switch self {
+        case .root: nil
+        case .child(_, let relationship), .toOne(_, let relationship), .toMany(_, let relationship, _): relationship
+        }
+    }
+
+    var owner: ReferenceRow.ID? {
+        switch self {
+        case .root: nil
+        case .child(let row, _), .toOne(let row, _), .toMany(let row, _, _): row
+        }
+    }
+
+    func place(in store: ReferenceStore) -> ReferencePlace? {
+        switch self {
+        case .root: nil
+        case .child(let row, let relationship), .toOne(let row, let relationship),
+            .toMany(let row, let relationship, _):
+            store.place(row, relationship)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import SyncCore
+
+/// Makes random models.
+struct ModelGenerator {
+    private var random: SplitMix64
+    private let kinds: PropertyKinds
+    private var entities: [Entity] = []
+    private var linkCount = 0
+
+    static func model(_ random: inout SplitMix64, _ kinds: PropertyKinds) throws -> Model {
+        var generator = ModelGenerator(random: SplitMix64(seed: random.next()), kinds: kinds)
+        return try generator.model()
+    }
+
+    private init(random: SplitMix64, kinds: PropertyKinds) {
+        self.random = random
+        self.kinds = kinds
+    }
+
+    private mutating func model() throws -> Model {
+        let count = 1 + random.below(3)
+        for name in ["Ant", "Bee", "Cat"].prefix(count) { entities.append(keyed(name)) }
+        if kinds.contains(.inheritance), random.chance(25) {
+            entities.append(Entity("Sub", parent: "Ant", attributes: [Attribute("extra", .integer)]))
+        }
+        let keyedCount = entities.count
+        for _ in 0..<(1 + random.below(4)) { addLink(keyedCount) }
+        if kinds.contains(.keyless), random.chance(50) { addKeyless(keyedCount) }
+        return try Model(entities: entities)
+    }
+
+    private mutating func keyed(_ name: String) -> Entity {
+        let types: [AttributeType] = [.integer, .string, .uuid, .date, .decimal, .double]
+        let type = kinds.contains(.keyTypes) && random.chance(40) ? random.pick(types) : .integer
+        var attributes = [Attribute("id", type), Attribute("value", .integer), Attribute("name", .string)]
+        if kinds.contains(.requiredValues), random.chance(15) {
+            attributes.append(
+                Attribute(
+                    "state", .string, isOptional: false, defaultValue: random.chance(60) ? .string("new") : nil))
+        }
+        return Entity(name, attributes: attributes)
+    }
+
+    private mutating func rule() -> DeleteRule {
+        guard kinds.contains(.deleteRules), random.chance(35) else { return .nullify }
+        return random.pick([.cascade, .cascade, .deny, .noAction])
+    }
+
+    private mutating func addLink(_ count: Int) {
+        let from = random.below(count)
+        var to = random.below(count)
+        if from == to, !kinds.contains(.withItself) {
+            guard count > 1 else { return }
+            to = (from + 1) % count
+        }
+        var shapes = [0, 1, 1]
+        if kinds.contains(.manyToMany) { shapes += [2, 3] }
+        if kinds.contains(.oneToOne) { shapes += [4] }
+        if from == to { shapes += [5] }
+        linkCount += 1
+        let name = "link\(linkCount)"
+        let back = "back\(linkCount)"
+        let shape = random.pick(shapes)
+        let hasInverse = shape == 1 || shape == 2 || shape == 4
+        let isToMany = shape == 1 || shape == 2 || shape == 3 || shape == 5 && kinds.contains(.manyToMany)
+        entities[from].relationships.append(
+            Relationship(
+                name, to: entities[to].name, many: isToMany, ordered: isToMany && isOrdered(),
+                inverse: hasInverse ? back : shape == 5 ? name : nil, deleteRule: rule()))
+        guard hasInverse else { return }
+        entities[to].relationships.append(
+            Relationship(
+                back, to: entities[from].name, many: shape == 2, ordered: shape == 2 && isOrdered(), inverse: name,
+                deleteRule: rule()))
+    }
+
+    /// Keyless rows go with their owner, so that nothing is there to deny.
+    private mutating func keylessRule() -> DeleteRule {
+        let rule = rule()
+        return rule == .deny ? .cascade : rule
+    }
+
+    private mutating func isOrdered() -> Bool { kinds.contains(.ordered) && random.chance(30) }
+
+    private mutating func addKeyless(_ count: Int) {
+        entities.append(Entity("Box", attributes: [Attribute("label", .string), Attribute("size", .integer)]))
+        let owner = random.below(count)
+        switch random.below(3) {
+        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: keylessRule()))
+        case 1: entities[owner].relationships.append(Relationship("boxes", to: "Box", many: true))
+        default:
+            entities[owner].relationships.append(
+                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: keylessRule()))
+            entities[entities.count - 1].relationships.append(
+                Relationship("owner", to: entities[owner].name, inverse: "boxes"))
+        }
+        if random.chance(30) {
+            entities[entities.count - 1].relationships.append(
+                Relationship("maker", to: entities[random.below(count)].name))
+        }
+    }
+}

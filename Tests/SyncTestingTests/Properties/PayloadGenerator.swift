@@ -1,0 +1,143 @@
+import Foundation
+import SyncCore
+
+/// Makes random payloads for a model, out of few keys, so that rows meet.
+struct PayloadGenerator {
+    private var random: SplitMix64
+    private let model: Model
+    private let kinds: PropertyKinds
+    /// Whether every row is named once only.
+    private let alwaysNamesOnce: Bool
+    private var namesOnce = false
+    private var named: Set<String> = []
+    private var given: Set<String> = []
+
+    init(_ random: inout SplitMix64, _ model: Model, _ kinds: PropertyKinds, namesOnce: Bool) {
+        self.random = SplitMix64(seed: random.next())
+        self.model = model
+        self.kinds = kinds
+        alwaysNamesOnce = namesOnce
+    }
+
+    private var keyed: [CompiledEntity] { model.compiled.entities.filter { $0.keySlot != nil } }
+
+    mutating func step() -> PropertyCase.Step {
+        named = []
+        given = []
+        let entity = random.pick(keyed)
+        var step = PropertyCase.Step(entity: entity.name, payload: [])
+        if kinds.contains(.operations), random.chance(30) {
+            step.operations = SyncOperations(rawValue: 1 + random.below(63))
+        }
+        namesOnce = alwaysNamesOnce || step.operations != .all && !kinds.contains(.contradictions)
+        if random.chance(10) { step.scope = .all }
+        if kinds.contains(.predicates), random.chance(20) {
+            step.predicate = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
+        }
+        if kinds.contains(.parents), random.chance(15) { addParent(&step, entity) }
+        for _ in 0..<random.below(5) {
+            if let record = record(entity, depth: 0) { step.payload.append(record) }
+        }
+        return step
+    }
+
+    private mutating func addParent(_ step: inout PropertyCase.Step, _ entity: CompiledEntity) {
+        let owners = keyed.flatMap { owner in
+            owner.relationships.filter { $0.isToMany && $0.destination == entity.id }.map { (owner, $0) }
+        }
+        guard !owners.isEmpty else { return }
+        let (owner, relationship) = random.pick(owners)
+        let number = random.below(4)
+        guard !namesOnce || named.insert(name(number, owner)).inserted else { return }
+        given.insert(name(number, owner))
+        step.parent = (owner.name, key(number, of: owner))
+        step.relationship = relationship.name
+    }
+
+    // MARK: Records
+
+    private mutating func record(_ entity: CompiledEntity, depth: Int) -> JSONValue? {
+        var members: [JSONValue.Member] = []
+        var isFirst = true
+        if entity.keySlot != nil {
+            if kinds.contains(.misfits), depth == 0, !namesOnce, random.chance(2) { return ["name": "keyless"] }
+            guard let number = number(entity) else { return nil }
+            isFirst = given.insert(name(number, entity)).inserted
+            members.append(.init("id", key(number, of: entity)))
+        }
+        let attributes = model.compiled.trees[entity.tree].attributes
+        for slot in entity.slots where slot != entity.keySlot && random.chance(45) {
+            members.append(.init(attributes[slot].name, value(of: attributes[slot])))
+        }
+        for relationship in entity.relationships where random.chance(45) {
+            let isKeyless = model.compiled.entities[relationship.destination].keySlot == nil
+            if isKeyless, !isFirst, !kinds.contains(.contradictions) { continue }
+            if let member = member(relationship, depth: depth) { members.append(member) }
+        }
+        return .object(random.chance(30) ? members.shuffled(using: &random) : members)
+    }
+
+    private mutating func value(of attribute: Attribute) -> JSONValue {
+        if random.chance(15) { return .null }
+        if attribute.type == .integer {
+            if kinds.contains(.misfits), random.chance(5) { return "odd" }
+            return JSONValue(random.below(4))
+        }
+        if kinds.contains(.misfits), random.chance(3) { return [] }
+        return .string(random.pick(["a", "b", "c"]))
+    }
+
+    private mutating func member(_ relationship: CompiledRelationship, depth: Int) -> JSONValue.Member? {
+        let destination = model.compiled.entities[relationship.destination]
+        let objectKey = AttributeNaming.objectKeys(for: relationship.relationship)[0]
+        let idKey = AttributeNaming.idKeys(for: relationship.relationship)[0]
+        let byID = destination.keySlot != nil && (depth >= 3 || random.chance(45))
+        switch (relationship.isToMany, byID) {
+        case (_, _) where random.chance(10): return .init(random.chance(50) || !byID ? objectKey : idKey, .null)
+        case (false, true): return id(destination).map { .init(random.chance(70) ? idKey : objectKey, $0) }
+        case (false, false): return record(destination, depth: depth + 1).map { .init(objectKey, $0) }
+        case (true, true):
+            var ids: [JSONValue] = []
+            for _ in 0..<random.below(4) {
+                if let id = id(destination), !ids.contains(id) { ids.append(id) }
+            }
+            return .init(idKey, .array(ids))
+        case (true, false):
+            var children: [JSONValue] = []
+            for _ in 0..<random.below(4) where depth < 4 {
+                if let child = record(destination, depth: depth + 1) { children.append(child) }
+            }
+            return .init(objectKey, .array(children))
+        }
+    }
+
+    // MARK: Keys
+
+    private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.tree) \(number)" }
+
+    /// A number of a key that may be used (again).
+    private mutating func number(_ entity: CompiledEntity) -> Int? {
+        let number = random.below(namesOnce ? 12 : 5)
+        return !namesOnce || named.insert(name(number, entity)).inserted ? number : nil
+    }
+
+    private mutating func id(_ entity: CompiledEntity) -> JSONValue? {
+        number(entity).map { key($0, of: entity) }
+    }
+
+    private mutating func key(_ number: Int, of entity: CompiledEntity) -> JSONValue {
+        guard let slot = entity.keySlot else { return .null }
+        switch model.compiled.trees[entity.tree].attributes[slot].type {
+        case .string: return .string("k\(number)")
+        case .uuid:
+            let text = "0000000\(String(number, radix: 16))-0000-0000-0000-00000000000A"
+            return .string(random.chance(30) ? text.lowercased() : text)
+        case .date:
+            return random.chance(30)
+                ? JSONValue(1_704_067_200 + number) : .string("2024-01-01T00:00:\(number < 10 ? "0" : "")\(number)Z")
+        case .decimal: return random.chance(30) ? .string("\(number).50") : .number("\(number).5")
+        case .double: return .number("\(number).25")
+        default: return random.chance(10) ? .string("\(number)") : JSONValue(number)
+        }
+    }
+}

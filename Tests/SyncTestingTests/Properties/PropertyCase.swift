@@ -1,0 +1,51 @@
+import SyncCore
+import SyncTesting
+
+/// A model and what is synced, one after the other.
+struct PropertyCase: Sendable {
+    struct Step: Sendable {
+        var entity: String
+        var payload: [JSONValue]
+        var operations = SyncOperations.all
+        var predicate: String?
+        var parent: (entity: String, id: JSONValue)?
+        var relationship: String?
+        var scope = SyncOptions.Scope.automatic
+
+        var options: SyncOptions { SyncOptions(scope: scope) }
+    }
+
+    var model: Model
+    var steps: [Step]
+    /// Whether every row is named at most once in each payload.
+    var namesOnce = false
+}
+
+extension PropertyCase: CustomStringConvertible {
+    var description: String {
+        let schema = String(decoding: model.schemaFile(), as: UTF8.self)
+        let line = schema.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+        return line + "\n" + steps.map(\.description).joined(separator: "\n")
+    }
+}
+
+extension PropertyCase.Step: CustomStringConvertible {
+    /// As a step of a scenario.
+    var description: String {
+        var members: [JSONValue.Member] = [.init("sync", .array(payload)), .init("entity", .string(entity))]
+        if let predicate { members.append(.init("where", .string(predicate))) }
+        if let parent {
+            var place: [JSONValue.Member] = [.init("entity", .string(parent.entity)), .init("id", parent.id)]
+            if let relationship { place.append(.init("relationship", .string(relationship))) }
+            members.append(.init("parent", .object(place)))
+        }
+        if operations != .all {
+            let names = SyncOperations.names.filter { operations.contains($0.operation) }.map(\.name)
+            members.append(.init("operations", .array(names.map { .string($0) })))
+        }
+        if scope == .all { members.append(.init("options", ["scope": "all"])) }
+        var text: [UInt8] = []
+        JSONText.append(.object(members), to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+}

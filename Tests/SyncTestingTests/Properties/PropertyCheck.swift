@@ -1,0 +1,92 @@
+import Sync
+import SyncCore
+import SyncSQLite
+import SyncTesting
+
+/// Takes the steps of a case in a store and in the reference, and says what is not as it must be.
+struct PropertyCheck {
+    let propertyCase: PropertyCase
+
+    /// The first thing that is wrong; nil if nothing is.
+    func failure(shuffling random: inout SplitMix64) async throws -> String? {
+        let stack = try DataStack.inMemory(propertyCase.model)
+        var reference = ReferenceStore(model: propertyCase.model)
+        for (index, step) in propertyCase.steps.enumerated() {
+            if let problem = try await failure(of: step, stack, &reference, &random) {
+                return "step \(index + 1): \(problem)"
+            }
+        }
+        let damage = try await stack.damage()
+        return damage.isEmpty ? nil : damage.joined(separator: "; ")
+    }
+
+    private func failure(
+        of step: PropertyCase.Step, _ stack: DataStack, _ reference: inout ReferenceStore, _ random: inout SplitMix64
+    ) async throws -> String? {
+        let expected = Result { try reference.sync(step, .array(step.payload)) }
+        let found = await sync(step, stack)
+        switch (expected, found) {
+        case (.success(let expected), .success(let found)):
+            if let problem = difference(expected, found) { return problem }
+        case (.failure(let expected as SyncError), .failure(let found as SyncError)) where expected.code == found.code:
+            break
+        case (.failure(let expected), _): return "expected \(expected), found \(found)"
+        case (.success, .failure(let error)): return "unexpected \(error)"
+        }
+        let differences = try ReferenceComparison.differences(reference, stack)
+        if !differences.isEmpty { return differences.joined(separator: "; ") }
+        guard case .success = found else { return nil }
+        return try await failureOfSecondSync(step, stack, reference, &random)
+    }
+
+    private func failureOfSecondSync(
+        _ step: PropertyCase.Step, _ stack: DataStack, _ reference: ReferenceStore, _ random: inout SplitMix64
+    ) async throws -> String? {
+        let changes = try await stack.totalChanges()
+        var step = step
+        if case .failure(let error) = await sync(step, stack) { return "the second time: \(error)" }
+        guard try await stack.totalChanges() == changes else {
+            let differences = try ReferenceComparison.differences(reference, stack)
+            return "the second time something was written: \(differences.joined(separator: "; "))"
+        }
+        guard propertyCase.namesOnce else { return nil }
+        step.payload.shuffle(using: &random)
+        _ = await sync(step, stack)
+        guard try await stack.totalChanges() == changes else { return "shuffled, something was written" }
+        return nil
+    }
+
+    private func sync(_ step: PropertyCase.Step, _ stack: DataStack) async -> Result<SyncResult, any Error> {
+        do {
+            return .success(
+                try await Sync.changes(
+                    .array(step.payload), inEntity: step.entity, stack: stack,
+                    predicate: try step.predicate.map { try RecordPredicate(parsing: $0) }, parent: step.parent,
+                    relationship: step.relationship, operations: step.operations, options: step.options))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func difference(_ expected: SyncResult, _ found: SyncResult) -> String? {
+        for name in Set(expected.entities.keys).union(found.entities.keys).sorted() {
+            let (left, right) = (expected[name], found[name])
+            if left.insertedCount != right.insertedCount || left.inserted.sorted() != right.inserted.sorted() {
+                if left.insertedCount != left.inserted.count { continue }
+                return "inserted \(name) \(right.inserted), expected \(left.inserted)"
+            }
+            if left.deletedCount != right.deletedCount {
+                return "deleted \(name) \(right.deleted), expected \(left.deleted)"
+            }
+        }
+        return nil
+    }
+}
+
+extension ReferenceStore {
+    mutating func sync(_ step: PropertyCase.Step, _ payload: JSONValue) throws -> SyncResult {
+        try sync(
+            payload, inEntity: step.entity, predicate: try step.predicate.map { try RecordPredicate(parsing: $0) },
+            parent: step.parent, relationship: step.relationship, operations: step.operations, options: step.options)
+    }
+}

@@ -1,0 +1,24 @@
+/// What random models and payloads may have.
+struct PropertyKinds: OptionSet, Sendable {
+    let rawValue: Int
+
+    static let manyToMany = PropertyKinds(rawValue: 1)
+    static let oneToOne = PropertyKinds(rawValue: 2)
+    static let withItself = PropertyKinds(rawValue: 4)
+    static let ordered = PropertyKinds(rawValue: 8)
+    static let keyless = PropertyKinds(rawValue: 16)
+    static let inheritance = PropertyKinds(rawValue: 32)
+    static let deleteRules = PropertyKinds(rawValue: 64)
+    static let keyTypes = PropertyKinds(rawValue: 128)
+    static let predicates = PropertyKinds(rawValue: 256)
+    static let parents = PropertyKinds(rawValue: 512)
+    static let operations = PropertyKinds(rawValue: 1024)
+    static let misfits = PropertyKinds(rawValue: 2048)
+    static let requiredValues = PropertyKinds(rawValue: 4096)
+
+    /// Payloads that contradict themselves: an owner of keyless rows given more than once, and, where operations are
+    /// restricted, a row given more than once, so that it is new the first time and stored the second.
+    static let contradictions = PropertyKinds(rawValue: 8192)
+
+    static let all = PropertyKinds(rawValue: 8191)
+}

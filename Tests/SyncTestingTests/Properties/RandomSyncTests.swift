@@ -1,0 +1,59 @@
+import Foundation
+import SyncCore
+import SyncTesting
+import Testing
+
+/// Random models and payloads, by their seeds. More of them: `SYNC_PROPERTY_CASES=10000`; one again:
+/// `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests`.
+@Suite("Random syncs")
+struct RandomSyncTests {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
+
+    private static var seeds: Range<Int> {
+        if let seed = number("SYNC_PROPERTY_SEED") { return seed..<(seed + 1) }
+        return 0..<(number("SYNC_PROPERTY_CASES") ?? 300)
+    }
+
+    private static var kinds: PropertyKinds { number("SYNC_PROPERTY_KINDS").map(PropertyKinds.init) ?? .all }
+
+    @Test("A store and the reference agree, and the same payload again changes nothing")
+    func agreement() async throws {
+        let lanes = 4
+        let failures = try await withThrowingTaskGroup(of: [String].self) { group in
+            for lane in 0..<lanes {
+                group.addTask {
+                    var failures: [String] = []
+                    for seed in Self.seeds where seed % lanes == lane && failures.count < 5 {
+                        if let failure = try await Self.failure(seed) { failures.append(failure) }
+                    }
+                    return failures
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        for failure in failures { Issue.record("\(failure)") }
+    }
+
+    /// What goes wrong in the case with this seed, made as small as it gets.
+    private static func failure(_ seed: Int) async throws -> String? {
+        var random = SplitMix64(seed: UInt64(seed))
+        let namesOnce = random.chance(20)
+        let kinds = namesOnce ? kinds.subtracting([.ordered]) : kinds
+        let model = try ModelGenerator.model(&random, kinds)
+        var payloads = PayloadGenerator(&random, model, kinds, namesOnce: namesOnce)
+        let steps = (0..<(2 + random.below(3))).map { _ in payloads.step() }
+        let original = PropertyCase(model: model, steps: steps, namesOnce: namesOnce)
+        guard try await problem(of: original, seed) != nil else { return nil }
+        let smallest = try await CaseShrinker.smallest(original) { try await problem(of: $0, seed) != nil }
+        return """
+            seed \(seed): \(try await problem(of: smallest, seed) ?? "")
+            \(smallest)
+            Again: SYNC_PROPERTY_SEED=\(seed) swift test --filter RandomSyncTests
+            """
+    }
+
+    private static func problem(of propertyCase: PropertyCase, _ seed: Int) async throws -> String? {
+        var random = SplitMix64(seed: UInt64(seed) &+ 1)
+        return try await PropertyCheck(propertyCase: propertyCase).failure(shuffling: &random)
+    }
+}
