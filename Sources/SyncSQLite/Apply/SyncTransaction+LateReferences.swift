@@ -49,6 +49,9 @@ extension SyncTransaction {
     private func spokenEnds() -> [Spoken: UInt32] {
         var spoken: [Spoken: UInt32] = [:]
         func note(_ end: Spoken, _ sequence: UInt32) { spoken[end] = max(spoken[end] ?? 0, sequence) }
+        if let parent = plan.parent, plan.canDelete, predicate == nil {
+            note(Spoken(link: parent.link, end: parent.end, node: Int32(truncatingIfNeeded: parent.node)), 0)
+        }
         for link in model.links {
             for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
                 note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)

@@ -30,10 +30,12 @@ extension SyncTransaction {
         return try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
     }
 
-    /// The rows that the payload, or an earlier page of its run, says are the parent's.
+    /// The rows that the payload, or an earlier page of its run, says are the parent's. A root record lists its row also
+    /// where it may not be written.
     func listedRows(_ parent: ChangePlan.Parent, _ tree: Int) -> Set<StoredRow> {
         var listed = run?.listed ?? []
-        for assertion in plan.links[parent.link].assertions where standing(assertion) != .none {
+        for assertion in plan.links[parent.link].assertions
+        where assertion.sequence == 0 || standing(assertion) != .none {
             let (owner, child) =
                 parent.end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
             guard Int(owner) == parent.node, let key = trees[tree].rowKey(Int(child), plan.rows[tree], pool) else {
