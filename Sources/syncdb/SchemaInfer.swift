@@ -59,7 +59,7 @@ extension PayloadSource {
         entity: String, primaryKey: String?, keyPath: String?, isNDJSON: Bool, unpackingTo limit: ByteCount = .standard
     ) throws -> InferenceSample {
         try InferenceSample(
-            read(unpackingTo: limit), entity: entity, primaryKey: primaryKey,
+            read(unpackingTo: limit) { _, _ in }, entity: entity, primaryKey: primaryKey,
             form: isNDJSON || self.isNDJSON ? .ndjson : .json,
             keyPath: keyPath?.split(separator: ".").map(String.init) ?? [])
     }

@@ -56,10 +56,24 @@ struct EntityDraft {
         note(name, member)
     }
 
+    /// Whether another id key has the same target: then which of them the relationship is read from would be a guess.
+    private func isAmbiguous(_ idKey: String, _ relationship: String) -> Bool {
+        let target = InferredNames.target(ofIDKey: idKey)
+        let alike = inferred.object.keys.filter { key in
+            let other = InferredNames.target(ofIDKey: key)
+            return other?.name == target?.name && other?.isList == target?.isList
+        }
+        let hasObjects = inferred.destinations.keys.contains {
+            InferredNames.member($0).lowercased() == relationship.lowercased()
+        }
+        return hasObjects ? alike.count > 1 : alike.first != idKey
+    }
+
     /// False if the ids cannot be told from another relationship's.
     private mutating func addLink(_ member: InferredMember, to target: String, many: Bool, byID: Bool) -> Bool {
         let base = byID ? InferredNames.target(ofIDKey: member.key)?.name ?? member.key : member.key
         let plain = InferredNames.member(base) + (byID && many ? "s" : "")
+        if byID, isAmbiguous(member.key, plain) { return false }
         if let known = entity.relationships.first(where: { $0.name.lowercased() == plain.lowercased() }) {
             guard known.destination == target, known.isToMany == many, known.remoteKey == nil,
                 Self.isRead(member.key, by: known)

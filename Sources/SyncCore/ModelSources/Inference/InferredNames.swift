@@ -38,7 +38,7 @@ enum InferredNames {
         let snake = Inflection.snakeCase(key)
         for (ending, isList) in [("_ids", true), ("_id", false)] where snake.hasSuffix(ending) {
             let name = String(snake.dropLast(ending.count))
-            return name.isEmpty ? nil : (name, isList)
+            return name.isEmpty ? nil : (isList ? Inflection.singular(name) : name, isList)
         }
         return nil
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What was seen of the objects in one place of the samples. A class: places nest, and are added to while reading.
 final class ObservedObject {
     /// How many objects there were.
