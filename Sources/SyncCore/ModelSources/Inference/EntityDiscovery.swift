@@ -19,6 +19,7 @@ struct EntityDiscovery {
     private var order: [String] = []
     private var objects: [String: ObservedObject] = [:]
     private var destinations: [Place: String] = [:]
+    private var sightings: [Place: [ObservedObject]] = [:]
 
     init(roots: [(entity: String, object: ObservedObject)], primaryKeys: [String: String]) {
         self.roots = roots
@@ -37,6 +38,7 @@ struct EntityDiscovery {
         order = []
         objects = [:]
         destinations = [:]
+        sightings = [:]
         for root in roots { add(root.object, to: root.entity) }
     }
 
@@ -52,6 +54,7 @@ struct EntityDiscovery {
             guard !plain.contains(place) else { continue }
             let destination = destinations[place] ?? name(for: key, isList: value.objectLists > 0)
             destinations[place] = destination
+            sightings[place, default: []].append(nested)
             add(nested, to: destination)
         }
     }
@@ -81,7 +84,11 @@ struct EntityDiscovery {
         if value.otherLists > 0 || (value.singles > 0 && value.lists > 0) { return false }
         if place.key == key(of: place.entity) { return false }
         if let key = key(of: destination) {
-            guard let type = target.members[key]?.scalars.keyType else { return false }
+            // Root records without a key are skipped and reported, nested ones are rather kept as they are.
+            let objects = sightings[place] ?? []
+            guard let type = target.members[key]?.scalars.keyType,
+                objects.allSatisfy({ ($0.members[key]?.scalars.count ?? 0) >= $0.count })
+            else { return false }
             return value.scalars.count == 0 || value.scalars.fits(key: type)
         }
         guard !isRoot(destination), ObservedObject.idKeys.allSatisfy({ target.members[$0] == nil }) else {
