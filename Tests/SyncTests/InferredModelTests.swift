@@ -13,8 +13,9 @@ struct InferredModelTests {
 
     @Test("reads the orders of a shop")
     func shop() async throws {
+        let orders = Fixtures.folder.appendingPathComponent("Samples/shop-orders.json")
         let (result, stack) = try await expectComplete(
-            Fixtures.payload("Shop/orders"), entity: "Order", key: ["orders"])
+            Data(contentsOf: orders), entity: "Order", key: ["orders"])
         #expect(result["LineItem"].insertedCount == 3)
         #expect(result["Coupon"].insertedCount == 1)
         let prices = try await stack.fetch("LineItem", where: "order.id == 9001 AND unitPrice > 19")
