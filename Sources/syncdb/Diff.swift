@@ -37,7 +37,10 @@ struct Diff: AsyncParsableCommand {
     private func show(_ payloads: [Payload], _ options: SyncOptions) async throws {
         var options = options
         options.collectsValues = !output.quiet
-        try await ComparisonStore(store).use(writing: payloads.count > 1) { [options] stack in
+        let comparison = ComparisonStore(store) {
+            try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
+        }
+        try await comparison.use(writing: payloads.count > 1) { [options] stack in
             let result = try await output.withProgress(options) {
                 try await payload.plan(payloads, against: stack, options: $0)
             }

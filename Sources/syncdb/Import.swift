@@ -15,6 +15,8 @@ struct Import: AsyncParsableCommand {
             Several files are pages of one list: each is written in a transaction of its own, and what none of them \
             mentions is deleted at the end, if all could be read. With --delta they are applied one after the other.
 
+            Without --model, a new database gets a model inferred from the JSON.
+
             Example: syncdb import users.json --entity User --model model.json --database app.sqlite
             """)
 
@@ -48,7 +50,7 @@ struct Import: AsyncParsableCommand {
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
-        let model = try store.modelForNewDatabase()
+        let model = try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
         return try await NewDatabase(at: store.location.url).fill(model) { stack in
             try await sync(payloads, into: stack)
         }

@@ -4,6 +4,6 @@ import ArgumentParser
 struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Show, convert and change models.",
-        subcommands: [SchemaShow.self, SchemaConvert.self, SchemaMigrate.self])
+        abstract: "Show, convert, infer and change models.",
+        subcommands: [SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaMigrate.self])
 }

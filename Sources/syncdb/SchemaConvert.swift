@@ -18,7 +18,14 @@ struct SchemaConvert: ParsableCommand {
     @OptionGroup var color: ColorOptions
 
     func run() throws {
-        let text = try Model.file(model).schemaText()
+        try Model.file(model).write(to: output)
+    }
+}
+
+extension Model {
+    /// Writes the model as a schema file; nil is standard output.
+    func write(to output: String?) throws {
+        let text = try schemaText()
         guard let output else { return Terminal.write(text) }
         do {
             try Data((text + "\n").utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
@@ -26,9 +33,7 @@ struct SchemaConvert: ParsableCommand {
             throw SyncError(.unreadableFile, "cannot write '\(output)'", underlying: error.localizedDescription)
         }
     }
-}
 
-extension Model {
     /// The schema file's text, without the line break at its end.
     func schemaText() throws -> String {
         var text = String(decoding: schemaFile(), as: UTF8.self)

@@ -26,6 +26,7 @@ struct ExitCodeTests {
             ["schema", "show"],
             ["schema", "show", "--database", "app.sqlite", "--model", "model.json"],
             ["schema", "convert"],
+            ["schema", "infer", "a.json", "b.json", "c.json", "--entity", "A", "--entity", "B"],
             ["verify"],
         ])
     func usage(arguments: [String]) throws {
@@ -38,12 +39,14 @@ struct ExitCodeTests {
         #expect(try sandbox.files == [])
     }
 
-    @Test("A first import or a diff with no database needs a model", arguments: ["import", "diff"])
-    func missingModel(command: String) throws {
+    @Test("A first import without a model needs records with a key", arguments: ["import", "diff"])
+    func noKey(command: String) throws {
         let sandbox = try Sandbox()
-        let run = try sandbox.syncdb(command, Sandbox.day1, "--entity", "User", "--database", "app.sqlite")
-        #expect(run.status == 2)
-        #expect(run.errors.contains("--model"))
+        let run = try sandbox.run(
+            [command, "-", "--entity", "User", "--database", "app.sqlite"], input: #"[{"name": "Ada"}]"#)
+        #expect(run.status == 1)
+        #expect(run.output == "")
+        #expect(run.errors.contains("--primary-key"))
         #expect(try sandbox.files == [])
     }
 

@@ -20,8 +20,8 @@ struct StoreOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Needed for the first "
-                + "import, later only if it has changed.",
+            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Inferred for the first "
+                + "import if left out, needed later only if it has changed.",
             valueName: "file"), completion: Completions.model)
     var model: String?
 
@@ -35,11 +35,34 @@ struct StoreOptions: ParsableArguments {
         try model.map { try Model.file($0) }
     }
 
-    /// The model of a database that is not there yet.
-    func modelForNewDatabase() throws -> Model {
-        guard let model = try givenModel() else {
-            throw UsageError("there is no database '\(location.database)' yet: --model must say what it will keep")
+    @Option(
+        help: ArgumentHelp(
+            "The JSON key that identifies a record, where a model is inferred for lack of --model. (default: id)",
+            valueName: "key"))
+    var primaryKey: String?
+
+    /// The model of a database that is not there yet: the given one, or what the JSON looks like.
+    func modelForNewDatabase(inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool) throws -> Model {
+        if let model = try givenModel() { return model }
+        guard options.parent == nil else {
+            throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
-        return model
+        let samples = payloads.map {
+            InferenceSample(
+                $0.data, entity: options.entity, primaryKey: primaryKey, form: $0.form,
+                keyPath: options.options.keyPath)
+        }
+        do {
+            let model = try InferredModel(from: samples).model
+            if !isQuiet { Terminal.writeError(Self.note(model)) }
+            return model
+        } catch let error as SyncError where error.isAboutPayload && payloads.count == 1 {
+            throw error.naming(payloads[0].name)
+        }
+    }
+
+    private static func note(_ model: Model) -> String {
+        let names = model.entities.map(\.name).joined(separator: ", ")
+        return "note: no --model: inferred \(names) from the JSON; 'syncdb schema infer' says why"
     }
 }

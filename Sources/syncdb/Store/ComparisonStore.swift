@@ -5,14 +5,20 @@ import Sync
 struct ComparisonStore {
     private let options: StoreOptions
 
-    init(_ options: StoreOptions) { self.options = options }
+    private let modelForNew: () throws -> Model
+
+    /// - Parameter modelForNew: The model of an empty store, where there is no database.
+    init(_ options: StoreOptions, orNew modelForNew: @escaping () throws -> Model) {
+        self.options = options
+        self.modelForNew = modelForNew
+    }
 
     /// Gives `body` the store. Nothing of it is left on disk that was not there before.
     ///
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
     func use(writing: Bool, _ body: (DataStack) async throws -> Void) async throws {
         guard options.location.exists else {
-            return try await body(.inMemory(options.modelForNewDatabase()))
+            return try await body(.inMemory(modelForNew()))
         }
         let kept = try options.location.open()
         let model = try options.givenModel() ?? kept.model

@@ -1,0 +1,30 @@
+public import Foundation
+
+/// Sample JSON that a model is inferred from, and the entity its records are of.
+///
+/// ```swift
+/// let inferred = try InferredModel(from: [InferenceSample(users, entity: "User"), InferenceSample(posts, entity: "Post")])
+/// ```
+public struct InferenceSample: Sendable {
+    /// UTF-8 JSON: an array of records, one record, or NDJSON.
+    public var json: Data
+    /// The entity of the root records.
+    public var entity: String
+    /// The JSON key of the root records' primary key; nil for `id` or `_id`.
+    public var primaryKey: String?
+    /// One document, or one record a line.
+    public var form: SyncOptions.Form
+    /// The keys that lead to the records inside the document.
+    public var keyPath: [String]
+
+    /// A sample of one entity.
+    public init(
+        _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = []
+    ) {
+        self.json = json
+        self.entity = entity
+        self.primaryKey = primaryKey
+        self.form = form
+        self.keyPath = keyPath
+    }
+}

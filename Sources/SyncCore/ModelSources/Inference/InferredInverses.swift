@@ -1,0 +1,49 @@
+/// Decides which lists are one-to-many and gives them a way back.
+///
+/// A list is one-to-many only if no row is listed by two owners, at least two owners list rows, and all lists are of
+/// objects; or if no row is listed twice and the rows themselves name their owner. Any other list stays many-to-many, which never deletes
+/// rows.
+enum InferredInverses {
+    static func complete(_ drafts: inout [EntityDraft]) {
+        for owner in drafts.indices {
+            let lists = drafts[owner].members.filter { $0.member.value.objectLists > 0 }
+            for (name, member) in lists {
+                guard case .link(let target, true, false) = member.kind,
+                    let child = drafts.firstIndex(where: { $0.entity.name == target })
+                else { continue }
+                guard !drafts[child].isKeyless else { continue }
+                let place = "\(drafts[owner].entity.name).\(name)"
+                let back = wayBack(from: drafts[child], to: drafts[owner].entity.name)
+                let owners = Set(member.value.owners.values).count
+                let isOwned = !member.value.isShared && (back != nil || owners > 1)
+                let isMixed = drafts[owner].members.filter { $0.name == name }.count > 1
+                guard isOwned, !isMixed else {
+                    let reason = member.value.isShared ? "some rows are listed twice" : "only \(owners) owner was seen"
+                    drafts[owner].notes.append(.init(place, "many-to-many: \(reason); nothing is deleted"))
+                    continue
+                }
+                let wish = owner == child ? "parent" : lowercasedFirst(drafts[owner].entity.name)
+                let inverse =
+                    back ?? drafts[child].addInverse(wish, to: drafts[owner].entity.name, inverse: name)
+                drafts[child].setInverse(of: inverse, to: name)
+                drafts[owner].setInverse(of: name, to: inverse)
+                drafts[owner].notes.append(
+                    .init(
+                        place,
+                        "one-to-many: none of \(member.value.owners.count) rows is listed by two of \(owners) owners; "
+                            + "a row that its owner's list leaves out is deleted"))
+            }
+        }
+    }
+
+    /// The only to-one relationship that leads back, if it is free and named after the owner.
+    private static func wayBack(from child: EntityDraft, to owner: String) -> String? {
+        let found = child.entity.relationships.filter {
+            !$0.isToMany && $0.destination == owner && $0.inverse == nil
+                && ($0.name.lowercased() == owner.lowercased() || $0.name == "parent")
+        }
+        return found.count == 1 ? found[0].name : nil
+    }
+
+    private static func lowercasedFirst(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
+}

@@ -1,0 +1,51 @@
+public import Foundation
+
+/// A model worked out from sample JSON, with what was guessed on the way.
+///
+/// ```json
+/// [{"id": 1, "first_name": "Ada", "company": {"id": 7, "name": "Acme"}, "tags": [{"id": 2}]}]
+/// ```
+///
+/// gives `User` (`id`, `firstName`, to one `company`, to many `tags`), `Company` and `Tag`. Syncing the samples with the
+/// model leaves no key unread and reports nothing. What cannot be known from samples is decided so that no data is
+/// lost: a list is many-to-many unless each of its rows has one owner, no delete rule cascades, and what fits no
+/// type is kept as JSON.
+public struct InferredModel: Sendable {
+    /// The model; ``Model/schemaFile()`` writes it down.
+    public let model: Model
+    /// What was guessed, in the order of the model.
+    public let remarks: [InferenceRemark]
+
+    /// Reads the samples record by record and works out what they have in common.
+    ///
+    /// - Throws: ``SyncError`` of the JSON with its place, `primaryKeyMissing` if no root record has a key,
+    ///   `invalidModel` for an entity's name that cannot be one.
+    public init(from samples: [InferenceSample]) throws {
+        var roots: [(entity: String, object: ObservedObject)] = []
+        var keys: [String: String] = [:]
+        for sample in samples {
+            let object = ObservedObject()
+            try object.observe(sample)
+            roots.append((sample.entity, object))
+            if let key = sample.primaryKey { keys[sample.entity] = key }
+        }
+        var discovery = EntityDiscovery(roots: roots, primaryKeys: keys)
+        try discovery.run()
+        let assembly = try ModelAssembly(discovery.entities, links: discovery.links)
+        model = assembly.model
+        remarks = assembly.remarks
+    }
+}
+
+extension Model {
+    /// Infers a model from sample JSON. See ``InferredModel``, which also says what was guessed.
+    ///
+    /// - Parameters:
+    ///   - json: An array of records, or one record.
+    ///   - entity: The entity they are of.
+    ///   - primaryKey: The JSON key of their primary key; nil for `id` or `_id`.
+    /// - Throws: ``SyncError`` of the JSON with its place, `primaryKeyMissing` if no record has a key.
+    public init(inferredFrom json: Data, entity: String, primaryKey: String? = nil) throws {
+        self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
+    }
+}

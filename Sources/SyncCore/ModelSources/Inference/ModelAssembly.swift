@@ -1,0 +1,25 @@
+/// Makes a model of inferred entities: names, keys, inverses.
+struct ModelAssembly {
+    private(set) var model: Model
+    private(set) var remarks: [InferenceRemark]
+
+    /// - Parameter links: Entity names without regard to case → the entity meant.
+    init(_ found: [InferredEntity], links: [String: String]) throws {
+        let byName = Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var drafts = found.map { entity in
+            EntityDraft(entity) { name in
+                links[InferredNames.entity(name, isList: false).lowercased()].flatMap { byName[$0] }
+            }
+        }
+        InferredInverses.complete(&drafts)
+        while true {
+            let model = try Model(entities: drafts.map(\.entity))
+            var isSettled = true
+            for index in drafts.indices where try drafts[index].settleNames(in: model) { isSettled = false }
+            guard isSettled else { continue }
+            self.model = model
+            break
+        }
+        remarks = drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
+    }
+}

@@ -1,0 +1,87 @@
+/// What was seen under one key.
+final class ObservedValue {
+    private(set) var scalars = ObservedScalars()
+    /// Objects that are no list's elements.
+    private(set) var singles = 0
+    /// Lists of objects, nulls aside.
+    private(set) var objectLists = 0
+    private(set) var scalarLists = 0
+    private(set) var emptyLists = 0
+    /// Lists of lists, of booleans, or of a mixture.
+    private(set) var otherLists = 0
+    /// The elements of lists of scalars.
+    private(set) var elements = ObservedScalars()
+    /// The objects, in lists or not.
+    private(set) var object: ObservedObject?
+    /// Listed id → the id of the row that lists it.
+    private(set) var owners: [String: String] = [:]
+    /// Whether an id was listed by two rows.
+    private(set) var isShared = false
+
+    var lists: Int { objectLists + scalarLists + emptyLists + otherLists }
+    var objects: Int { singles + objectLists }
+    var count: Int { scalars.count + scalars.nulls + singles + lists }
+
+    func observe(_ value: JSONValue, ownedBy owner: String?) {
+        switch value {
+        case .array(let elements): observe(list: elements, ownedBy: owner)
+        case .object:
+            singles += 1
+            nested.observe(value)
+        default: scalars.observe(value)
+        }
+    }
+
+    private func observe(list: [JSONValue], ownedBy owner: String?) {
+        let values = list.filter { $0 != .null }
+        var objects = 0
+        var scalars = 0
+        for value in values {
+            switch value {
+            case .object: objects += 1
+            case .number, .string: scalars += 1
+            default: break
+            }
+        }
+        switch values.count {
+        case 0 where list.isEmpty: emptyLists += 1
+        // A list of nulls only says nothing about links, and is not empty either.
+        case 0: otherLists += 1
+        case objects:
+            objectLists += 1
+            for value in values {
+                nested.observe(value)
+                if let owner, let id = ObservedObject.id(of: value) { own(id, by: owner) }
+            }
+        case scalars:
+            scalarLists += 1
+            for value in values { elements.observe(value) }
+        default: otherLists += 1
+        }
+    }
+
+    private func own(_ id: String, by owner: String) {
+        if let known = owners[id], known != owner { isShared = true }
+        owners[id] = owner
+    }
+
+    private var nested: ObservedObject {
+        if let object { return object }
+        let made = ObservedObject()
+        object = made
+        return made
+    }
+
+    /// Adds what was seen elsewhere. Of objects only that there were some: they are merged by entity.
+    func merge(_ other: ObservedValue) {
+        scalars.merge(other.scalars)
+        singles += other.singles
+        objectLists += other.objectLists
+        scalarLists += other.scalarLists
+        emptyLists += other.emptyLists
+        otherLists += other.otherLists
+        elements.merge(other.elements)
+        if other.isShared { isShared = true }
+        for (id, owner) in other.owners { own(id, by: owner) }
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb schema infer`: a schema file from sample JSON.
+struct SchemaInfer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "infer",
+        abstract: "Work out a schema file from sample JSON.",
+        discussion: """
+            What was guessed, and on how much evidence, goes to standard error. Look it over before you trust it.
+
+            Example: syncdb schema infer users.json --entity User --output model.json
+            """)
+
+    @Argument(help: "Samples: .json or .ndjson files, or either as .gz.", completion: Completions.payload)
+    var files: [String]
+
+    @Option(
+        help: ArgumentHelp("The entity of the records; given once for all files, or once per file.", valueName: "name"))
+    var entity: [String]
+
+    @Option(help: ArgumentHelp("The key that identifies a record. (default: id)", valueName: "key"))
+    var primaryKey: String?
+
+    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    var key: String?
+
+    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    var ndjson = false
+
+    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
+    var output: String?
+
+    @Flag(help: "Do not say what was guessed.")
+    var quiet = false
+
+    func validate() throws {
+        guard entity.count == 1 || entity.count == files.count else {
+            throw ValidationError("give --entity once, or once for each of the \(files.count) files")
+        }
+    }
+
+    func run() throws {
+        let samples = try files.enumerated().map { index, file in
+            try PayloadSource(file).sample(
+                entity: entity.count == 1 ? entity[0] : entity[index], primaryKey: primaryKey, keyPath: key,
+                isNDJSON: ndjson)
+        }
+        let inferred = try InferredModel(from: samples)
+        if !quiet { for remark in inferred.remarks { Terminal.writeError("\(remark)") } }
+        try inferred.model.write(to: output)
+    }
+}
+
+extension PayloadSource {
+    /// The JSON as a sample to infer a model from.
+    func sample(
+        entity: String, primaryKey: String?, keyPath: String?, isNDJSON: Bool, unpackingTo limit: ByteCount = .standard
+    ) throws -> InferenceSample {
+        try InferenceSample(
+            read(unpackingTo: limit) { _, _ in }, entity: entity, primaryKey: primaryKey,
+            form: isNDJSON || self.isNDJSON ? .ndjson : .json,
+            keyPath: keyPath?.split(separator: ".").map(String.init) ?? [])
+    }
+}

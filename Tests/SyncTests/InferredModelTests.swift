@@ -1,0 +1,80 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("A model inferred from JSON")
+struct InferredModelTests {
+    @Test(
+        "reads every key of its samples, reports nothing, and a second sync writes nothing", arguments: 0..<200)
+    func random(_ seed: UInt64) async throws {
+        var generator = RandomRecords(seed: seed)
+        try await expectComplete(generator.payload(), key: [])
+    }
+
+    @Test("reads the orders of a shop")
+    func shop() async throws {
+        let orders = Fixtures.folder.appendingPathComponent("Samples/shop-orders.json")
+        let (result, stack) = try await expectComplete(
+            Data(contentsOf: orders), entity: "Order", key: ["orders"])
+        #expect(result["LineItem"].insertedCount == 3)
+        #expect(result["Coupon"].insertedCount == 1)
+        let prices = try await stack.fetch("LineItem", where: "order.id == 9001 AND unitPrice > 19")
+        #expect(prices.count == 2)
+    }
+
+    @Test("reads the payloads of the package", arguments: try PayloadFile.own().filter { $0.keyPath.isEmpty })
+    func own(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
+
+    @Test(
+        "reads the payloads of the corpus", .enabled(if: PayloadFile.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        arguments: try PayloadFile.corpus.map(PayloadFile.shared) ?? [])
+    func shared(_ payload: PayloadFile) async throws { try await expectComplete(payload) }
+
+    @Test(
+        "reads the lists of iso-codes",
+        arguments: [IsoCodes.countries, IsoCodes.languages, IsoCodes.currencies, IsoCodes.subdivisions])
+    func isoCodes(_ list: IsoCodes) async throws {
+        try await expectComplete(list.file(), entity: list.entity, primaryKey: list.key, key: [list.list])
+    }
+
+    /// With the key that the payload's own model has. A payload without any is refused.
+    private func expectComplete(_ payload: PayloadFile) async throws {
+        let json = try Data(contentsOf: payload.file)
+        let key = try Model(contentsOf: payload.model).primaryKey(of: payload.entity)?.remote ?? "id"
+        do {
+            try await expectComplete(json, entity: payload.entity, primaryKey: key, key: payload.keyPath)
+        } catch let error as SyncError where error.code == .primaryKeyMissing {
+            #expect(!Self.hasKey(key, in: try JSONValue(parsing: json)), "\(error)")
+        }
+    }
+
+    private static func hasKey(_ key: String, in payload: JSONValue) -> Bool {
+        guard case .array(let records) = payload else { return payload[key] != nil }
+        return records.contains { $0[key] != nil }
+    }
+
+    @discardableResult
+    private func expectComplete(
+        _ json: Data, entity: String = "Thing", primaryKey: String? = nil, key: [String]
+    ) async throws -> (SyncResult, DataStack) {
+        let sample = InferenceSample(json, entity: entity, primaryKey: primaryKey, keyPath: key)
+        let inferred = try InferredModel(from: [sample])
+        let model = inferred.model
+        #expect(try Model(schema: model.schemaFile()) == model)
+        let stack = try DataStack.inMemory(model)
+        var options = SyncOptions()
+        options.keyPath = key
+        let first = try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
+        let text = String(decoding: model.schemaFile(), as: UTF8.self)
+        #expect(first.unmappedKeys == [], "\(text)")
+        // Of a root record without a key nothing can be kept; the inference says so.
+        let skipped = first.diagnostics.filter { $0.kind == .recordWithoutKey && !$0.path.contains(".") }
+        #expect(first.diagnostics == skipped, "\(text)")
+        #expect(skipped.isEmpty || inferred.remarks.contains { $0.message.contains("\(skipped.count) without it") })
+        let written = try await stack.changesWritten()
+        let second = try await Sync.changes(json, inEntity: entity, stack: stack, options: options)
+        #expect(second.isEmpty, "\(second) \(text)")
+        #expect(try await stack.changesWritten() == written)
+        return (first, stack)
+    }
+}

@@ -1,0 +1,48 @@
+import Testing
+
+@Suite("schema infer, and import without a model")
+struct InferTests {
+    private static let users = #"[{"id": 1, "first_name": "Ada", "company": {"id": 7}}]"#
+
+    @Test("The schema file goes to standard output, the remarks to standard error")
+    func infer() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("users.json", Self.users)
+        let run = try sandbox.syncdb("schema", "infer", file, "--entity", "User")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.contains("User.firstName: string: 1 values"))
+        let quiet = try sandbox.syncdb("schema", "infer", file, "--entity", "User", "--quiet", "--output", "model.json")
+        #expect(quiet.output + quiet.errors == "")
+        #expect(try sandbox.syncdb("schema", "convert", "model.json").output == run.output)
+    }
+
+    @Test("An import without a model keeps the inferred one, and says so in a line")
+    func importing() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("users.json", Self.users)
+        let diff = try sandbox.syncdb("diff", file, "--entity", "User", "--database", "app.sqlite")
+        #expect(diff.status == 0, "\(diff.errors)")
+        #expect(try sandbox.files == ["users.json"])
+        let run = try sandbox.syncdb("import", file, "--entity", "User", "--database", "app.sqlite")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors.hasPrefix("note: no --model: inferred Company, User from the JSON"))
+        #expect(run.errors.split(separator: "\n").count == 1)
+        #expect(try sandbox.count("User", where: "firstName == 'Ada' AND company.id == 7") == "1")
+        let again = try sandbox.syncdb("import", file, "--entity", "User", "--database", "app.sqlite")
+        #expect(again.errors == "")
+    }
+
+    @Test("Records without a key are refused with the way out, and no database is made")
+    func keyless() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("books.json", #"[{"isbn": "1"}]"#)
+        let run = try sandbox.syncdb("import", file, "--entity", "Book", "--database", "app.sqlite")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("--primary-key") && run.errors.contains("'isbn'"))
+        #expect(try sandbox.files == ["books.json"])
+        let named = try sandbox.syncdb(
+            "import", file, "--entity", "Book", "--database", "app.sqlite", "--primary-key", "isbn")
+        #expect(named.status == 0, "\(named.errors)")
+        #expect(try sandbox.count("Book", where: "isbn == '1'") == "1")
+    }
+}
