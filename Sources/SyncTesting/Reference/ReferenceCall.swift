@@ -83,7 +83,11 @@ struct ReferenceCall {
             sync.touched.insert(parent.row)
             var list = ReferenceMention.Statement(relationship: parent.relationship)
             list.targets = mentions.map { .row($0.row, links: true) }
-            list.removes = deletesUnlisted
+            list.removes = deletesUnlisted && canRead(sync)
+            list.removable = try predicate.map { predicate in
+                let rows = sync.store.targets(of: parent.row, parent.relationship)
+                return Set(try rows.filter { try sync.store.matches($0, predicate) })
+            }
             list.inner = mentions
             list.targets += skipped.map { .row($0, links: false) }
             mentions = [ReferenceMention(row: parent.row, statements: [list])]
@@ -93,6 +97,10 @@ struct ReferenceCall {
     }
 
     /// A list in which no record could be read deletes nothing.
+    private func canRead(_ sync: ReferenceSync) -> Bool {
+        records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
+    }
+
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payload else { return false }
         return true
@@ -100,8 +108,7 @@ struct ReferenceCall {
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {
         let before = sync.before
-        let canRead = records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
-        guard deletesUnlisted, canRead else { return try sync.delete { _ in [] } }
+        guard deletesUnlisted, canRead(sync) else { return try sync.delete { _ in [] } }
         return try sync.delete { store in
             var rows = store.rows(of: entity)
             if let parent {

@@ -9,7 +9,8 @@ extension ReferenceSync {
         }
         linkArrived()
         for (row, statement) in statements { apply(statement, of: row) }
-        for (row, statement) in statements where statement.relationship.isOrdered {
+        for (row, statement) in statements
+        where store.listed[store.place(row, statement.relationship)] != nil {
             store.order(row, statement.relationship, as: listed(statement).uniqued())
         }
     }
@@ -25,7 +26,7 @@ extension ReferenceSync {
             store.link(pending.place.row, pending.relationship, target)
             guard pending.relationship.isToMany else { continue }
             let list = pending.list.compactMap { self.row($0, pending.relationship) }
-            store.order(pending.place.row, pending.relationship, as: list)
+            store.order(pending.place.row, pending.relationship, as: list.uniqued())
         }
     }
 
@@ -58,15 +59,27 @@ extension ReferenceSync {
             }
         }
         if statement.removes {
-            for old in store.targets(of: row, relationship) where !listed.contains(old) {
+            let present = store.targets(of: row, relationship)
+            drop(statement, store.place(row, relationship), present: present, listed: listed)
+            for old in present where !listed.contains(old) {
                 if relationship.isToMany, store.isLocal(old) { continue }
+                if let removable = statement.removable, !removable.contains(old) { continue }
                 store.unlink(row, relationship, old)
-                if statement.deletes { dropped.append(old) }
             }
         }
         for id in linked { store.link(row, relationship, id) }
         if relationship.isToMany { store.order(row, relationship, as: listed.uniqued()) }
         for key in missing { wait(row, relationship, for: key, in: statement) }
+    }
+
+    /// Notes the rows that go because a list of objects leaves them out; the last list decides.
+    private mutating func drop(
+        _ statement: ReferenceMention.Statement, _ place: ReferencePlace, present: [ReferenceRow.ID],
+        listed: [ReferenceRow.ID]
+    ) {
+        guard statement.relationship.isToMany else { return }
+        let earlier = dropped[place] ?? Set(before.targets[place] ?? [])
+        dropped[place] = statement.deletes ? earlier.union(present).subtracting(listed) : []
     }
 
     private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
