@@ -27,7 +27,9 @@ extension ReferenceSync {
 
     /// Local rows stay with their owner, whatever a list says.
     private var droppedRows: [ReferenceRow.ID] {
-        dropped.values.flatMap(\.self).filter { store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0) }
+        leftOut.filter { deletesLeftOut[$0.key] == true }.values.flatMap(\.self).filter {
+            store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
+        }
     }
 
     /// Deletes rows with all that goes with them.

@@ -78,8 +78,9 @@ extension ReferenceSync {
         listed: [ReferenceRow.ID]
     ) {
         guard statement.relationship.isToMany else { return }
-        let earlier = dropped[place] ?? Set(before.targets[place] ?? [])
-        dropped[place] = statement.deletes ? earlier.union(present).subtracting(listed) : []
+        let earlier = leftOut[place] ?? Set(before.targets[place] ?? [])
+        leftOut[place] = earlier.union(present).subtracting(listed)
+        deletesLeftOut[place] = statement.deletes
     }
 
     private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {

@@ -37,8 +37,10 @@ struct ReferenceSync {
     var mentionedKeys: Set<Refusal> = []
     /// The rows without a key that an owner has, by position.
     var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
-    /// Rows that a list of objects left out.
-    var dropped: [ReferencePlace: Set<ReferenceRow.ID>] = [:]
+    /// Rows that lists left out.
+    var leftOut: [ReferencePlace: Set<ReferenceRow.ID>] = [:]
+    /// Whether the last list of a place deletes what is left out.
+    var deletesLeftOut: [ReferencePlace: Bool] = [:]
     var misfits: [String] = []
 
     init(_ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>) {

@@ -29,7 +29,8 @@ struct PayloadGenerator {
         if kinds.contains(.operations), random.chance(30) {
             step.operations = SyncOperations(rawValue: 1 + random.below(63))
         }
-        namesOnce = alwaysNamesOnce || step.operations != .all && !kinds.contains(.contradictions)
+        let restricted = step.operations != .all && !kinds.contains(.contradictions)
+        namesOnce = alwaysNamesOnce || restricted || hasOrderWithInverse && !kinds.contains(.ordersFromBothSides)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
             step.predicate = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
@@ -51,6 +52,11 @@ struct PayloadGenerator {
         given.insert(name(number, owner))
         step.parent = (owner.name, key(number, of: owner))
         step.relationship = relationship.name
+        if !kinds.contains(.parentsWithoutUpdate) { step.operations.insert(.update) }
+    }
+
+    private var hasOrderWithInverse: Bool {
+        model.entities.flatMap(\.relationships).contains { $0.isOrdered && $0.inverse != nil }
     }
 
     // MARK: Records
