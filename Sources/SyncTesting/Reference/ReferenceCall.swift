@@ -84,10 +84,11 @@ struct ReferenceCall {
             var list = ReferenceMention.Statement(relationship: parent.relationship)
             list.targets = mentions.map { .row($0.row, links: true) }
             list.removes = deletesUnlisted && canRead(sync)
-            list.removable = try predicate.map { predicate in
-                let rows = sync.store.targets(of: parent.row, parent.relationship)
-                return Set(try rows.filter { try sync.store.matches($0, predicate) })
-            }
+            let children = sync.store.targets(of: parent.row, parent.relationship)
+            list.removable = Set(
+                try children.filter { id in
+                    try sync.store.isKind(id, of: entity.id) && predicate.map { try sync.store.matches(id, $0) } ?? true
+                })
             list.inner = mentions
             list.targets += skipped.map { .row($0, links: false) }
             mentions = [ReferenceMention(row: parent.row, statements: [list])]
@@ -113,7 +114,7 @@ struct ReferenceCall {
             var rows = store.rows(of: entity)
             if let parent {
                 guard store.hasOneOwner(parent.relationship) else { return [] }
-                rows = before.targets(of: parent.row, parent.relationship).filter { store.rows[$0] != nil }
+                rows = before.targets(of: parent.row, parent.relationship).filter { store.isKind($0, of: entity.id) }
             } else if predicate == nil, options.scope == .automatic, let roots = entity.rootScope {
                 rows = rows.filter { store.targets(of: $0, roots).isEmpty }
             }

@@ -11,7 +11,7 @@ extension ReferenceSync {
         for (row, statement) in statements { apply(statement, of: row) }
         for (row, statement) in statements
         where store.listed[store.place(row, statement.relationship)] != nil {
-            store.order(row, statement.relationship, as: listed(statement).uniqued())
+            store.order(row, statement.relationship, as: linked(statement).uniqued())
         }
     }
 
@@ -27,6 +27,8 @@ extension ReferenceSync {
             guard pending.relationship.isToMany else { continue }
             let list = pending.list.compactMap { self.row($0, pending.relationship) }
             store.order(pending.place.row, pending.relationship, as: list.uniqued())
+            // Whether it also comes before rows that the payload links from the other side is not settled.
+            if pending.relationship.relationship.inverse != nil { store.listed[pending.place] = nil }
         }
     }
 
@@ -68,7 +70,7 @@ extension ReferenceSync {
             }
         }
         for id in linked { store.link(row, relationship, id) }
-        if relationship.isToMany { store.order(row, relationship, as: listed.uniqued()) }
+        if relationship.isToMany { store.order(row, relationship, as: linked.uniqued()) }
         for key in missing { wait(row, relationship, for: key, in: statement) }
     }
 
@@ -83,10 +85,10 @@ extension ReferenceSync {
         deletesLeftOut[place] = statement.deletes
     }
 
-    private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+    private func linked(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
         statement.targets.compactMap { target in
             switch target {
-            case .row(let id, _): id
+            case .row(let id, let links): links ? id : nil
             case .key(let key): row(key, statement.relationship)
             }
         }
