@@ -11,7 +11,7 @@ extension ReferenceSync {
         for (row, statement) in statements { apply(statement, of: row) }
         for (row, statement) in statements
         where store.listed[store.place(row, statement.relationship)] != nil {
-            store.order(row, statement.relationship, as: linked(statement).uniqued())
+            store.order(row, statement.relationship, as: ordered(statement))
         }
     }
 
@@ -70,7 +70,7 @@ extension ReferenceSync {
             }
         }
         for id in linked { store.link(row, relationship, id) }
-        if relationship.isToMany { store.order(row, relationship, as: linked.uniqued()) }
+        if relationship.isToMany { store.order(row, relationship, as: ordered(statement)) }
         for key in missing { wait(row, relationship, for: key, in: statement) }
     }
 
@@ -85,13 +85,15 @@ extension ReferenceSync {
         deletesLeftOut[place] = statement.deletes
     }
 
-    private func linked(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
-        statement.targets.compactMap { target in
+    /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
+    private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+        let isKeyless = model.compiled.entities[statement.relationship.destination].keySlot == nil
+        return statement.targets.compactMap { target in
             switch target {
-            case .row(let id, let links): links ? id : nil
+            case .row(let id, let links): links || isKeyless ? id : nil
             case .key(let key): row(key, statement.relationship)
             }
-        }
+        }.uniqued()
     }
 
     private mutating func wait(
