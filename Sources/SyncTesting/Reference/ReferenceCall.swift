@@ -83,7 +83,12 @@ struct ReferenceCall {
             sync.touched.insert(parent.row)
             var list = ReferenceMention.Statement(relationship: parent.relationship)
             list.targets = mentions.map { .row($0.row, links: true) }
-            list.removes = deletesUnlisted
+            list.removes = deletesUnlisted && canRead(sync)
+            let children = sync.store.targets(of: parent.row, parent.relationship)
+            list.removable = Set(
+                try children.filter { id in
+                    try sync.store.isKind(id, of: entity.id) && predicate.map { try sync.store.matches(id, $0) } ?? true
+                })
             list.inner = mentions
             list.targets += skipped.map { .row($0, links: false) }
             mentions = [ReferenceMention(row: parent.row, statements: [list])]
@@ -93,6 +98,10 @@ struct ReferenceCall {
     }
 
     /// A list in which no record could be read deletes nothing.
+    private func canRead(_ sync: ReferenceSync) -> Bool {
+        records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
+    }
+
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payload else { return false }
         return true
@@ -100,13 +109,12 @@ struct ReferenceCall {
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {
         let before = sync.before
-        let canRead = records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
-        guard deletesUnlisted, canRead else { return try sync.delete { _ in [] } }
+        guard deletesUnlisted, canRead(sync) else { return try sync.delete { _ in [] } }
         return try sync.delete { store in
             var rows = store.rows(of: entity)
             if let parent {
                 guard store.hasOneOwner(parent.relationship) else { return [] }
-                rows = before.targets(of: parent.row, parent.relationship).filter { store.rows[$0] != nil }
+                rows = before.targets(of: parent.row, parent.relationship).filter { store.isKind($0, of: entity.id) }
             } else if predicate == nil, options.scope == .automatic, let roots = entity.rootScope {
                 rows = rows.filter { store.targets(of: $0, roots).isEmpty }
             }

@@ -15,6 +15,8 @@ struct ReferenceMention: Sendable {
         var targets: [Target] = []
         /// Whether links that are not listed go.
         var removes = false
+        /// If not nil, only links to these rows may go.
+        var removable: Set<ReferenceRow.ID>?
         /// Whether the rows of those links go too.
         var deletes = false
         /// Whether a rule decides the link, so that only the records in it count.

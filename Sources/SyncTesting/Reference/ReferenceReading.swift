@@ -148,8 +148,8 @@ extension JSONValue {
 
     fileprivate var isScalar: Bool {
         switch self {
-        case .object, .array, .null: false
-        case .bool, .number, .string: true
+        case .object, .array, .null, .bool: false
+        case .number, .string: true
         }
     }
 }

@@ -30,6 +30,8 @@ extension ReferenceStore {
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
+        // A row that comes back from the other side is no longer where a list put it.
+        if listed[there]?.contains(owner) == true { listed[there] = nil }
         targets[here, default: []].append(target)
         if here != there { targets[there, default: []].append(owner) }
     }

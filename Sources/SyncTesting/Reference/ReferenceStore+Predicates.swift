@@ -1,6 +1,9 @@
 import SyncCore
 
 extension ReferenceStore {
+    /// The message of an error about a condition that is not evaluated here.
+    static let unknownCondition = "not known to the reference store"
+
     /// Whether a condition holds for a row.
     func matches(_ id: ReferenceRow.ID, _ predicate: RecordPredicate) throws -> Bool {
         try matches(id, predicate.checked())
@@ -20,13 +23,10 @@ extension ReferenceStore {
     private func matches(_ id: ReferenceRow.ID, _ comparison: PredicateComparison) throws -> Bool {
         let path = comparison.path
         guard path.components.count == 1, !path.isCount, path.quantifier == nil,
-            let value = rows[id]?.values[path.components[0]], case .integer? = Optional(value)
-        else {
-            return try nilMatches(comparison)
-        }
-        guard case .integer(let number) = value, case .number(let text) = comparison.literal,
-            let other = Int64(text)
-        else { throw SyncError(.invalidPredicate, "not known to the reference store") }
+            let value = rows[id]?.values[path.components[0]], case .number(let text) = comparison.literal,
+            let other = Int64(text), value.isNull || value.int != nil
+        else { throw SyncError(.invalidPredicate, Self.unknownCondition) }
+        guard let number = value.int else { return comparison.operator == .notEqual }
         switch comparison.operator.rawValue {
         case "==": return number == other
         case "!=": return number != other
@@ -34,11 +34,7 @@ extension ReferenceStore {
         case "<=": return number <= other
         case ">": return number > other
         case ">=": return number >= other
-        default: throw SyncError(.invalidPredicate, "not known to the reference store")
+        default: throw SyncError(.invalidPredicate, Self.unknownCondition)
         }
-    }
-
-    private func nilMatches(_ comparison: PredicateComparison) throws -> Bool {
-        comparison.operator.rawValue == "!="
     }
 }

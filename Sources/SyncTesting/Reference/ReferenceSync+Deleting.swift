@@ -19,9 +19,16 @@ extension ReferenceSync {
             let unmentioned = try scope(store).filter { !isMentioned($0) && !store.isLocal($0) }
             fallen += unmentioned.count
             guard first || !unmentioned.isEmpty else { return fallen }
-            let left = first ? dropped.filter { store.rows[$0] != nil && !isMentioned($0) } : []
+            let left = first ? droppedRows : []
             first = false
             try remove(Set(unmentioned + left))
+        }
+    }
+
+    /// Local rows stay with their owner, whatever a list says.
+    private var droppedRows: [ReferenceRow.ID] {
+        leftOut.filter { deletesLeftOut[$0.key] == true }.values.flatMap(\.self).filter {
+            store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
         }
     }
 

@@ -9,8 +9,9 @@ extension ReferenceSync {
         }
         linkArrived()
         for (row, statement) in statements { apply(statement, of: row) }
-        for (row, statement) in statements where statement.relationship.isOrdered {
-            store.order(row, statement.relationship, as: listed(statement).uniqued())
+        for (row, statement) in statements
+        where store.listed[store.place(row, statement.relationship)] != nil {
+            store.order(row, statement.relationship, as: ordered(statement))
         }
     }
 
@@ -25,7 +26,9 @@ extension ReferenceSync {
             store.link(pending.place.row, pending.relationship, target)
             guard pending.relationship.isToMany else { continue }
             let list = pending.list.compactMap { self.row($0, pending.relationship) }
-            store.order(pending.place.row, pending.relationship, as: list)
+            store.order(pending.place.row, pending.relationship, as: list.uniqued())
+            // Whether it also comes before rows that the payload links from the other side is not settled.
+            if pending.relationship.relationship.inverse != nil { store.listed[pending.place] = nil }
         }
     }
 
@@ -58,24 +61,39 @@ extension ReferenceSync {
             }
         }
         if statement.removes {
-            for old in store.targets(of: row, relationship) where !listed.contains(old) {
+            let present = store.targets(of: row, relationship)
+            drop(statement, store.place(row, relationship), present: present, listed: listed)
+            for old in present where !listed.contains(old) {
                 if relationship.isToMany, store.isLocal(old) { continue }
+                if let removable = statement.removable, !removable.contains(old) { continue }
                 store.unlink(row, relationship, old)
-                if statement.deletes { dropped.append(old) }
             }
         }
         for id in linked { store.link(row, relationship, id) }
-        if relationship.isToMany { store.order(row, relationship, as: listed.uniqued()) }
+        if relationship.isToMany { store.order(row, relationship, as: ordered(statement)) }
         for key in missing { wait(row, relationship, for: key, in: statement) }
     }
 
-    private func listed(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
-        statement.targets.compactMap { target in
+    /// Notes the rows that go because a list of objects leaves them out; the last list decides.
+    private mutating func drop(
+        _ statement: ReferenceMention.Statement, _ place: ReferencePlace, present: [ReferenceRow.ID],
+        listed: [ReferenceRow.ID]
+    ) {
+        guard statement.relationship.isToMany else { return }
+        let earlier = leftOut[place] ?? Set(before.targets[place] ?? [])
+        leftOut[place] = earlier.union(present).subtracting(listed)
+        deletesLeftOut[place] = statement.deletes
+    }
+
+    /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
+    private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+        let isKeyless = model.compiled.entities[statement.relationship.destination].keySlot == nil
+        return statement.targets.compactMap { target in
             switch target {
-            case .row(let id, _): id
+            case .row(let id, let links): links || isKeyless ? id : nil
             case .key(let key): row(key, statement.relationship)
             }
-        }
+        }.uniqued()
     }
 
     private mutating func wait(

@@ -14,6 +14,8 @@ struct ReferenceSync {
         /// A root record of a sync for a parent.
         case child(of: ReferenceRow.ID, CompiledRelationship)
         case toOne(of: ReferenceRow.ID, CompiledRelationship)
+        /// Where a rule decides the link: the record is only a mention.
+        case overruled(by: ReferenceRow.ID)
         case toMany(of: ReferenceRow.ID, CompiledRelationship, position: Int)
     }
 
@@ -35,10 +37,10 @@ struct ReferenceSync {
     var mentionedKeys: Set<Refusal> = []
     /// The rows without a key that an owner has, by position.
     var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
-    /// By way back of the record at hand, the owner that the record stands in.
-    var owners: [ReferencePlace: ReferenceRow.ID] = [:]
-    /// Rows that a list of objects left out.
-    var dropped: [ReferenceRow.ID] = []
+    /// Rows that lists left out.
+    var leftOut: [ReferencePlace: Set<ReferenceRow.ID>] = [:]
+    /// Whether the last list of a place deletes what is left out.
+    var deletesLeftOut: [ReferencePlace: Bool] = [:]
     var misfits: [String] = []
 
     init(_ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>) {
@@ -87,9 +89,7 @@ struct ReferenceSync {
 
     /// The row that an owner has at this place, for a record without a key; nil if such a record cannot be read.
     private mutating func slot(_ entity: CompiledEntity, _ context: Context) -> (row: ReferenceRow.ID?, Void)? {
-        if case .toOne(let row, let relationship) = context, let owner = owners[store.place(row, relationship)] {
-            return (owner, ())
-        }
+        if case .overruled(let owner) = context { return (owner, ()) }
         guard let place = context.place(in: store) else { return nil }
         let position: Int
         switch context {
@@ -106,7 +106,7 @@ struct ReferenceSync {
         let isStored = id.map { !isNew($0) } ?? false
         switch context {
         case .root, .child: return operations.contains(isStored ? .update : .insert)
-        case .toOne: return true
+        case .toOne, .overruled: return true
         case .toMany: return operations.contains(isStored ? .updateRelationships : .insertRelationships)
         }
     }
@@ -126,11 +126,10 @@ struct ReferenceSync {
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceMention.Statement] {
         reading.statements.compactMap { relationship, said in
-            let isWayBack = isWayBack(relationship, context)
-            if isWayBack { owners[store.place(row, relationship)] = context.owner }
-            var statement = statement(of: row, relationship, said, at: "\(path).\(relationship.name)")
-            if isWayBack { owners[store.place(row, relationship)] = nil }
-            statement?.isOverruled = isWayBack
+            let owner = isWayBack(relationship, context) ? context.owner : nil
+            var statement = statement(
+                of: row, relationship, said, at: "\(path).\(relationship.name)", overruledBy: owner)
+            statement?.isOverruled = owner != nil
             return statement
         }
     }
@@ -143,7 +142,7 @@ struct ReferenceSync {
 
     private mutating func statement(
         of row: ReferenceRow.ID, _ relationship: CompiledRelationship, _ said: ReferenceReading.Statement,
-        at path: String
+        at path: String, overruledBy owner: ReferenceRow.ID?
     ) -> ReferenceMention.Statement? {
         var statement = ReferenceMention.Statement(relationship: relationship)
         let destination = model.compiled.entities[relationship.destination]
@@ -161,8 +160,11 @@ struct ReferenceSync {
             statement.removes = true
             statement.targets = ids.compactMap { self.key($0, of: destination) }.map { .key($0) }
         case .object(let record):
-            guard case .mention(let child) = mention(record, as: destination, at: path, .toOne(of: row, relationship))
-            else { return nil }
+            let context = owner.map { Context.overruled(by: $0) } ?? .toOne(of: row, relationship)
+            // Of a record that is refused only its being there is left: it leaves the link as it is.
+            guard case .mention(let child) = mention(record, as: destination, at: path, context) else {
+                return statement
+            }
             statement.targets = [.row(child.row, links: true)]
             statement.inner = [child]
         case .objects(let records):
@@ -196,21 +198,21 @@ struct ReferenceSync {
 extension ReferenceSync.Context {
     var relationship: CompiledRelationship? {
         switch self {
-        case .root: nil
+        case .root, .overruled: nil
         case .child(_, let relationship), .toOne(_, let relationship), .toMany(_, let relationship, _): relationship
         }
     }
 
     var owner: ReferenceRow.ID? {
         switch self {
-        case .root: nil
+        case .root, .overruled: nil
         case .child(let row, _), .toOne(let row, _), .toMany(let row, _, _): row
         }
     }
 
     func place(in store: ReferenceStore) -> ReferencePlace? {
         switch self {
-        case .root: nil
+        case .root, .overruled: nil
         case .child(let row, let relationship), .toOne(let row, let relationship),
             .toMany(let row, let relationship, _):
             store.place(row, relationship)

@@ -49,6 +49,18 @@ struct ScenarioActions: Sendable {
         }
     }
 
+    /// The same in the reference.
+    func sync(_ call: ScenarioStep.SyncCall, in reference: inout ReferenceStore) throws {
+        let json: JSONValue
+        switch try payload(of: call) {
+        case .bytes(let data): json = try JSONValue(parsing: data)
+        case .value(let value): json = value
+        }
+        try reference.sync(
+            json, inEntity: call.entity, predicate: try call.predicate.map { try RecordPredicate(parsing: $0) },
+            parent: call.parent, relationship: call.relationship, operations: call.operations, options: call.options)
+    }
+
     /// The step's options, and the hook of the case.
     private func options(_ call: ScenarioStep.SyncCall) -> SyncOptions {
         var options = call.options

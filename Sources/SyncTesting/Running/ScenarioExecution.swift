@@ -51,14 +51,17 @@ struct ScenarioExecution: Sendable {
             stack: try store.open(loadModel(path)), file: file,
             writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite),
             addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil)
+        var check = ReferenceCheck(isOn: options.checksReference, actions)
         for (index, step) in steps.enumerated() {
             let number = index + 1
             do {
                 if case .reopen(let model) = step.action {
                     try await reopen(step, as: model, store, &actions)
+                    try check.compare(after: step, actions)
                     continue
                 }
                 try await StepExecution(step, actions: actions).run()
+                try check.compare(after: step, actions)
                 if options.repeatsSyncs { try await StepExecution(step, actions: actions).repeatSync() }
             } catch let failure as ScenarioReport.Failure {
                 return [failure.at(number)]

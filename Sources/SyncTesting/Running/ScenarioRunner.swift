@@ -14,9 +14,15 @@ public struct ScenarioRunner: Sendable {
     public struct Options: Sendable, Hashable {
         /// Whether each `sync` step that passed is made a second time and must then write nothing.
         public var repeatsSyncs: Bool
+        /// Whether the store is compared with a ``ReferenceStore`` after each `sync` step, up to the first step that
+        /// writes otherwise or that the reference does not know.
+        public var checksReference: Bool
 
         /// Options of a run; each is off by default.
-        public init(repeatsSyncs: Bool = false) { self.repeatsSyncs = repeatsSyncs }
+        public init(repeatsSyncs: Bool = false, checksReference: Bool = false) {
+            self.repeatsSyncs = repeatsSyncs
+            self.checksReference = checksReference
+        }
     }
 
     private let facilities: ScenarioFacilities

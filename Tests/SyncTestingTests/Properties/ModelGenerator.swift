@@ -71,11 +71,12 @@ struct ModelGenerator {
         entities[to].relationships.append(
             Relationship(
                 back, to: entities[from].name, many: shape == 2, ordered: shape == 2 && isOrdered(), inverse: name,
-                deleteRule: rule()))
+                deleteRule: shape == 1 ? ruleWithoutDeny() : rule()))
     }
 
-    /// Keyless rows go with their owner, so that nothing is there to deny.
-    private mutating func keylessRule() -> DeleteRule {
+    /// For keyless rows, which go with their owner, and for children that an owner's list leaves out: a deletion that
+    /// comes of the owner is not denied for its sake.
+    private mutating func ruleWithoutDeny() -> DeleteRule {
         let rule = rule()
         return rule == .deny ? .cascade : rule
     }
@@ -86,11 +87,11 @@ struct ModelGenerator {
         entities.append(Entity("Box", attributes: [Attribute("label", .string), Attribute("size", .integer)]))
         let owner = random.below(count)
         switch random.below(3) {
-        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: keylessRule()))
+        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: ruleWithoutDeny()))
         case 1: entities[owner].relationships.append(Relationship("boxes", to: "Box", many: true))
         default:
             entities[owner].relationships.append(
-                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: keylessRule()))
+                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: ruleWithoutDeny()))
             entities[entities.count - 1].relationships.append(
                 Relationship("owner", to: entities[owner].name, inverse: "boxes"))
         }

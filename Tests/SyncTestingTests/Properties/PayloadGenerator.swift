@@ -29,7 +29,8 @@ struct PayloadGenerator {
         if kinds.contains(.operations), random.chance(30) {
             step.operations = SyncOperations(rawValue: 1 + random.below(63))
         }
-        namesOnce = alwaysNamesOnce || step.operations != .all && !kinds.contains(.contradictions)
+        let restricted = step.operations != .all && !kinds.contains(.contradictions)
+        namesOnce = alwaysNamesOnce || restricted || hasOrderWithInverse && !kinds.contains(.ordersFromBothSides)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
             step.predicate = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
@@ -47,11 +48,15 @@ struct PayloadGenerator {
         }
         guard !owners.isEmpty else { return }
         let (owner, relationship) = random.pick(owners)
-        let number = random.below(4)
-        guard !namesOnce || named.insert(name(number, owner)).inserted else { return }
+        guard let number = number(owner, asObject: true) else { return }
         given.insert(name(number, owner))
         step.parent = (owner.name, key(number, of: owner))
         step.relationship = relationship.name
+        if !kinds.contains(.parentsWithoutUpdate) { step.operations.insert(.update) }
+    }
+
+    private var hasOrderWithInverse: Bool {
+        model.entities.flatMap(\.relationships).contains { $0.isOrdered && $0.inverse != nil }
     }
 
     // MARK: Records
@@ -61,7 +66,7 @@ struct PayloadGenerator {
         var isFirst = true
         if entity.keySlot != nil {
             if kinds.contains(.misfits), depth == 0, !namesOnce, random.chance(2) { return ["name": "keyless"] }
-            guard let number = number(entity) else { return nil }
+            guard let number = number(entity, asObject: true) else { return nil }
             isFirst = given.insert(name(number, entity)).inserted
             members.append(.init("id", key(number, of: entity)))
         }
@@ -115,14 +120,20 @@ struct PayloadGenerator {
 
     private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.tree) \(number)" }
 
-    /// A number of a key that may be used (again).
-    private mutating func number(_ entity: CompiledEntity) -> Int? {
-        let number = random.below(namesOnce ? 12 : 5)
+    /// A number of a key that may be used (again). An entity and its sub-entity have keys of their own: of which of them
+    /// a row is that is new as both is not said.
+    private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
+        var number = random.below(namesOnce ? 12 : 5)
+        if entity.parent != nil {
+            number = number % 2 + 3
+        } else if asObject, entity.family.count > 1 {
+            number %= 3
+        }
         return !namesOnce || named.insert(name(number, entity)).inserted ? number : nil
     }
 
     private mutating func id(_ entity: CompiledEntity) -> JSONValue? {
-        number(entity).map { key($0, of: entity) }
+        number(entity, asObject: false).map { key($0, of: entity) }
     }
 
     private mutating func key(_ number: Int, of entity: CompiledEntity) -> JSONValue {

@@ -20,5 +20,10 @@ struct PropertyKinds: OptionSet, Sendable {
     /// restricted, a row given more than once, so that it is new the first time and stored the second.
     static let contradictions = PropertyKinds(rawValue: 8192)
 
+    /// Payloads that order a relationship and speak of its links from the other side, rows named more than once.
+    static let ordersFromBothSides = PropertyKinds(rawValue: 16384)
+    /// A sync for a parent that may delete and not update, so that a row listed is linked if it is new only.
+    static let parentsWithoutUpdate = PropertyKinds(rawValue: 32768)
+
     static let all = PropertyKinds(rawValue: 8191)
 }

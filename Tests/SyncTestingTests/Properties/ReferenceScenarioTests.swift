@@ -1,0 +1,26 @@
+import Foundation
+import SyncTesting
+import Testing
+
+@Suite("The reference store")
+struct ReferenceScenarioTests {
+    private static let runner = ScenarioRunner(
+        facilities: CorpusTransformers.facilities, options: .init(checksReference: true))
+
+    @Test("has what our scenarios leave in the store")
+    func own() async {
+        let report = await Self.runner.run(paths: [OwnScenarioTests.fixtures.appendingPathComponent("Scenarios")])
+        for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
+        #expect(report.passed >= 30)
+    }
+
+    @Test(
+        "has what the shared corpus leaves in the store",
+        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"), arguments: ConformanceTests.groups)
+    func corpus(_ group: String) async throws {
+        let file = try #require(ConformanceTests.corpus).appendingPathComponent("cases/\(group).json")
+        let report = await Self.runner.run(paths: [file])
+        for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
+        #expect(report.isSuccess)
+    }
+}
