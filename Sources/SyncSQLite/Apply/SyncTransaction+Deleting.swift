@@ -143,7 +143,7 @@ extension SyncTransaction {
         let going = Set(closure)
         for row in closure {
             for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .deny {
-                if leftOut[row]?.contains(link) ?? false { continue }
+                if end == .first, leftOut[row]?.contains(link) ?? false { continue }
                 let target = model.links[link].side(end.other).tree
                 let staying = try storedTargets(of: row, link: link, from: end).filter {
                     !going.contains(StoredRow(tree: target, key: $0))
