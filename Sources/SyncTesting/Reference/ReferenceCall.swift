@@ -87,7 +87,8 @@ struct ReferenceCall {
             let children = sync.store.targets(of: parent.row, parent.relationship)
             list.removable = Set(
                 try children.filter { id in
-                    try sync.store.isKind(id, of: entity.id) && predicate.map { try sync.store.matches(id, $0) } ?? true
+                    try sync.store.isKind(id, of: entity.id)
+                        && predicate.map { try sync.store.matches(id, $0, of: entity) } ?? true
                 })
             list.inner = mentions
             list.targets += skipped.map { .row($0, links: false) }
@@ -119,7 +120,7 @@ struct ReferenceCall {
                 rows = rows.filter { store.targets(of: $0, roots).isEmpty }
             }
             guard let predicate else { return rows }
-            return try rows.filter { try store.matches($0, predicate) }
+            return try rows.filter { try store.matches($0, predicate, of: entity) }
         }
     }
 }

@@ -18,12 +18,7 @@ struct ReferenceCheck {
         case .expect, .expectCount, .fetch, .export: return
         case .sync(let call) where call.isDryRun: return
         case .sync(let call):
-            do {
-                try actions.sync(call, in: &reference)
-            } catch let error as SyncError where error.message == ReferenceStore.unknownCondition {
-                self.reference = nil
-                return
-            }
+            try actions.sync(call, in: &reference)
             let differences = try ReferenceComparison.differences(reference, actions.stack)
             guard differences.isEmpty else {
                 throw ScenarioReport.Failure(

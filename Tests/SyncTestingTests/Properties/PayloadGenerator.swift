@@ -33,13 +33,29 @@ struct PayloadGenerator {
         namesOnce = alwaysNamesOnce || restricted || hasOrderWithInverse && !kinds.contains(.ordersFromBothSides)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
-            step.predicate = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
+            step.predicate = condition(on: entity)
         }
         if kinds.contains(.parents), random.chance(15) { addParent(&step, entity) }
         for _ in 0..<random.below(5) {
             if let record = record(entity, depth: 0) { step.payload.append(record) }
         }
         return step
+    }
+
+    /// A condition on the rows' values, on the rows they lead to, or on how many those are.
+    private mutating func condition(on entity: CompiledEntity) -> String {
+        let comparison = "value \(random.pick(["==", "!=", "<", ">="])) \(random.below(4))"
+        guard !entity.relationships.isEmpty, random.chance(60) else { return comparison }
+        let relationship = random.pick(entity.relationships)
+        let name = relationship.name
+        let isKeyless = model.compiled.entities[relationship.destination].keySlot == nil
+        let there = isKeyless ? "\(name) != nil" : "\(name).value >= \(random.below(4))"
+        guard relationship.isToMany else { return random.chance(50) ? "NOT \(there)" : "\(there) OR \(comparison)" }
+        switch random.below(isKeyless ? 1 : 3) {
+        case 0: return "\(name).@count < \(1 + random.below(3))"
+        case 1: return "ANY \(there)"
+        default: return "NONE \(there) AND \(comparison)"
+        }
     }
 
     private mutating func addParent(_ step: inout PropertyCase.Step, _ entity: CompiledEntity) {
