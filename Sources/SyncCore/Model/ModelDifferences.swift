@@ -21,6 +21,7 @@ package struct ModelDifferences: Sendable {
     private mutating func compare(_ old: Entity, _ new: Entity) {
         let path = "entities.\(old.name)"
         compare("\(path).parent", old.parent ?? "none", new.parent ?? "none")
+        compare("\(path).abstract", "\(old.isAbstract)", "\(new.isAbstract)")
         compareMembers(
             "\(path).attributes", old.attributes, new.attributes, name: \.name,
             { attribute in
