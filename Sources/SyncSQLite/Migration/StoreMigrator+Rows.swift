@@ -59,7 +59,8 @@ extension StoreMigrator {
             let rows = "\(count) row\(count == 1 ? " has" : "s have")"
             missing.append(
                 .init(
-                    path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help")
+                    path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help"
+                )
             )
         }
     }

@@ -71,7 +71,8 @@ struct DraftContents: Equatable {
             let table = layout.tables[side.tree]
             let family = SchemaSQL.entityCondition(layout.model.entities[side.entity].family, layout)
             let condition = table.hasEntityColumn ? "WHERE \(family)" : ""
-            let keys = try Row.fetchAll(db, sql: "SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted) \(condition)")
+            let keys = try Row.fetchAll(
+                db, sql: "SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted) \(condition)")
             return keys.map { $0[0] }.shuffled(using: &random)
         }
         var writer = LinkWriter(link, layout)
@@ -105,8 +106,11 @@ struct DraftContents: Equatable {
             // Rows of other entities of the table may have nothing in columns that are not theirs.
             let own = draft.lineage(entity.id).flatMap(\.attributes)
             for attribute in own { contents.values[attribute.id] = row[attribute.name] as DatabaseValue }
-            for attribute in draft.entities.flatMap(\.attributes) where !own.contains(where: { $0.id == attribute.id }) {
-                if row.hasColumn(attribute.name) { contents.values[attribute.id] = row[attribute.name] as DatabaseValue }
+            for attribute in draft.entities.flatMap(\.attributes) where !own.contains(where: { $0.id == attribute.id })
+            {
+                if row.hasColumn(attribute.name) {
+                    contents.values[attribute.id] = row[attribute.name] as DatabaseValue
+                }
             }
             contents.values = contents.values.filter { !$0.value.isNull }
             rows[row["mark"]] = contents

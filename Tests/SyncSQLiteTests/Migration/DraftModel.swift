@@ -98,7 +98,7 @@ struct DraftModel {
 
     mutating func edit(_ random: inout RandomSource) {
         let index = Int.random(in: entities.indices, using: &random)
-        switch Int.random(in: 0..<18, using: &random) {
+        switch Int.random(in: 0..<21, using: &random) {
         case 0: addEntity(&random)
         case 1: addPair(&random)
         case 2: entities[index].attributes.append(newAttribute(&random))
@@ -111,6 +111,8 @@ struct DraftModel {
         case 7, 8, 9: editAttribute(of: index, &random)
         case 10: moveEntity(at: index, &random)
         case 11: entities[index].key = [nil, "mark", "code"].randomElement(using: &random) ?? nil
+        case 13, 14: moveAttribute(of: index)
+        case 15: movePair(from: entities[index].id)
         case 12: entities[index].codeType = entities[index].codeType == .integer ? .string : .integer
         default: if !pairs.isEmpty { editPair(at: Int.random(in: pairs.indices, using: &random), &random) }
         }
@@ -128,6 +130,21 @@ struct DraftModel {
         guard !entities.contains(where: { $0.parent == id }) else { return }
         let roots = entities.filter { $0.parent == nil && $0.id != id }
         entities[index].parent = entities[index].parent == nil ? roots.randomElement(using: &random)?.id : nil
+    }
+
+    /// Up or down a tree.
+    private mutating func moveAttribute(of index: Int) {
+        guard let parent = entities.firstIndex(where: { $0.id == entities[index].parent }) else { return }
+        let isUp = !entities[index].attributes.isEmpty
+        let (from, to) = isUp ? (index, parent) : (parent, index)
+        if let attribute = entities[from].attributes.popLast() { entities[to].attributes.append(attribute) }
+    }
+
+    /// Up or down a tree.
+    private mutating func movePair(from id: Int) {
+        guard let place = pairs.firstIndex(where: { $0.first.entity == id }) else { return }
+        let child = entities.first { $0.parent == id }?.id
+        pairs[place].first.entity = entity(id)?.parent ?? child ?? id
     }
 
     private mutating func editAttribute(of index: Int, _ random: inout RandomSource) {

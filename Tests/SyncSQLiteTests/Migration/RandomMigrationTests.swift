@@ -21,7 +21,8 @@ struct RandomMigrationTests {
             let earlier = draft
             draft.settle()
             for _ in 0..<Int.random(in: 1...3, using: &random) { draft.edit(&random) }
-            stack = try open(draft, at: store.url, expecting: Expectation(before, earlier, draft), "seed \(seed), round \(round)")
+            stack = try open(
+                draft, at: store.url, expecting: Expectation(before, earlier, draft), "seed \(seed), round \(round)")
         }
         try stack.close()
     }
