@@ -191,4 +191,25 @@ struct MigratedMeaningTests {
                 "schema.mine: an index or trigger that is not the library's fits no table: 1 object would be lost"
             ])
     }
+
+    @Test("What is renamed is called so, and not gone and new")
+    func renamed() throws {
+        let before = #""A": {"attributes": {"id": "integer", "n": "string"}, "relationships": {"to": {"entity": "A"}}}"#
+        let after = #"""
+            "B": {"renamedFrom": "A", "attributes": {"id": "integer", "m": {"type": "string", "renamedFrom": "n"}},
+              "relationships": {"at": {"entity": "B", "renamedFrom": "to"}}}
+            """#
+        let store = try filled(before, ["INSERT INTO A VALUES (1, 'x', 1)"])
+        let report = try DataStack.migration(to: MigratingStore.model(after), at: store.url)
+        #expect(
+            report.changes.map { "\($0.path): \($0.message)" } == [
+                "entities.B: is A in the store, B in the model",
+                "entities.B.attributes.m: is n in the store, m in the model",
+                "entities.B.relationships.at: is to in the store, at in the model",
+            ])
+        #expect(report.losses.isEmpty)
+        #expect(try store.rows("SELECT * FROM A") == ["1|x|1"])
+        try store.open(after) { _ in }
+        #expect(try store.rows("SELECT id, m, atID FROM B") == ["1|x|1"])
+    }
 }
