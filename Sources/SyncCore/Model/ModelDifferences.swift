@@ -4,13 +4,20 @@ package struct ModelDifferences: Sendable {
     /// In name order; the path is the one in a schema file.
     package private(set) var problems: [SyncError.Problem] = []
 
+    /// What entities of the store are called in the model.
+    private let names: [String: String]
+
     package init(stored: Model, given: Model) {
-        let names = Set(stored.entities.map(\.name)).union(given.entities.map(\.name)).sorted()
-        for name in names {
-            switch (stored.entity(named: name), given.entity(named: name)) {
+        let pairs = Self.pairs(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
+        names = Dictionary(
+            pairs.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
+            uniquingKeysWith: { first, _ in first })
+        for (name, old, new) in pairs {
+            switch (old, new) {
             case (let old?, let new?):
+                compare("entities.\(name)", old.name, new.name)
                 compare(old, new)
-                compareKeys(name, stored.compiled, given.compiled)
+                compare("entities.\(name).primaryKey", key(old.name, stored.compiled), key(name, given.compiled))
             case (_?, nil): note("entities.\(name)", "is in the store, not in the model")
             case (nil, _?): note("entities.\(name)", "is in the model, not in the store")
             case (nil, nil): break
@@ -18,11 +25,27 @@ package struct ModelDifferences: Sendable {
         }
     }
 
+    /// What is in one model or both, by its name or the one it had; in name order.
+    private static func pairs<Member>(
+        _ old: [Member], _ new: [Member], name: (Member) -> String, renamedFrom: (Member) -> String?
+    ) -> [(name: String, old: Member?, new: Member?)] {
+        var left = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let given = Set(new.map(name))
+        var pairs = new.map { member -> (name: String, old: Member?, new: Member?) in
+            let earlier = renamedFrom(member).flatMap { given.contains($0) ? nil : $0 }
+            let source = left.removeValue(forKey: name(member)) ?? earlier.flatMap { left.removeValue(forKey: $0) }
+            return (name(member), source, member)
+        }
+        pairs += left.map { ($0.key, $0.value, nil) }
+        return pairs.sorted { $0.name < $1.name }
+    }
+
     private mutating func compare(_ old: Entity, _ new: Entity) {
-        let path = "entities.\(old.name)"
-        compare("\(path).parent", old.parent ?? "none", new.parent ?? "none")
+        let path = "entities.\(new.name)"
+        compare("\(path).parent", renamed(old.parent) ?? "none", new.parent ?? "none")
+        compare("\(path).abstract", "\(old.isAbstract)", "\(new.isAbstract)")
         compareMembers(
-            "\(path).attributes", old.attributes, new.attributes, name: \.name,
+            "\(path).attributes", old.attributes, new.attributes, name: \.name, renamedFrom: \.renamedFrom,
             { attribute in
                 [
                     ("type", attribute.type.rawValue), ("optional", "\(attribute.isOptional)"),
@@ -30,7 +53,7 @@ package struct ModelDifferences: Sendable {
                 ]
             })
         compareMembers(
-            "\(path).relationships", old.relationships, new.relationships, name: \.name,
+            "\(path).relationships", old.relationships, new.relationships, name: \.name, renamedFrom: \.renamedFrom,
             { relationship in
                 [
                     ("entity", relationship.destination), ("many", "\(relationship.isToMany)"),
@@ -42,26 +65,24 @@ package struct ModelDifferences: Sendable {
 
     private mutating func compareMembers<Member>(
         _ path: String, _ old: [Member], _ new: [Member], name: (Member) -> String,
-        _ facts: (Member) -> [(String, String)]
+        renamedFrom: (Member) -> String?, _ facts: (Member) -> [(String, String)]
     ) {
-        let old = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let new = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        for name in Set(old.keys).union(new.keys).sorted() {
-            switch (old[name], new[name]) {
+        for (place, old, new) in Self.pairs(old, new, name: name, renamedFrom: renamedFrom) {
+            switch (old, new) {
             case (let old?, let new?):
+                compare("\(path).\(place)", name(old), name(new))
                 for (before, after) in zip(facts(old), facts(new)) {
-                    compare("\(path).\(name).\(before.0)", before.1, after.1)
+                    let isName = before.0 == "entity" && after.1 == renamed(before.1)
+                    if !isName { compare("\(path).\(place).\(before.0)", before.1, after.1) }
                 }
-            case (_?, nil): note("\(path).\(name)", "is in the store, not in the model")
-            case (nil, _?): note("\(path).\(name)", "is in the model, not in the store")
+            case (_?, nil): note("\(path).\(place)", "is in the store, not in the model")
+            case (nil, _?): note("\(path).\(place)", "is in the model, not in the store")
             case (nil, nil): break
             }
         }
     }
 
-    private mutating func compareKeys(_ name: String, _ old: CompiledModel, _ new: CompiledModel) {
-        compare("entities.\(name).primaryKey", key(name, old), key(name, new))
-    }
+    private func renamed(_ entity: String?) -> String? { entity.map { names[$0] ?? $0 } }
 
     private func key(_ name: String, _ model: CompiledModel) -> String {
         guard let entity = model.entityID(name).map({ model.entities[$0] }), let slot = entity.keySlot else {

@@ -30,7 +30,7 @@ extension StoreMigrator {
         if entity.isAbstract { return }
         let insertion = RowInsertion(entity, map.new)
         var misfits: [Int: Int] = [:]
-        var missing: [Int: Int] = [:]
+        var lacking: [Int: Int] = [:]
         var lostRows = 0
         let rows = try Row.fetchCursor(db, sql: select(before))
         while let row = try rows.next() {
@@ -39,11 +39,11 @@ extension StoreMigrator {
             for (slot, oldSlot) in slots {
                 values[slot] = try value(row, slot, oldSlot, entity, before, &misfits)
             }
-            let lacking = values.filter { $1.isNull && !isOptional($0, entity) }.keys
-            for slot in lacking { missing[slot, default: 0] += 1 }
-            guard lacking.isEmpty else { continue }
-            guard let key = try rowKey(oldKey, entity, before, &values, &seen) else {
-                lostRows += 1
+            let absent = values.filter { slot, value in value.isNull && !isOptional(slot, entity) }.keys
+            for slot in absent { lacking[slot, default: 0] += 1 }
+            let key = try rowKey(oldKey, entity, before, &values, &seen)
+            if key == nil { lostRows += 1 }
+            guard let key, absent.isEmpty else {
                 keys.noteLost(oldKey, of: before.tree)
                 continue
             }
@@ -52,25 +52,21 @@ extension StoreMigrator {
         }
         lose("entities.\(entity.name)", "rows without a key of their own", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
-            let attribute = map.new.model.trees[entity.tree].attributes[slot]
-            lose(
-                "entities.\(entity.name).attributes.\(attribute.name)", "values that do not fit \(attribute.type)",
-                count,
-                "value")
+            let type = map.new.model.trees[entity.tree].attributes[slot].type
+            lose(path(of: slot, entity), "values that do not fit \(type)", count, "value")
         }
-        try refuseMissing(missing, entity)
+        for (slot, count) in lacking.sorted(by: { $0.key < $1.key }) {
+            let rows = "\(count) row\(count == 1 ? " has" : "s have")"
+            missing.append(
+                .init(
+                    path: path(of: slot, entity), message: "is required now, but \(rows) no value; a default would help"
+                )
+            )
+        }
     }
 
-    private func refuseMissing(_ missing: [Int: Int], _ entity: CompiledEntity) throws {
-        let problems = missing.sorted { $0.key < $1.key }.map { slot, count in
-            let attribute = map.new.model.trees[entity.tree].attributes[slot]
-            return SyncError.Problem(
-                path: "entities.\(entity.name).attributes.\(attribute.name)",
-                message:
-                    "is required now, but \(count) row\(count == 1 ? " has" : "s have") no value; a default would help")
-        }
-        guard !problems.isEmpty else { return }
-        throw SyncError(.modelMismatch, "rows of the store lack values that the model requires", problems: problems)
+    private func path(of slot: Int, _ entity: CompiledEntity) -> String {
+        "entities.\(entity.name).attributes.\(map.new.model.trees[entity.tree].attributes[slot].name)"
     }
 
     private func select(_ entity: CompiledEntity) -> String {
@@ -98,7 +94,7 @@ extension StoreMigrator {
             : ColumnValue.databaseValue(attribute.defaultValue ?? .null, as: attribute.type)
         guard let oldSlot else { return fallback }
         let type = map.old.model.trees[before.tree].attributes[oldSlot].type
-        let stored = try Self.value(row, oldSlot + 1, type)
+        let stored = try row.wholeValue(at: oldSlot + 1)
         if oldSlot == before.keySlot, LocalKey.isLocal(stored) {
             return slot == entity.keySlot && type == attribute.type ? stored : .null
         }
@@ -107,14 +103,6 @@ extension StoreMigrator {
             return fallback
         }
         return converted.isNull ? fallback : converted
-    }
-
-    /// GRDB reads text up to its first NUL.
-    private static func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
-        guard type == .string || type == .url else { return row[index] }
-        return try row.withUnsafeData(atIndex: index) { data in
-            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
-        }
     }
 
     // MARK: Keys

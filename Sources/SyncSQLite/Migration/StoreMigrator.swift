@@ -16,6 +16,8 @@ struct StoreMigrator {
     /// Old table → the name it has while new ones are filled from it.
     private(set) var renamed: [String: String] = [:]
     var losses: [SyncError.Problem] = []
+    /// Where rows lack a value that the model requires.
+    var missing: [SyncError.Problem] = []
 
     /// - Returns: What changed.
     /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless losses are allowed, or if the rows cannot be those
@@ -33,6 +35,7 @@ struct StoreMigrator {
         try migrator.renameRememberedReferences()
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
+        try migrator.refuseMissingValues()
         try migrator.refuseLosses()
         try migrator.checkForeignKeys()
         return MigrationReport(
@@ -54,12 +57,8 @@ struct StoreMigrator {
             keptTrees.insert(tree.id)
         }
         for link in map.new.model.links where link.storage == .joinTable {
-            guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped,
-                JoinTableSQL.statements(link.id, map.new) == JoinTableSQL.statements(source.link, map.old),
-                map.old.model.links[source.link].isSymmetric == link.isSymmetric,
-                [Link.End.first, .second].allSatisfy({ end in
-                    keys.isStable(map.old.model.links[source.link].side(end).tree)
-                })
+            guard let source = sameLink(link),
+                JoinTableSQL.statements(link.id, map.new) == JoinTableSQL.statements(source, map.old)
             else { continue }
             keptJoins.insert(link.id)
         }
@@ -72,19 +71,41 @@ struct StoreMigrator {
     /// Whether a table is the same, what its columns mean too.
     private func isSame(_ tree: EntityTree, _ before: EntityTree) -> Bool {
         let (new, old) = (TableSQL(tree, map.new), TableSQL(before, map.old))
-        guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id) else { return false }
-        guard tree.attributes.map(\.type) == before.attributes.map(\.type),
-            tree.attributes.map(\.isOptional) == before.attributes.map(\.isOptional)
+        guard new.table == old.table, new.indexes == old.indexes, keys.isStable(before.id),
+            tree.attributes.map(\.type) == before.attributes.map(\.type),
+            tree.attributes.map(\.isOptional) == before.attributes.map(\.isOptional),
+            tree.entities.count == before.entities.count, tree.entities.allSatisfy(hasSameColumns)
         else { return false }
-        let names = tree.entities.map { map.new.model.entities[$0].name }
-        guard Set(names) == Set(before.entities.map { map.old.model.entities[$0].name }) else { return false }
-        return tree.foreignKeys.allSatisfy { link in
-            map.links[link]?.count == 1
-                && (map.links[link]?.first).map { source in
-                    !source.isFlipped && before.foreignKeys.contains(source.link)
-                        && keys.isStable(map.old.model.links[source.link].second.tree)
-                } ?? false
+        return tree.foreignKeys.allSatisfy { id in
+            sameLink(map.new.model.links[id]).map(before.foreignKeys.contains) ?? false
         }
+    }
+
+    /// Whether the rows of an entity are in a table of the same shape under the same name.
+    private func hasSameColumns(_ id: Int) -> Bool {
+        let entity = map.new.model.entities[id]
+        guard let before = map.entities[id].map({ map.old.model.entities[$0] }) else { return false }
+        return entity.name == before.name && entity.isAbstract == before.isAbstract && entity.slots == before.slots
+            && entity.keySlot == before.keySlot && entity.keyOwner.map { map.entities[$0] } == before.keyOwner
+            && entity.slots.allSatisfy { map.slot($0, of: entity) == $0 }
+    }
+
+    /// The old link that a link is, if it is between the same rows, stored the same way, and no narrower.
+    private func sameLink(_ link: Link) -> Int? {
+        guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped
+        else { return nil }
+        let before = map.old.model.links[source.link]
+        guard before.isSymmetric == link.isSymmetric, before.storage == link.storage else { return nil }
+        let isSame = [Link.End.first, .second].allSatisfy { end in
+            let (old, new) = (before.side(end), link.side(end))
+            return keys.isStable(old.tree) && map.entities[new.entity] == old.entity
+                && (new.isToMany || !old.isToMany)
+        }
+        return isSame ? source.link : nil
+    }
+
+    func isKept(_ link: Link) -> Bool {
+        link.storage == .foreignKey ? keptTrees.contains(link.first.tree) : keptJoins.contains(link.id)
     }
 
     /// An index or trigger that somebody else made on a table.
@@ -98,30 +119,37 @@ struct StoreMigrator {
         // References to a renamed table must go on meaning the table of that name.
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
         defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        var extras: [Extra] = []
         for tree in map.old.model.trees {
             for id in tree.entities where id != tree.root {
-                try db.execute(sql: "DROP VIEW IF EXISTS \(map.old.model.entities[id].name.quoted)")
+                let view = map.old.model.entities[id].name
+                extras += try takeExtras(of: view)
+                try db.execute(sql: "DROP VIEW IF EXISTS \(view.quoted)")
             }
         }
         let kept = keptTableNames
-        var extras: [Extra] = []
         for (index, name) in oldTableNames.enumerated() where !kept.contains(name) {
             try noteForeignColumns(of: name)
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT type, name, sql FROM sqlite_schema
-                    WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL
-                    """, arguments: [name])
-            for row in rows {
-                let (type, object, sql): (String, String, String) = (row[0], row[1], row[2])
-                if !object.hasPrefix("sync_") { extras.append(Extra(name: object, sql: sql)) }
-                try db.execute(sql: "DROP \(type) \(object.quoted)")
-            }
+            extras += try takeExtras(of: name)
             renamed[name] = "sync_old_\(index)"
             try db.execute(sql: "ALTER TABLE \(name.quoted) RENAME TO \("sync_old_\(index)".quoted)")
         }
         return extras
+    }
+
+    /// Removes what hangs on a table or view, and says what of it is not ours.
+    private func takeExtras(of table: String) throws -> [Extra] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, sql FROM sqlite_schema
+                WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL
+                """, arguments: [table])
+        return try rows.compactMap { row in
+            let (type, name, sql): (String, String, String) = (row[0], row[1], row[2])
+            try db.execute(sql: "DROP \(type) \(name.quoted)")
+            return name.hasPrefix("sync_") ? nil : Extra(name: name, sql: sql)
+        }
     }
 
     private var keptTableNames: Set<String> {
@@ -173,7 +201,7 @@ struct StoreMigrator {
         for name in renamed.values.sorted() { try db.execute(sql: "DROP TABLE \(name.quoted)") }
     }
 
-    private func createIndexesAndViews(_ extras: [Extra]) throws {
+    private mutating func createIndexesAndViews(_ extras: [Extra]) throws {
         for link in map.new.links.indices where !keptJoins.contains(link) {
             for index in JoinTableSQL.statements(link, map.new).dropFirst() { try db.execute(sql: index) }
         }
@@ -187,10 +215,8 @@ struct StoreMigrator {
         for extra in extras {
             do {
                 try db.execute(sql: extra.sql)
-            } catch let error as DatabaseError {
-                throw SyncError(
-                    .modelMismatch, "'\(extra.name)', which is not the library's, does not fit the new tables",
-                    underlying: StoreFailure.text(error))
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+                lose("schema.\(extra.name)", "an index or trigger that is not the library's fits no table", 1, "object")
             }
         }
     }
@@ -200,6 +226,13 @@ struct StoreMigrator {
     mutating func lose(_ path: String, _ what: String, _ count: Int, _ unit: String) {
         guard count > 0 else { return }
         losses.append(.init(path: path, message: "\(what): \(count) \(unit)\(count == 1 ? "" : "s") would be lost"))
+    }
+
+    private func refuseMissingValues() throws {
+        guard !missing.isEmpty else { return }
+        let lost = policy == .keepingData ? losses : []
+        throw SyncError(
+            .modelMismatch, "rows of the store lack values that the model requires", problems: missing + lost)
     }
 
     private func refuseLosses() throws {

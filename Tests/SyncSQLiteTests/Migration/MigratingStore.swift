@@ -47,7 +47,7 @@ final class MigratingStore {
         try stack.close()
     }
 
-    private static func schema(_ db: Database) throws -> [String] {
+    static func schema(_ db: Database) throws -> [String] {
         try String.fetchAll(
             db, sql: "SELECT type || ' ' || name || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema"
         ).sorted()

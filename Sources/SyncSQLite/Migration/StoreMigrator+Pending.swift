@@ -1,0 +1,56 @@
+import GRDB
+import SyncCore
+
+extension StoreMigrator {
+    /// Keeps the references that wait for their rows, under the names and keys of the new model.
+    func renameRememberedReferences() throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT owner_entity, owner_key, relationship, position, target_entity, target_key
+                FROM sync_pending ORDER BY rowid
+                """)
+        let renamed = try rows.compactMap(renamed)
+        // Names can be exchanged, so all go before the first one comes.
+        try db.execute(sql: "DELETE FROM sync_pending")
+        for values in renamed {
+            let bound = values.map(ColumnValue.bound)
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO sync_pending
+                    (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                    VALUES (\(bound.map(\.sql).joined(separator: ", ")))
+                    """, arguments: StatementArguments(bound.map(\.value)))
+        }
+    }
+
+    /// What a reference is called in the new model; nil if it has no place there.
+    private func renamed(_ row: Row) throws -> [DatabaseValue]? {
+        guard let owner = map.old.model.entityID(row[0]), let target = map.old.model.entityID(row[4]),
+            let newOwner = map.successors[owner].map({ map.new.model.entities[$0] }),
+            let newTarget = map.successors[target].map({ map.new.model.entities[$0] }),
+            let relationship = map.name(of: row[2], ofOld: owner).flatMap(newOwner.relationship(named:)),
+            map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
+            let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].tree),
+            let (before, after) = keyTypes(target, newTarget.id),
+            let key = try MigratedValue.convert(row.wholeValue(at: 5), from: before, to: after)
+        else { return nil }
+        let position: Int64 = relationship.isToMany ? max(row[3], 0) : -1
+        return [
+            newOwner.name.databaseValue, place.key, relationship.name.databaseValue, position.databaseValue,
+            newTarget.name.databaseValue, key,
+        ]
+    }
+
+    /// The types of an entity's key before and now; nil if another attribute is the key.
+    private func keyTypes(_ old: Int, _ new: Int) -> (AttributeType, AttributeType)? {
+        let (before, after) = (map.old.model.entities[old], map.new.model.entities[new])
+        guard let oldSlot = before.keySlot, let newSlot = after.keySlot, map.slot(newSlot, of: after) == oldSlot else {
+            return nil
+        }
+        return (
+            map.old.model.trees[before.tree].attributes[oldSlot].type,
+            map.new.model.trees[after.tree].attributes[newSlot].type
+        )
+    }
+}
