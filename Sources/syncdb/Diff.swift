@@ -37,14 +37,19 @@ struct Diff: AsyncParsableCommand {
     private func show(_ payloads: [Payload], _ options: SyncOptions) async throws {
         var options = options
         options.collectsValues = !output.quiet
-        let comparison = ComparisonStore(store) {
-            try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
+        let comparison = ComparisonStore(store) { kept in
+            guard let kept else {
+                return try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
+            }
+            return try store.modelForExistingDatabase(
+                kept: kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         }
         try await comparison.use(writing: payloads.count > 1) { [options] stack in
             let result = try await output.withProgress(options) {
                 try await payload.plan(payloads, against: stack, options: $0)
             }
             try output.show(result, of: stack.model, withRows: true)
+            if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
         }
     }
 }

@@ -15,7 +15,8 @@ struct Import: AsyncParsableCommand {
             Several files are pages of one list: each is written in a transaction of its own, and what none of them \
             mentions is deleted at the end, if all could be read. With --delta they are applied one after the other.
 
-            Without --model, a new database gets a model inferred from the JSON.
+            Without --model, a new database gets a model inferred from the JSON. With --evolve, what later JSON has \
+            beyond the model is added to it.
 
             Example: syncdb import users.json --entity User --model model.json --database app.sqlite
             """)
@@ -39,12 +40,17 @@ struct Import: AsyncParsableCommand {
             try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
         }
         try output.show(result, of: model, withRows: verbose)
+        if !output.quiet { store.suggestEvolving(model, after: result, payloads, as: payload) }
     }
 
     private func importIntoExisting(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
-        guard let model = try store.givenModel() else {
+        guard store.model != nil || store.evolve else {
             return try await sync(payloads, into: DataStack(at: store.location.url))
         }
+        let kept = try store.location.open()
+        let model = try store.modelForExistingDatabase(
+            kept: kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+        try kept.close()
         return try await sync(
             payloads, into: DataStack(model: model, at: store.location.url, migration: store.migration))
     }

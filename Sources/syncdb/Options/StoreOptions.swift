@@ -30,6 +30,10 @@ struct StoreOptions: ParsableArguments {
 
     var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
 
+    @Flag(
+        help: "Extend the database's model by what the JSON has beyond it: new keys and wider types. (Never removes.)")
+    var evolve = false
+
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {
         try model.map { try Model.file($0) }
@@ -43,15 +47,13 @@ struct StoreOptions: ParsableArguments {
 
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool) throws -> Model {
-        if let model = try givenModel() { return model }
+        if let model = try givenModel() {
+            return try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
+        }
         guard options.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
-        let samples = payloads.map {
-            InferenceSample(
-                $0.data, entity: options.entity, primaryKey: primaryKey, form: $0.form,
-                keyPath: options.options.keyPath)
-        }
+        let samples = samples(payloads, as: options)
         do {
             let model = try InferredModel(from: samples).model
             if !isQuiet { Terminal.writeError(Self.note(model)) }
@@ -59,6 +61,42 @@ struct StoreOptions: ParsableArguments {
         } catch let error as SyncError where error.isAboutPayload && payloads.count == 1 {
             throw error.naming(payloads[0].name)
         }
+    }
+
+    private func samples(_ payloads: [Payload], as options: PayloadOptions) -> [InferenceSample] {
+        payloads.map {
+            InferenceSample(
+                $0.data, entity: options.entity, primaryKey: primaryKey, form: $0.form,
+                keyPath: options.options.keyPath)
+        }
+    }
+
+    // MARK: Evolving
+
+    /// The model of a database that is there: the given or the kept one, extended if that is asked for.
+    func modelForExistingDatabase(
+        kept: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+    ) throws -> Model {
+        let model = try givenModel() ?? kept
+        return try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
+    }
+
+    private func evolved(
+        _ model: Model, by payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+    ) throws -> Model {
+        let found = try ModelExtension(of: model, by: samples(payloads, as: options))
+        if !isQuiet { for remark in found.remarks { Terminal.writeError("evolved: \(remark)") } }
+        return found.model
+    }
+
+    /// Says what `--evolve` would add where something of the JSON had no place.
+    func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
+        let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
+        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+            let found = try? ModelExtension(of: model, by: samples(payloads, as: options)), !found.remarks.isEmpty
+        else { return }
+        let added = found.remarks.map(\.description).joined(separator: "; ")
+        Terminal.writeError("note: --evolve would add \(added)")
     }
 
     private static func note(_ model: Model) -> String {

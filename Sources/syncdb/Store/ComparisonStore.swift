@@ -5,12 +5,12 @@ import Sync
 struct ComparisonStore {
     private let options: StoreOptions
 
-    private let modelForNew: () throws -> Model
+    private let model: (_ kept: Model?) throws -> Model
 
-    /// - Parameter modelForNew: The model of an empty store, where there is no database.
-    init(_ options: StoreOptions, orNew modelForNew: @escaping () throws -> Model) {
+    /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
+    init(_ options: StoreOptions, model: @escaping (_ kept: Model?) throws -> Model) {
         self.options = options
-        self.modelForNew = modelForNew
+        self.model = model
     }
 
     /// Gives `body` the store. Nothing of it is left on disk that was not there before.
@@ -18,10 +18,10 @@ struct ComparisonStore {
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
     func use(writing: Bool, _ body: (DataStack) async throws -> Void) async throws {
         guard options.location.exists else {
-            return try await body(.inMemory(modelForNew()))
+            return try await body(.inMemory(model(nil)))
         }
         let kept = try options.location.open()
-        let model = try options.givenModel() ?? kept.model
+        let model = try model(kept.model)
         guard writing || model != kept.model else { return try await body(kept) }
         try await useCopy(of: kept, with: model, body)
     }

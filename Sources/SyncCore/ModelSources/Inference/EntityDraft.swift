@@ -167,6 +167,14 @@ struct EntityDraft {
 
     // MARK: Remarks
 
+    var origins: [InferredOrigin] {
+        members.map { name, member in
+            let value = member.value
+            let hasValues = value.scalars.count + value.singles + value.lists > value.emptyLists
+            return InferredOrigin(entity: entity.name, member: name, key: member.key, hasValues: hasValues)
+        }
+    }
+
     var remarks: [InferenceRemark] {
         var remarks: [InferenceRemark] = []
         if isKeyless {

@@ -1,9 +1,12 @@
 /// Decides which lists are one-to-many and gives them a way back.
 ///
-/// A list is one-to-many only if no row is listed by two owners, at least two owners list rows, and all lists are of
-/// objects; or if no row is listed twice and the rows themselves name their owner. Any other list stays many-to-many, which never deletes
-/// rows.
+/// A list is one-to-many only if no row is listed by two owners and either the rows themselves name their owner or there
+/// are many of both; and all lists are of objects. Any other list stays many-to-many, which never deletes rows: a few
+/// lists that happen to have nothing in common are no proof.
 enum InferredInverses {
+    /// So many owners and rows, none of them shared, are taken for proof.
+    private static let (provingOwners, provingRows) = (5, 20)
+
     static func complete(_ drafts: inout [EntityDraft]) {
         for owner in drafts.indices {
             let lists = drafts[owner].members.filter { $0.member.value.objectLists > 0 }
@@ -15,10 +18,15 @@ enum InferredInverses {
                 let place = "\(drafts[owner].entity.name).\(name)"
                 let back = wayBack(from: drafts[child], to: drafts[owner].entity.name)
                 let owners = Set(member.value.owners.values).count
-                let isOwned = !member.value.isShared && (back != nil || owners > 1)
+                let rows = member.value.owners.count
+                let isProven = owners >= provingOwners && rows >= provingRows
+                let isOwned = !member.value.isShared && (back != nil || isProven)
                 let isMixed = drafts[owner].members.filter { $0.name == name }.count > 1
                 guard isOwned, !isMixed else {
-                    let reason = member.value.isShared ? "some rows are listed twice" : "only \(owners) owner was seen"
+                    let reason =
+                        member.value.isShared
+                        ? "some rows are listed twice"
+                        : isMixed ? "some lists are of ids" : "\(rows) rows of \(owners) owners are no proof of more"
                     drafts[owner].notes.append(.init(place, "many-to-many: \(reason); nothing is deleted"))
                     continue
                 }

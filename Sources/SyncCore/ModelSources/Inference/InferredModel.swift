@@ -15,6 +15,8 @@ public struct InferredModel: Sendable {
     public let model: Model
     /// What was guessed, in the order of the model.
     public let remarks: [InferenceRemark]
+    /// Which JSON keys the members are for.
+    let origins: [InferredOrigin]
 
     /// Reads the samples record by record and works out what they have in common.
     ///
@@ -34,6 +36,7 @@ public struct InferredModel: Sendable {
         let assembly = try ModelAssembly(discovery.entities, links: discovery.links)
         model = assembly.model
         remarks = assembly.remarks
+        origins = assembly.origins
     }
 }
 

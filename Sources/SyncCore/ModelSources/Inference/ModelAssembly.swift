@@ -2,6 +2,7 @@
 struct ModelAssembly {
     private(set) var model: Model
     private(set) var remarks: [InferenceRemark]
+    private(set) var origins: [InferredOrigin]
 
     /// - Parameter links: Entity names without regard to case → the entity meant.
     init(_ found: [InferredEntity], links: [String: String]) throws {
@@ -20,6 +21,7 @@ struct ModelAssembly {
             self.model = model
             break
         }
+        origins = drafts.flatMap(\.origins)
         remarks = drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
     }
 }
