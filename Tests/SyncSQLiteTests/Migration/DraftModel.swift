@@ -61,7 +61,7 @@ struct DraftModel {
         entity.key = random.once(in: 4) ? nil : random.once(in: 3) ? "mark" : "code"
         entity.codeType = Bool.random(using: &random) ? .integer : .string
         let roots = entities.filter { $0.parent == nil }
-        if !roots.isEmpty, random.once(in: 4) { entity.parent = roots.randomElement(using: &random)?.id }
+        if !roots.isEmpty, random.once(in: 2) { entity.parent = roots.randomElement(using: &random)?.id }
         for _ in 0..<Int.random(in: 0...3, using: &random) { entity.attributes.append(newAttribute(&random)) }
         entities.append(entity)
     }
@@ -98,7 +98,7 @@ struct DraftModel {
 
     mutating func edit(_ random: inout RandomSource) {
         let index = Int.random(in: entities.indices, using: &random)
-        switch Int.random(in: 0..<21, using: &random) {
+        switch Int.random(in: 0..<30, using: &random) {
         case 0: addEntity(&random)
         case 1: addPair(&random)
         case 2: entities[index].attributes.append(newAttribute(&random))
@@ -111,8 +111,8 @@ struct DraftModel {
         case 7, 8, 9: editAttribute(of: index, &random)
         case 10: moveEntity(at: index, &random)
         case 11: entities[index].key = [nil, "mark", "code"].randomElement(using: &random) ?? nil
-        case 13, 14: moveAttribute(of: index)
-        case 15: movePair(from: entities[index].id)
+        case 13...15: moveAttribute(of: index)
+        case 16...18: movePair(from: entities[index].id)
         case 12: entities[index].codeType = entities[index].codeType == .integer ? .string : .integer
         default: if !pairs.isEmpty { editPair(at: Int.random(in: pairs.indices, using: &random), &random) }
         }

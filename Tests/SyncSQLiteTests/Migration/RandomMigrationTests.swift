@@ -8,19 +8,19 @@ import Testing
 /// Random models with random rows under random edits.
 @Suite("A store under random edits of its model")
 struct RandomMigrationTests {
-    @Test("keeps what the model has a place for, and is refused where it has none", arguments: 0..<150)
+    @Test("keeps what the model has a place for, and is refused where it has none", arguments: 0..<300)
     func migrates(seed: Int) throws {
         var random = RandomSource(seed: UInt64(seed))
         var draft = DraftModel(&random)
         let store = try MigratingStore()
         var stack = try DataStack(model: draft.model(), at: store.url)
         try DraftContents.fill(draft, stack, &random)
-        for round in 1...3 {
+        for round in 1...4 {
             let before = try DraftContents(draft, stack)
             try stack.close()
             let earlier = draft
             draft.settle()
-            for _ in 0..<Int.random(in: 1...3, using: &random) { draft.edit(&random) }
+            for _ in 0..<Int.random(in: 1...2, using: &random) { draft.edit(&random) }
             stack = try open(
                 draft, at: store.url, expecting: Expectation(before, earlier, draft), "seed \(seed), round \(round)")
         }
