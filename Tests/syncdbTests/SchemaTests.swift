@@ -35,3 +35,26 @@ struct SchemaTests {
         #expect(written.contains("\"contact.email\""))
     }
 }
+
+@Suite("schema diagram")
+struct SchemaDiagramTests {
+    @Test("draws entities and each pair of inverses once")
+    func diagram() throws {
+        let sandbox = try Sandbox()
+        let mermaid = try sandbox.syncdb("schema", "diagram", "--model", Sandbox.model)
+        #expect(mermaid.status == 0, "\(mermaid.errors)")
+        #expect(mermaid.output.hasPrefix("classDiagram\n  class Company {\n    integer id\n"))
+        #expect(
+            mermaid.output.hasSuffix(
+                """
+                  Note "*" --> "0..1" User : user
+                  Tag "*" --> "*" User : users
+                  User "*" --> "0..1" Company : company
+
+                """))
+        try sandbox.importUsers(Sandbox.day1)
+        let dot = try sandbox.syncdb("schema", "diagram", "--database", "app.sqlite", "--format", "dot")
+        #expect(dot.output.contains(#""Note" -> "User" [label="user", taillabel="*", headlabel="0..1"];"#))
+        #expect(try sandbox.syncdb("schema", "diagram").status == 2)
+    }
+}

@@ -36,7 +36,7 @@ struct InferenceTests {
             (#"{"id":1,"address":{"street":"x"}}"#, "address", "Address", false, nil),
             (#"{"id":1,"tags":[{"id":2}]},{"id":2,"tags":[{"id":2}]}"#, "tags", "Tag", true, nil),
             (#"{"id":1,"tags":[{"id":2}]}"#, "tags", "Tag", true, nil),
-            (#"{"id":1,"notes":[{"id":2}]},{"id":2,"notes":[{"id":3}]}"#, "notes", "Note", true, "user"),
+            (#"{"id":1,"notes":[{"id":2}]},{"id":2,"notes":[{"id":3}]}"#, "notes", "Note", true, nil),
             (#"{"id":1,"notes":[{"id":2,"user_id":1}]}"#, "notes", "Note", true, "user"),
             (#"{"id":1,"line_items":[{"x":2}]}"#, "lineItems", "LineItem", true, nil),
             (#"{"id":1,"user":{"id":2}}"#, "user", "User", false, nil),
@@ -46,6 +46,20 @@ struct InferenceTests {
         let user = try #require(model.entity(named: "User"))
         #expect(user.relationships == [Relationship(name, to: target, many: isToMany, inverse: inverse)])
         #expect(model.entities.flatMap(\.relationships).allSatisfy { $0.deleteRule == .nullify })
+    }
+
+    @Test(
+        "Many lists that share nothing are one-to-many, fewer are no proof",
+        arguments: [
+            (5, 4, false, "user" as String?), (4, 5, false, nil), (5, 3, false, nil), (9, 9, true, nil),
+        ])
+    func evidence(users: Int, notes: Int, shared: Bool, _ inverse: String?) throws {
+        let records = (0..<users).map { user in
+            let ids = (0..<notes).map { shared ? $0 : user * notes + $0 }
+            return #"{"id":\#(user),"notes":[\#(ids.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}"#
+        }
+        let model = try Model(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
+        #expect(model.entity(named: "User")?.relationships.map(\.inverse) == [inverse])
     }
 
     @Test("Ids link to an entity of another sample, under its name")

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@Suite("--evolve")
+struct EvolveTests {
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file("a.json", #"[{"id": 1, "name": "Ada", "age": 36}, {"id": 2, "name": "Grace"}]"#)
+        _ = try sandbox.file(
+            "b.json", #"[{"id": 1, "name": "Ada", "age": 36.5, "nick": "A"}, {"id": 2, "notes": [{"id": 5}]}]"#)
+        let first = try run(sandbox, "import", "a.json")
+        #expect(first.status == 0, "\(first.errors)")
+        return sandbox
+    }
+
+    private func run(_ sandbox: Sandbox, _ arguments: String...) throws -> Program.Run {
+        try sandbox.run(arguments + ["--entity", "User", "--database", "app.sqlite"])
+    }
+
+    @Test("is suggested where JSON has no place, and changes no model by itself")
+    func suggestion() throws {
+        let sandbox = try sandbox()
+        let run = try run(sandbox, "import", "b.json")
+        #expect(run.status == 0)
+        #expect(
+            run.errors == """
+                note: --evolve would add User.age: double, was integer; User.nick: string, new; Note: new, with id; \
+                User.notes: to many Note, new
+
+                """)
+        #expect(try self.run(sandbox, "import", "a.json").errors == "")
+        #expect(try self.run(sandbox, "import", "b.json", "--quiet").errors == "")
+        let shown = try sandbox.syncdb("schema", "show", "--database", "app.sqlite")
+        #expect(!shown.output.contains("nick"))
+    }
+
+    @Test("extends the model and takes the JSON whole; diff shows it and changes nothing")
+    func evolve() throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.databaseDump()
+        let diff = try run(sandbox, "diff", "b.json", "--evolve")
+        #expect(diff.status == 0, "\(diff.errors)")
+        #expect(diff.output.contains("nick: nil → \"A\""))
+        #expect(try sandbox.databaseDump() == before)
+        let done = try run(sandbox, "import", "b.json", "--evolve")
+        #expect(done.status == 0, "\(done.errors)")
+        #expect(done.errors.contains("evolved: User.nick: string, new\n"))
+        #expect(!done.output.contains("not "))
+        #expect(try sandbox.count("User", where: "age == 36.5 AND nick == 'A'") == "1")
+        #expect(try sandbox.count("Note") == "1")
+        let again = try run(sandbox, "import", "b.json", "--evolve")
+        #expect(again.errors == "")
+        #expect(try run(sandbox, "import", "b.json").errors == "")
+    }
+}
