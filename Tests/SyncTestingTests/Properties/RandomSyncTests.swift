@@ -18,6 +18,7 @@ struct RandomSyncTests {
 
     @Test("A store and the reference agree, and the same payload again changes nothing")
     func agreement() async throws {
+        print("Random syncs: seeds \(Self.seeds)")
         let lanes = 4
         let failures = try await withThrowingTaskGroup(of: [String].self) { group in
             for lane in 0..<lanes {
