@@ -57,8 +57,12 @@ extension SyncTransaction {
                 note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)
             }
             for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
+                // An object that was refused says nothing about the row it would have been.
+                let saysBoth =
+                    assertion.isByID
+                    || (isPresent(assertion.first, link.first.tree) && isPresent(assertion.second, link.second.tree))
                 for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
-                where !link.side(end).isToMany {
+                where !link.side(end).isToMany && (saysBoth || end == assertion.saidBy) {
                     note(Spoken(link: link.id, end: end, node: node), assertion.sequence)
                 }
             }
