@@ -142,13 +142,13 @@ extension SyncTransaction {
             positions[$0] < 0 && trees[first].presence[$0] != .missing
                 && trees[first].targets[index][$0] != TreeState.noTarget
         }
-        for child in others.sorted(by: {
-            (stored[$0] == TreeState.noOrder ? .max : stored[$0], $0) < (
-                stored[$1] == TreeState.noOrder ? .max : stored[$1], $1
-            )
-        }) {
+        // Rows that stay come first, in their order; a place among the rows of another target means nothing here.
+        let staying = others.map { trees[first].targets[index][$0] == trees[first].storedTargets[index][$0] }
+        let places = zip(others, staying).map { child, isStay in
+            (order: isStay && stored[child] != TreeState.noOrder ? stored[child] : .max, child: child, isStay: isStay)
+        }
+        for (_, child, isStay) in places.sorted(by: { ($0.order, $0.child) < ($1.order, $1.child) }) {
             let target = trees[first].targets[index][child]
-            let isStay = target == trees[first].storedTargets[index][child]
             if isStay, target == TreeState.otherTarget || stored[child] >= nextOrder[target] ?? TreeState.noOrder {
                 orders[child] = stored[child]
                 if let next = nextOrder[target] { nextOrder[target] = max(next, stored[child] + 1) }
