@@ -1,7 +1,7 @@
 import ArgumentParser
+import Dispatch
 
 /// The command line. Every subcommand is in the file of its name.
-@main
 struct SyncDB: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "syncdb",
@@ -19,11 +19,27 @@ struct SyncDB: AsyncParsableCommand {
         ])
 
     static let _errorPrefix = "error: "
+}
 
-    /// Runs the subcommand the arguments name. Errors end here and nowhere else.
-    static func main() async {
+/// Where the process begins and ends.
+@main
+enum Program {
+    /// Runs the subcommand the arguments name.
+    ///
+    /// The main thread waits for it: an asynchronous `main` would end that thread, which profilers take badly.
+    static func main() {
+        let finished = DispatchSemaphore(value: 0)
+        Task.detached {
+            await run()
+            finished.signal()
+        }
+        finished.wait()
+    }
+
+    /// Errors end here and nowhere else.
+    private static func run() async {
         do {
-            var command = try await asyncParseAsRoot()
+            var command = try await SyncDB.asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
