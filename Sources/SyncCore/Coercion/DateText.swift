@@ -11,29 +11,32 @@ package enum DateText {
         let day = clamped >= 0 ? clamped / 86_400_000 : (clamped - 86_399_999) / 86_400_000
         let rest = Int(clamped - day * 86_400_000)
         let date = CalendarDate(daysSince1970: Int(day))
-        write(date.year / 100, 2, to: out)
-        write(date.year % 100, 2, to: out + 2)
+        write(date.year / 100, to: out)
+        write(date.year % 100, to: out + 2)
         out[4] = 0x2D
-        write(date.month, 2, to: out + 5)
+        write(date.month, to: out + 5)
         out[7] = 0x2D
-        write(date.day, 2, to: out + 8)
+        write(date.day, to: out + 8)
         out[10] = 0x20
-        write(rest / 3_600_000, 2, to: out + 11)
+        let seconds = rest / 1000
+        let minutes = seconds / 60
+        write(minutes / 60, to: out + 11)
         out[13] = 0x3A
-        write(rest / 60_000 % 60, 2, to: out + 14)
+        write(minutes % 60, to: out + 14)
         out[16] = 0x3A
-        write(rest / 1000 % 60, 2, to: out + 17)
+        write(seconds % 60, to: out + 17)
         out[19] = 0x2E
-        write(rest % 1000, 3, to: out + 20)
+        let fraction = rest % 1000
+        out[20] = 0x30 + UInt8(truncatingIfNeeded: fraction / 100)
+        write(fraction % 100, to: out + 21)
     }
 
+    /// Writes two digits.
     @inline(__always)
-    private static func write(_ value: Int, _ digits: Int, to out: UnsafeMutablePointer<UInt8>) {
-        var value = value
-        for place in stride(from: digits - 1, through: 0, by: -1) {
-            out[place] = 0x30 + UInt8(truncatingIfNeeded: value % 10)
-            value /= 10
-        }
+    private static func write(_ value: Int, to out: UnsafeMutablePointer<UInt8>) {
+        let tens = UInt8(truncatingIfNeeded: (value &* 103) >> 10)
+        out[0] = 0x30 + tens
+        out[1] = 0x30 + (UInt8(truncatingIfNeeded: value) &- tens &* 10)
     }
 
     /// `2024-02-29 18:29:59.999`

@@ -14,13 +14,14 @@ struct KeyTable {
         case nested(table: Int)
     }
 
+    /// A key that was seen.
     struct Entry {
-        var name: [UInt8]
-        var targets: [Target]
+        let key: KeyText
+        /// The one attribute it fills; -1 if it fills something else, nothing, or several things: then see `targets`.
+        let slot: Int
+        let strength: UInt8
         /// The entry that came after this one last time.
         var follower: Int32 = -1
-        /// How often a key that fills nothing was seen.
-        var unmapped = 0
     }
 
     let entity: Int
@@ -29,6 +30,10 @@ struct KeyTable {
     /// The attributes that dotted remote keys fill from this object; null in its place clears them.
     let slots: [Int]
     private(set) var entries: [Entry] = []
+    private(set) var names: [[UInt8]] = []
+    private(set) var targets: [[Target]] = []
+    /// By entry: how often a key that fills nothing was seen.
+    private(set) var unmapped: [Int] = []
     private var byHash: [UInt64: [Int32]] = [:]
     /// What the first key of an object was last time.
     private var first: Int32 = -1
@@ -39,25 +44,42 @@ struct KeyTable {
         self.slots = slots
     }
 
-    /// The entry of a key, guessing that keys come in the order they came in last time; nil if the key is new.
+    /// The entry of the key at a place of `text`, guessing that keys come in the order they came in last time; nil if the
+    /// key is new.
     @inline(__always)
-    mutating func entry(for key: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
+    mutating func entry(_ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int, after previous: Int) -> Int? {
+        let key = KeyText(text, at: offset, length: length)
         let guess = Int(previous < 0 ? first : entries[previous].follower)
-        if guess >= 0, isEntry(guess, key) { return guess }
-        guard let found = byHash[TextPool.hash(key)]?.first(where: { isEntry(Int($0), key) }) else { return nil }
+        if guess >= 0, entries[guess].key == key,
+            key.isWhole || isName(guess, .init(rebasing: text[offset..<offset + length]))
+        {
+            return guess
+        }
+        return find(key, .init(rebasing: text[offset..<offset + length]), after: previous)
+    }
+
+    private mutating func find(_ key: KeyText, _ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
+        guard let found = byHash[key.hash]?.first(where: { isName(Int($0), name) }) else { return nil }
         learn(found, after: previous)
         return Int(found)
     }
 
-    @inline(__always)
-    private func isEntry(_ entry: Int, _ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        entries[entry].name.withUnsafeBufferPointer { TextPool.equal($0, key) }
+    private func isName(_ entry: Int, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        names[entry].withUnsafeBufferPointer { TextPool.equal($0, name) }
     }
 
-    mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ targets: [Target], after previous: Int) -> Int {
-        entries.append(Entry(name: Array(key), targets: targets))
+    mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ targets: [Target], after previous: Int) -> Int {
+        let key = KeyText(name, at: 0, length: name.count)
+        if case .attribute(let slot, let strength) = targets.first, targets.count == 1 {
+            entries.append(Entry(key: key, slot: slot, strength: UInt8(truncatingIfNeeded: strength)))
+        } else {
+            entries.append(Entry(key: key, slot: -1, strength: 0))
+        }
+        names.append(Array(name))
+        self.targets.append(targets)
+        unmapped.append(0)
         let entry = Int32(truncatingIfNeeded: entries.count - 1)
-        byHash[TextPool.hash(key), default: []].append(entry)
+        byHash[key.hash, default: []].append(entry)
         learn(entry, after: previous)
         return entries.count - 1
     }
@@ -66,5 +88,5 @@ struct KeyTable {
         if previous < 0 { first = entry } else { entries[previous].follower = entry }
     }
 
-    mutating func countUnmapped(_ entry: Int) { entries[entry].unmapped += 1 }
+    mutating func countUnmapped(_ entry: Int) { unmapped[entry] += 1 }
 }

@@ -44,8 +44,8 @@ package struct PayloadMapper: Sendable {
     /// By tree and slot; empty for a tree of attributes that have none.
     private let transformers: [[AttributeTransformer?]]
     var tables: [KeyTable]
-    var scratch: [Slot] = []
-    var strengths: [UInt8] = []
+    private(set) var scratch: ScratchRow
+    private let hasTransformers: [Bool]
     var candidates: [Candidate] = []
     var path = PayloadPath()
     /// The row of the record being mapped, once it is known.
@@ -66,12 +66,17 @@ package struct PayloadMapper: Sendable {
             let found = tree.attributes.map { $0.transformer.flatMap { transformers[$0] } }
             return found.allSatisfy { $0 == nil } ? [] : found
         }
+        hasTransformers = self.transformers.map { !$0.isEmpty }
+        scratch = ScratchRow(width: types.map(\.count).max() ?? 0)
         tables = model.entities.map { KeyTable(entity: $0.id, path: []) }
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
         }
         tracksMentions = plan.operations != .all || model.canRefuseRows || options.willInsert != nil
     }
+
+    /// Called before the first record: a copy of a mapper must not share its scratch row.
+    mutating func begin() { scratch = ScratchRow(width: types.map(\.count).max() ?? 0) }
 
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
@@ -109,7 +114,7 @@ package struct PayloadMapper: Sendable {
             candidates.removeLast(candidates.count - firstCandidate)
             current = outer
         }
-        resetScratch(types[trees[entity]].count)
+        scratch.reset(types[trees[entity]].count)
         try scan(tape, object: token, table: entity, bytes)
         if place.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
         guard let mapped = commit(as: entity, place, bytes) else { return nil }
@@ -128,62 +133,72 @@ package struct PayloadMapper: Sendable {
 
     /// The attribute values of one record, one slot each.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
-        resetScratch(model.trees[entity.tree].attributes.count)
+        scratch.reset(types[entity.tree].count)
         try scan(tape, object: 0, table: entity.id, bytes)
-        return scratch
-    }
-
-    private mutating func resetScratch(_ count: Int) {
-        if scratch.count < count {
-            scratch = Array(repeating: .absent, count: count)
-            strengths = Array(repeating: .max, count: count)
-        }
-        for slot in 0..<count {
-            scratch[slot] = .absent
-            strengths[slot] = .max
-        }
+        return Array(scratch.first(types[entity.tree].count))
     }
 
     // MARK: Attributes
 
     /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
     private mutating func scan(_ tape: JSONTape, object: Int, table: Int, _ bytes: Bytes) throws {
+        let tree = trees[tables[table].entity]
         var key = object + 1
         let end = Int(tape.tokens[object].next)
         var previous = -1
         while key < end {
             let entry = self.entry(tape.tokens[key], table, after: previous, bytes)
             previous = entry
-            let count = tables[table].entries[entry].targets.count
-            if count == 0 { tables[table].countUnmapped(entry) }
-            for target in 0..<count {
-                switch tables[table].entries[entry].targets[target] {
-                case .attribute(let slot, let strength):
-                    try fill(slot, strength: strength, tape, key: key, table, bytes)
-                case .relationship(let index, let strength):
-                    candidates.append(
-                        Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: table))
-                case .ids(let index, let strength):
-                    candidates.append(
-                        Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: table))
-                case .nested(let nested):
-                    try descend(tape, key: key, into: nested, bytes)
-                }
+            let found = tables[table].entries[entry]
+            if found.slot >= 0 {
+                try fill(found.slot, of: tree, strength: found.strength, tape, key: key, table, bytes)
+            } else {
+                try follow(entry, of: tree, tape, key: key, table, bytes)
             }
             key = Int(tape.tokens[key + 1].next)
         }
     }
 
-    private mutating func entry(_ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: Bytes) -> Int {
-        let raw = Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
-        guard token.hasEscapes else { return entry(raw, table, after: previous) }
-        var plain: [UInt8] = []
-        JSONText.unescape(raw, into: &plain)
-        return plain.withUnsafeBufferPointer { entry($0, table, after: previous) }
+    /// A key that fills something else than one attribute.
+    private mutating func follow(
+        _ entry: Int, of tree: Int, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
+    ) throws {
+        if tables[table].targets[entry].isEmpty { tables[table].countUnmapped(entry) }
+        for target in tables[table].targets[entry] {
+            switch target {
+            case .attribute(let slot, let strength):
+                try fill(slot, of: tree, strength: UInt8(truncatingIfNeeded: strength), tape, key: key, table, bytes)
+            case .relationship(let index, let strength):
+                candidates.append(
+                    Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: table))
+            case .ids(let index, let strength):
+                candidates.append(
+                    Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: table))
+            case .nested(let nested):
+                try descend(tape, key: key, into: nested, bytes)
+            }
+        }
     }
 
-    private mutating func entry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
-        if let known = tables[table].entry(for: key, after: previous) { return known }
+    @inline(__always)
+    private mutating func entry(_ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: Bytes) -> Int {
+        if !token.hasEscapes {
+            let length = Int(token.length)
+            if let known = tables[table].entry(bytes, at: token.offset, length: length, after: previous) {
+                return known
+            }
+            return newEntry(Bytes(rebasing: bytes[token.offset..<token.offset + length]), table, after: previous)
+        }
+        var plain: [UInt8] = []
+        JSONText.unescape(
+            Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)]), into: &plain)
+        return plain.withUnsafeBufferPointer { key in
+            tables[table].entry(key, at: 0, length: key.count, after: previous)
+                ?? newEntry(key, table, after: previous)
+        }
+    }
+
+    private mutating func newEntry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
         let resolver = KeyResolver(model: model, entity: model.entities[tables[table].entity])
         let targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: tables[table].path,
@@ -197,12 +212,11 @@ package struct PayloadMapper: Sendable {
         return tables[table].add(key, targets, after: previous)
     }
 
+    @inline(__always)
     private mutating func fill(
-        _ slot: Int, strength: Int, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
+        _ slot: Int, of tree: Int, strength: UInt8, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
     ) throws {
-        guard strength <= Int(strengths[slot]) else { return }
-        strengths[slot] = UInt8(truncatingIfNeeded: strength)
-        let tree = trees[tables[table].entity]
+        guard scratch.admits(strength, in: slot) else { return }
         let type = types[tree][slot]
         if let value = value(tape, at: key + 1, for: slot, of: tree, as: type, bytes) {
             scratch[slot] = value.kind == .null && isRequired[tree][slot] ? .absent : value
@@ -220,7 +234,7 @@ package struct PayloadMapper: Sendable {
     mutating func value(
         _ tape: JSONTape, at token: Int, for slot: Int, of tree: Int, as type: AttributeType, _ bytes: Bytes
     ) -> Slot? {
-        if !transformers[tree].isEmpty, tape.tokens[token].kind != .null, let transformer = transformers[tree][slot] {
+        if hasTransformers[tree], tape.tokens[token].kind != .null, let transformer = transformers[tree][slot] {
             return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
         }
         if type == .transformable { return .null }
@@ -238,7 +252,8 @@ package struct PayloadMapper: Sendable {
             try scan(tape, object: key + 1, table: table, bytes)
             path.pop()
         case .null:
-            for slot in tables[table].slots { try fill(slot, strength: 0, tape, key: key, table, bytes) }
+            let tree = trees[tables[table].entity]
+            for slot in tables[table].slots { try fill(slot, of: tree, strength: 0, tape, key: key, table, bytes) }
         default:
             let entity = tables[table].entity
             guard !tables[table].slots.isEmpty else { return }
@@ -264,7 +279,8 @@ package struct PayloadMapper: Sendable {
                     parent: place.mention, permission: place.permission, mark: path.mark))
             if options.willInsert != nil { plan.places.append(path.place(bytes, tables)) }
         }
-        plan.rows[entity.tree].merge(scratch, into: node, permission: place.permission, mention: mention)
+        plan.rows[entity.tree].merge(
+            scratch.first(types[entity.tree].count), into: node, permission: place.permission, mention: mention)
         return Mapped(tree: entity.tree, node: node, mention: mention)
     }
 

@@ -61,6 +61,7 @@ package struct PayloadStaging: Sendable {
         let mapped = try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var mapper = self.mapper
+            mapper.begin()
             var reader = reader(bytes)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
@@ -170,6 +171,7 @@ package struct PayloadStaging: Sendable {
         count: Int, _ append: (Int, inout JSONTape, inout [UInt8]) throws -> Void
     ) throws -> ChangePlan {
         var mapper = self.mapper
+        mapper.begin()
         var bytes: [UInt8] = []
         var tape = JSONTape()
         for index in 0..<count {
@@ -190,10 +192,10 @@ extension PayloadMapper {
         for tree in plan.rows.indices { plan.rows[tree].finish() }
         if tracksMentions { plan.tablePaths = tables.map(\.path) }
         for table in tables {
-            for entry in table.entries where entry.unmapped > 0 {
-                let key = (table.path + [String(decoding: entry.name, as: UTF8.self)]).joined(separator: ".")
+            for (name, count) in zip(table.names, table.unmapped) where count > 0 {
+                let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(
-                    .init(entity: model.entities[table.entity].name, key: key, count: entry.unmapped))
+                    .init(entity: model.entities[table.entity].name, key: key, count: count))
             }
         }
         return plan

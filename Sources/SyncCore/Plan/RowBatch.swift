@@ -46,6 +46,9 @@ package struct RowBatch: Sendable {
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [Owner: Int32] = [:]
 
+    /// Whether a key alone says which row is meant.
+    package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
+
     init(stride: Int) { self.stride = stride }
 
     /// The node of a key given as text that is not in the payload, such as a column's.
@@ -93,9 +96,9 @@ package struct RowBatch: Sendable {
     mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int16(truncatingIfNeeded: entity) }
     mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
 
-    /// Merges a record's values, the first `stride` of `row`, into a node: later values over earlier ones, absent ones
+    /// Merges a record's values into a node: later values over earlier ones, absent ones
     /// leave them.
-    mutating func merge(_ row: [Slot], into node: Int, permission: Permission, mention: Int32) {
+    mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: Int, permission: Permission, mention: Int32) {
         let last = Int(nodes[node].lastVersion)
         if last >= 0, versions[last].permission == permission, mention < 0 {
             for slot in 0..<stride where row[slot].kind != .absent { slots[last * stride + slot] = row[slot] }
@@ -103,7 +106,7 @@ package struct RowBatch: Sendable {
         }
         let version = Int32(truncatingIfNeeded: versions.count)
         versions.append(Version(permission: permission, mention: mention))
-        slots.append(contentsOf: row[..<stride])
+        slots.append(contentsOf: row)
         if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
         nodes[node].lastVersion = version
     }

@@ -146,23 +146,31 @@ final class RawStatement {
     /// Whether the column holds just what the slot would store.
     @inline(__always)
     func column(_ column: Int, equals slot: Slot, _ pool: TextPool) -> Bool {
-        let index = Int32(truncatingIfNeeded: column)
-        let type = sqlite3_column_type(handle, index)
+        // The value is asked for once: each `sqlite3_column_…` would look the column up again.
+        let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: column))
+        let type = sqlite3_value_type(value)
         switch slot.kind {
         case .absent: return true
         case .null: return type == SQLITE_NULL
-        case .integer: return type == SQLITE_INTEGER && sqlite3_column_int64(handle, index) == slot.integer
-        case .real: return type == SQLITE_FLOAT && sqlite3_column_double(handle, index) == slot.real
-        case .payloadText, .arenaText: return type == SQLITE_TEXT && TextPool.equal(text(column), pool.bytes(slot))
+        case .integer: return type == SQLITE_INTEGER && sqlite3_value_int64(value) == slot.integer
+        case .real: return type == SQLITE_FLOAT && sqlite3_value_double(value) == slot.real
+        case .payloadText, .arenaText:
+            return type == SQLITE_TEXT && TextPool.equal(text(value), pool.bytes(slot))
         case .date:
             guard type == SQLITE_TEXT else { return false }
             DateText.write(slot.integer, to: dates)
-            return TextPool.equal(text(column), UnsafeBufferPointer(start: dates, count: 23))
+            return TextPool.equal(text(value), UnsafeBufferPointer(start: dates, count: 23))
         case .arenaBlob:
             guard type == SQLITE_BLOB else { return false }
             let stored = UnsafeRawBufferPointer(
-                start: sqlite3_column_blob(handle, index), count: Int(sqlite3_column_bytes(handle, index)))
+                start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))
             return stored.elementsEqual(pool.bytes(slot))
         }
+    }
+
+    @inline(__always)
+    private func text(_ value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
+        let text = sqlite3_value_text(value)
+        return UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
     }
 }

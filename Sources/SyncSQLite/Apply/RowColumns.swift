@@ -12,6 +12,12 @@ struct RowColumns {
     /// All names, quoted, for SELECT and INSERT alike.
     let names: [String]
     let hasHiddenKey: Bool
+    /// The slot of the table's primary key, -1 if that is hidden.
+    let keySlot: Int
+    /// Whether the key is the rowid, so that rows come in its order.
+    let isOrderedByKey: Bool
+    /// Per foreign key the tree it points to.
+    let targets: [Int]
     /// The types of the attributes, by slot.
     let types: [AttributeType]
     /// The key that all rows of the table share, and the entity it is declared on.
@@ -44,6 +50,9 @@ struct RowColumns {
         self.table = table.name.quoted
         keyColumn = table.keyColumn.quoted
         hasHiddenKey = table.hasHiddenKey
+        keySlot = tree.keySlot ?? -1
+        isOrderedByKey = !table.hasHiddenKey && commonKey?.type == .integer
+        targets = tree.foreignKeys.map { layout.model.links[$0].second.tree }
     }
 
     /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.

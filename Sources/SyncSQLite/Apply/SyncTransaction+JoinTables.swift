@@ -123,7 +123,7 @@ extension SyncTransaction {
             while start < pairs.count {
                 var end = start + 1
                 while end < pairs.count, order.major(pairs[end]) == order.major(pairs[start]) { end += 1 }
-                if end - start > 1 { pairs[start..<end].sort(by: order.precedes) }
+                if !isAscending(pairs, start, end, order) { pairs[start..<end].sort(by: order.precedes) }
                 start = end
             }
         } else {
@@ -139,6 +139,12 @@ extension SyncTransaction {
             }
         }
         pairs.removeLast(pairs.count - last - 1)
+    }
+
+    /// Whether no pair of a range comes before, or is the same as, the one before it.
+    private func isAscending(_ pairs: [Said], _ start: Int, _ end: Int, _ order: PairOrder) -> Bool {
+        for index in (start + 1)..<end where order.code(pairs[index - 1]) >= order.code(pairs[index]) { return false }
+        return true
     }
 
     // MARK: Stored pairs
@@ -167,9 +173,23 @@ extension SyncTransaction {
         if stored == 0 { return }
         if stored <= limit {
             let statement = try RawStatement(db, select)
+            let firstKeys = lookups[link.first.tree].integerKeys
+            let secondKeys = lookups[link.second.tree].integerKeys
+            let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && orders == "NULL, NULL"
+            var guess = 0
             while try statement.step() {
                 try checkCancellation()
-                compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
+                // Pairs are often stored in the order they are said in.
+                if isGuessed, guess < pairs.count, firstKeys[Int(pairs[guess].first)] == statement.integer(0),
+                    secondKeys[Int(pairs[guess].second)] == statement.integer(1)
+                {
+                    pairs[guess].isStored = true
+                    guess += 1
+                } else if let met = compare(
+                    statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
+                {
+                    guess = met + 1
+                }
             }
             return
         }
@@ -183,7 +203,7 @@ extension SyncTransaction {
                     guard let one = statement.key(0), let other = statement.key(1),
                         seen.insert(.init(first: one, second: other)).inserted
                     else { continue }
-                    compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
+                    _ = compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
                 }
                 statement.reset()
             }
@@ -194,7 +214,7 @@ extension SyncTransaction {
             bindKey(of: Int(pair.first), link.first.tree, to: statement, at: 1)
             bindKey(of: Int(pair.second), link.second.tree, to: statement, at: 2)
             if try statement.step() {
-                compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
+                _ = compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
             }
             statement.reset()
         }
@@ -205,24 +225,25 @@ extension SyncTransaction {
         replaced.sequence.indices.filter { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
     }
 
-    /// One stored pair against what was said.
+    /// One stored pair against what was said; the place of the pair it is, if it was said.
     private mutating func compare(
         _ statement: RawStatement, _ link: Link, _ pairs: inout [Said], _ order: PairOrder, _ replacedFirst: Replaced,
         _ replacedSecond: Replaced, _ changes: inout JoinChanges
-    ) {
+    ) -> Int? {
         let first = endNode(statement, 0, link.first.tree)
         let second = endNode(statement, 1, link.second.tree)
         if first >= 0, second >= 0, let index = index(of: order.code(first, second), in: pairs, order) {
             pairs[index].isStored = true
             noteOrder(statement, index, pairs[index], &changes)
-            return
+            return index
         }
         guard replacedFirst.at(first) >= 0 || replacedSecond.at(second) >= 0,
             let firstKey = statement.key(0), let secondKey = statement.key(1)
-        else { return }
+        else { return nil }
         changes.removed.append(.init(first: firstKey, second: secondKey))
         noteOrphan(firstKey, first, link.first.tree)
         noteOrphan(secondKey, second, link.second.tree)
+        return nil
     }
 
     private func endNode(_ statement: RawStatement, _ column: Int, _ tree: Int) -> Int32 {

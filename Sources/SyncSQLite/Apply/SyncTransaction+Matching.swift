@@ -62,7 +62,12 @@ extension SyncTransaction {
 
     private mutating func scan(_ tree: Int, _ pass: Pass) throws {
         if pass != .compare { expectTargets(tree) }
-        let statement = try RawStatement(db, columns[tree].select)
+        // Integer keys are the table's own order, so that rows and nodes can be merged.
+        var order =
+            columns[tree].isOrderedByKey && !lookups[tree].integerKeys.isEmpty
+            ? KeyOrder(lookups[tree].integerKeys) : nil
+        let statement = try RawStatement(
+            db, columns[tree].select + (order == nil ? "" : " ORDER BY \(columns[tree].keyColumn)"))
         let collectsStrays = pass != .compare
         if collectsStrays { trees[tree].isScanned = true }
         let watched = collectsStrays ? watchedLinks(tree) : []
@@ -70,7 +75,10 @@ extension SyncTransaction {
         while try statement.step() {
             try checkCancellation()
             let entity = entity(statement, tree)
-            if let node = node(statement, tree, entity: entity, guess: last + 1) {
+            let met =
+                order == nil
+                ? node(statement, tree, entity: entity, guess: last + 1) : order?.node(for: statement.integer(0))
+            if let node = met {
                 last = node
                 accept(statement, tree, node: node, entity: entity, pass)
             } else if collectsStrays {
@@ -143,8 +151,8 @@ extension SyncTransaction {
     ) -> Int? {
         switch keyType {
         case .integer:
-            let key = Slot.integer(statement.integer(column))
-            return lookups[tree].node(forKey: key, keyOwner: keyOwner, pool, guess: guess)
+            return lookups[tree].node(
+                forInteger: statement.integer(column), keyOwner: keyOwner, pool, guess: guess)
         case .double:
             return lookups[tree].node(forKey: .real(statement.real(column)), keyOwner: keyOwner, pool, guess: guess)
         case .date:
@@ -179,9 +187,8 @@ extension SyncTransaction {
             trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] = .integer(key)
             trees[tree].nodeByHiddenKey[key] = Int32(truncatingIfNeeded: node)
         }
-        for (index, link) in model.trees[tree].foreignKeys.enumerated() {
-            let column = columns[tree].foreignKeys + index
-            readTarget(statement, column, tree, node: node, index: index, link: link)
+        for index in columns[tree].targets.indices {
+            readTarget(statement, tree, node: node, index: index)
             if let order = columns[tree].orders[index] {
                 if trees[tree].storedOrders[index].isEmpty {
                     trees[tree].storedOrders[index] = Array(
@@ -193,19 +200,19 @@ extension SyncTransaction {
         }
     }
 
-    private mutating func readTarget(
-        _ statement: RawStatement, _ column: Int, _ tree: Int, node: Int, index: Int, link: Int
-    ) {
+    private mutating func readTarget(_ statement: RawStatement, _ tree: Int, node: Int, index: Int) {
+        let column = columns[tree].foreignKeys + index
         guard !statement.isNull(column) else { return }
-        let targetTree = model.links[link].second.tree
+        let targetTree = columns[tree].targets[index]
         if columns[targetTree].hasHiddenKey {
             if trees[tree].rawTargets[index].isEmpty {
                 trees[tree].rawTargets[index] = Array(repeating: TreeState.noOrder, count: trees[tree].presence.count)
             }
             trees[tree].rawTargets[index][node] = statement.integer(column)
         } else {
-            let expected = trees[tree].expectedTargets[index]
-            let target = targetNode(statement, column, targetTree, guess: expected.isEmpty ? -1 : Int(expected[node]))
+            let guess =
+                trees[tree].expectedTargets[index].isEmpty ? -1 : Int(trees[tree].expectedTargets[index][node])
+            let target = targetNode(statement, column, targetTree, guess: guess)
             trees[tree].storedTargets[index][node] =
                 target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
             if target == nil, !plan.rows[targetTree].owners.isEmpty, let key = statement.key(column) {
@@ -222,16 +229,35 @@ extension SyncTransaction {
 
     /// Marks the columns that differ from the payload.
     private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
-        guard trees[tree].values[node] >= 0 else { return }
-        let base = columns[tree].attributes
+        let version = Int(trees[tree].values[node])
+        guard version >= 0 else { return }
+        let mergedFrom = plan.rows[tree].versions.count
         // A row that was met by its key has it.
-        let key = plan.rows[tree].nodes[node].owner < 0 ? model.trees[tree].keySlot : nil
-        for slot in 0..<plan.rows[tree].stride where slot != key {
-            let value = staged(slot, of: node, tree)
+        let key = plan.rows[tree].nodes[node].owner < 0 ? columns[tree].keySlot : -1
+        let differing =
+            version < mergedFrom
+            ? plan.rows[tree].slots.withUnsafeBufferPointer { differingSlots(statement, tree, $0, version, key) }
+            : trees[tree].merged.withUnsafeBufferPointer {
+                differingSlots(statement, tree, $0, version - mergedFrom, key)
+            }
+        for slot in differing { trees[tree].markDirty(node, column: slot) }
+    }
+
+    @inline(__always)
+    private func differingSlots(
+        _ statement: RawStatement, _ tree: Int, _ slots: UnsafeBufferPointer<Slot>, _ version: Int, _ key: Int
+    ) -> [Int] {
+        let stride = columns[tree].types.count
+        let base = columns[tree].attributes
+        let row = UnsafeBufferPointer(rebasing: slots[version * stride..<(version + 1) * stride])
+        var differing: [Int] = []
+        for slot in 0..<stride where slot != key {
+            let value = row[slot]
             if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
-            if isSameValue(statement, base + slot, value, model.trees[tree].attributes[slot].type) { continue }
-            trees[tree].markDirty(node, column: slot)
+            if isSameValue(statement, base + slot, value, columns[tree].types[slot]) { continue }
+            differing.append(slot)
         }
+        return differing
     }
 
     /// Whether bytes that differ mean the same: JSON or a decimal that something else wrote in another spelling.

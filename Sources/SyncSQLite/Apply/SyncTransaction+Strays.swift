@@ -40,10 +40,10 @@ extension SyncTransaction {
 
     private mutating func collectStrays(_ tree: Int, _ link: Int) throws {
         guard case .foreignKey(let table, let column, _) = layout.links[link] else { return }
+        if trees[tree].isScanned, !columns[model.links[link].second.tree].hasHiddenKey { return }
         let known = Set(trees[tree].strayLinks.lazy.filter { $0.link == link }.map(\.target))
         let targets = strayTargets(link).subtracting(known)
         guard !targets.isEmpty else { return }
-        if trees[tree].isScanned, !columns[model.links[link].second.tree].hasHiddenKey { return }
         let second = model.links[link].second.tree
         let entityColumn = columns[tree].entity == nil ? "NULL" : TableLayout.entityColumn.quoted
         let statement = try RawStatement(
