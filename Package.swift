@@ -26,10 +26,11 @@ let package = Package(
     ],
     targets: [
         .target(name: "SyncCore", swiftSettings: ours),
+        .systemLibrary(name: "CPrefetch"),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "SyncCore",
+                "CPrefetch", "SyncCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

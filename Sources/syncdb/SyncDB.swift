@@ -1,5 +1,5 @@
 import ArgumentParser
-import Dispatch
+import Foundation
 
 /// The command line. Every subcommand is in the file of its name.
 struct SyncDB: AsyncParsableCommand {
@@ -26,8 +26,12 @@ struct SyncDB: AsyncParsableCommand {
 enum Program {
     /// Runs the subcommand the arguments name.
     ///
-    /// The main thread waits for it: an asynchronous `main` would end that thread, which profilers take badly.
+    /// The main thread waits for it, open to signals, which a program may have been started without: an asynchronous
+    /// `main` would end that thread, which profilers take badly.
     static func main() {
+        var signals = sigset_t()
+        sigfillset(&signals)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         let finished = DispatchSemaphore(value: 0)
         Task.detached {
             await run()

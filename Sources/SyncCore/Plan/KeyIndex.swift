@@ -36,7 +36,7 @@ package struct KeyIndex: Sendable {
     /// Adds a node whose key is not in the table yet.
     @inline(__always)
     package mutating func insert(_ node: Int, hash: UInt64) {
-        if count * 2 >= mask { grow() }
+        if count * 4 >= mask * 3 { grow() }
         place((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node + 1))
         count += 1
     }

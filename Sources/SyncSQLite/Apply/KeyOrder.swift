@@ -19,6 +19,12 @@ struct KeyOrder {
         return nodes.isEmpty ? position : Int(nodes[position])
     }
 
+    /// The node that is so many keys ahead, unless nodes are in this order anyway.
+    @inline(__always)
+    func node(ahead distance: Int) -> Int? {
+        position + distance < nodes.count ? Int(nodes[position + distance]) : nil
+    }
+
     /// The places of keys in ascending order, equal ones in theirs; empty if the keys ascend already.
     ///
     /// A radix sort, eleven bits at a time: keys mostly span few of them.

@@ -1,3 +1,4 @@
+import CPrefetch
 import SyncCore
 
 /// Finds the nodes of one batch by their keys. A class, so that a look-up copies no part of the plan.
@@ -27,5 +28,33 @@ final class NodeLookup: Sendable {
     /// The node of a key given as text that is not in the payload, such as a column's.
     func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> Int? {
         batch.node(forText: text, keyOwner: keyOwner, pool)
+    }
+
+    // MARK: Rows in another order than the payload's
+
+    /// Asks for a node and its values, which will be read soon: out of order each would be waited for.
+    @inline(__always)
+    func prefetch(_ node: Int, version: Int) {
+        batch.nodes.withUnsafeBufferPointer { nodes in
+            guard let base = nodes.baseAddress else { return }
+            sync_prefetch(base + node)
+        }
+        guard version >= 0, version < batch.versions.count else { return }
+        batch.slots.withUnsafeBufferPointer { slots in
+            guard let base = slots.baseAddress else { return }
+            sync_prefetch(base + version * batch.stride)
+            sync_prefetch(base + (version + 1) * batch.stride - 1)
+        }
+    }
+
+    /// Asks for the texts of a node whose values were asked for a while ago.
+    @inline(__always)
+    func prefetchTexts(version: Int, _ pool: TextPool) {
+        guard version >= 0, version < batch.versions.count, let payload = pool.payload.baseAddress else { return }
+        batch.slots.withUnsafeBufferPointer { slots in
+            for slot in slots[version * batch.stride..<(version + 1) * batch.stride] where slot.kind == .payloadText {
+                sync_prefetch(payload + slot.offset)
+            }
+        }
     }
 }

@@ -74,6 +74,7 @@ extension SyncTransaction {
         var last = -1
         while try statement.step() {
             try checkCancellation()
+            if let order { prefetch(tree, order) }
             let entity = entity(statement, tree)
             let met =
                 order == nil
@@ -85,6 +86,13 @@ extension SyncTransaction {
                 addStray(statement, tree, entity: entity, watched)
             }
         }
+    }
+
+    /// Asks for what the rows after the next few will be compared with.
+    @inline(__always)
+    private func prefetch(_ tree: Int, _ order: KeyOrder) {
+        if let node = order.node(ahead: 16) { lookups[tree].prefetch(node, version: Int(trees[tree].values[node])) }
+        if let node = order.node(ahead: 8) { lookups[tree].prefetchTexts(version: Int(trees[tree].values[node]), pool) }
     }
 
     /// What the payload says last of each foreign key, which is likely what is stored.

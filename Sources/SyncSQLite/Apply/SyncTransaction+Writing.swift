@@ -20,35 +20,41 @@ extension SyncTransaction {
         guard !new.isEmpty else { return }
         sortByKey(&new, tree)
         let inserted = columns[tree].inserted
-        let names = inserted.map { columns[tree].names[$0] }
-        let places = inserted.map { "?\($0 + 1)" }.joined(separator: ", ")
-        let statement = try RawStatement(
-            db, "INSERT INTO \(columns[tree].table) (\(names.joined(separator: ", "))) VALUES (\(places))")
+        let insertion = try BulkInsertion(
+            into: layout.tables[tree].name, names: inserted.map { columns[tree].names[$0] },
+            parameters: inserted.map { $0 + 1 }, width: columns[tree].names.count, rowCount: new.count, in: db)
         let defaults = try defaultSlots(tree)
-        for node in new {
+        try insertion.insert(new.count) { row, statement, offset in
             try checkCancellation()
-            bindKey(of: node, tree, to: statement, at: 1)
-            if let entity = columns[tree].entity {
-                statement.bind(.text(model.entities[Int(batch.nodes[node].entity)].name), at: entity + 1)
-            }
-            bindValues(of: node, tree, defaults, to: statement)
-            for index in model.trees[tree].foreignKeys.indices {
-                bindTarget(of: node, tree, index, to: statement, at: columns[tree].foreignKeys + index + 1)
-                if let order = columns[tree].orders[index] {
-                    bindOrder(of: node, tree, index, to: statement, at: order + 1)
-                }
-            }
-            try statement.execute()
+            bindNewRow(new[row], tree, defaults, to: statement, offset)
         }
         report.inserted(new, tree, trees[tree], pool)
         noteInserted(new, tree)
+    }
+
+    private func bindNewRow(
+        _ node: Int, _ tree: Int, _ defaults: Defaults, to statement: RawStatement, _ offset: Int
+    ) {
+        bindKey(of: node, tree, to: statement, at: offset + 1)
+        if let entity = columns[tree].entity {
+            let name = model.entities[Int(plan.rows[tree].nodes[node].entity)].name
+            statement.bind(.text(name), at: offset + entity + 1)
+        }
+        bindValues(of: node, tree, defaults, to: statement, offset)
+        for index in columns[tree].targets.indices {
+            bindTarget(of: node, tree, index, to: statement, at: offset + columns[tree].foreignKeys + index + 1)
+            if let order = columns[tree].orders[index] {
+                bindOrder(of: node, tree, index, to: statement, at: offset + order + 1)
+            }
+        }
     }
 
     private func sortByKey(_ nodes: inout [Int], _ tree: Int) {
         let batch = plan.rows[tree]
         guard nodes.contains(where: { batch.nodes[$0].key.kind != .absent }) else { return }
         if nodes.allSatisfy({ batch.nodes[$0].key.kind == .integer }) {
-            nodes.sort { batch.nodes[$0].key.integer < batch.nodes[$1].key.integer }
+            let order = KeyOrder.ascending(nodes.map { batch.nodes[$0].key.integer })
+            if !order.isEmpty { nodes = order.map { nodes[Int($0)] } }
         } else if nodes.allSatisfy({ batch.nodes[$0].key.isText }) {
             nodes.sort { left, right in
                 let l = pool.bytes(batch.nodes[left].key)
@@ -67,12 +73,14 @@ extension SyncTransaction {
     }
 
     /// Attribute values of a new row: the payload's, else the model's defaults. Keys have none.
-    private func bindValues(of node: Int, _ tree: Int, _ defaults: Defaults, to statement: RawStatement) {
+    private func bindValues(
+        of node: Int, _ tree: Int, _ defaults: Defaults, to statement: RawStatement, _ offset: Int
+    ) {
         let batch = plan.rows[tree]
         let entity = model.entities[Int(batch.nodes[node].entity)]
         let keyColumn = columns[tree].hasHiddenKey ? nil : model.trees[tree].keySlot
         for slot in 0..<batch.stride {
-            let parameter = columns[tree].attributes + slot + 1
+            let parameter = offset + columns[tree].attributes + slot + 1
             if slot == keyColumn { continue }
             let value = staged(slot, of: node, tree)
             if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
@@ -115,8 +123,7 @@ extension SyncTransaction {
     private func bindTarget(of node: Int, _ tree: Int, _ index: Int, to statement: RawStatement, at parameter: Int) {
         let target = trees[tree].targets[index][node]
         guard target >= 0 else { return statement.bindNull(at: parameter) }
-        let second = model.links[model.trees[tree].foreignKeys[index]].second.tree
-        bindKey(of: Int(target), second, to: statement, at: parameter)
+        bindKey(of: Int(target), columns[tree].targets[index], to: statement, at: parameter)
     }
 
     private func bindOrder(of node: Int, _ tree: Int, _ index: Int, to statement: RawStatement, at parameter: Int) {
@@ -223,23 +230,24 @@ extension SyncTransaction {
             }
             let orders = [firstOrder, secondOrder].compactMap { $0 }
             try reorder(changes, name, first, second, firstOrder, secondOrder)
-            let names = ([first, second] + orders).map(\.quoted).joined(separator: ", ")
-            let places = Array(repeating: "?", count: 2 + orders.count).joined(separator: ", ")
-            let insertion = try RawStatement(db, "INSERT INTO \(name.quoted) (\(names)) VALUES (\(places))")
+            let insertion = try BulkInsertion(
+                into: name, names: ([first, second] + orders).map(\.quoted), parameters: Array(1...2 + orders.count),
+                width: 2 + orders.count, rowCount: changes.added.count, in: db)
             var next = NextOrders(link: link, after: changes.added)
-            for pair in changes.added {
+            let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
+            try insertion.insert(changes.added.count) { row, statement, offset in
                 try checkCancellation()
-                bindKey(of: Int(pair.first), model.links[link].first.tree, to: insertion, at: 1)
-                bindKey(of: Int(pair.second), model.links[link].second.tree, to: insertion, at: 2)
-                var parameter = 3
+                let pair = changes.added[row]
+                bindKey(of: Int(pair.first), firstTree, to: statement, at: offset + 1)
+                bindKey(of: Int(pair.second), secondTree, to: statement, at: offset + 2)
+                var parameter = offset + 3
                 if firstOrder != nil {
-                    insertion.bind(try pair.firstOrder ?? nextOrder(&next, .first, pair.first), at: parameter)
+                    statement.bind(try pair.firstOrder ?? nextOrder(&next, .first, pair.first), at: parameter)
                     parameter += 1
                 }
                 if secondOrder != nil {
-                    insertion.bind(try pair.secondOrder ?? nextOrder(&next, .second, pair.second), at: parameter)
+                    statement.bind(try pair.secondOrder ?? nextOrder(&next, .second, pair.second), at: parameter)
                 }
-                try insertion.execute()
             }
         }
     }
