@@ -1,0 +1,39 @@
+import SyncCore
+
+extension ChangePlan {
+    /// Everything the plan says, whether its texts are in the payload or beside it.
+    var text: String {
+        withTexts { pool in
+            var lines = ["records \(readableRootRecords) of \(rootRecords), deletes \(canDelete)"]
+            for (tree, batch) in rows.enumerated() { lines += batch.lines(model.trees[tree].attributes, pool) }
+            for (link, batch) in links.enumerated() {
+                lines += batch.assertions.map {
+                    "link \(link): \($0.first) \($0.second) #\($0.sequence) at \($0.position) \($0.saidBy) \($0.isListed) \($0.isByID)"
+                }
+                lines += batch.replacements.map { "list \(link): \($0.node) \($0.end) \($0.kind) #\($0.sequence)" }
+            }
+            lines += ownedRows.map { "owned \($0.tree) \($0.node)" }
+            lines += mentions.indices.map { "mention \(mentions[$0].tree) \(mentions[$0].node) \(path(of: $0, pool))" }
+            lines += diagnostics.map { "\($0)" } + unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
+            return lines.joined(separator: "\n")
+        }
+    }
+}
+
+extension RowBatch {
+    fileprivate func lines(_ attributes: [Attribute], _ pool: TextPool) -> [String] {
+        var lines: [String] = []
+        for node in nodes {
+            lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.owner >= 0)")
+            var version = Int(node.firstVersion)
+            while version >= 0 {
+                let values = attributes.indices.map { index in
+                    StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" } ?? "-"
+                }
+                lines.append("  \(versions[version].permission) \(values.joined(separator: " | "))")
+                version = Int(versions[version].next)
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,52 @@
+public import Foundation
+public import SyncCore
+
+/// What one input asks for: a payload, and how to sync it.
+///
+/// An input is a payload. One that starts with `!` and two bytes says also which operations are allowed (the low bits
+/// of the first byte) and which options are on (of the second).
+public struct FuzzCall {
+    public var entity = "Item"
+    public var operations = SyncOperations.all
+    public var options = SyncOptions()
+    /// The payload where the fuzzer has it, so that the address sanitizer sees a byte read beyond its end.
+    public var payload: UnsafeBufferPointer<UInt8>
+
+    public init(_ input: UnsafeBufferPointer<UInt8>) {
+        payload = input
+        guard input.count >= 3, input[0] == UInt8(ascii: "!") else { return }
+        payload = UnsafeBufferPointer(rebasing: input[3...])
+        operations = SyncOperations(rawValue: Int(input[1] & 63))
+        let flags = input[2]
+        options.isStrict = flags & 1 != 0
+        options.scope = flags & 2 != 0 ? .all : .automatic
+        if flags & 4 != 0 { options.payload = .delta }
+        if flags & 8 != 0 { options.form = .ndjson }
+        options.revealsValues = flags & 16 != 0
+        if flags & 32 != 0 { entity = "Special" }
+        if flags & 64 != 0 { entity = "Group" }
+        if flags & 128 != 0, options.form == .json { options.keyPath = ["data", "rows"] }
+    }
+
+    /// The payload without a copy; not to be kept.
+    public var data: Data {
+        guard let start = payload.baseAddress, !payload.isEmpty else { return Data() }
+        return Data(
+            bytesNoCopy: UnsafeMutableRawPointer(mutating: UnsafeRawPointer(start)), count: payload.count,
+            deallocator: .none)
+    }
+
+    /// The payload as a value, or nil if it is none: of NDJSON all its records.
+    public var value: JSONValue? {
+        guard options.form == .ndjson else { return try? JSONValue(parsing: Array(payload)) }
+        var reader = JSONReader(payload, form: .ndjson)
+        var tape = JSONTape()
+        var records: [JSONValue] = []
+        do {
+            while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: payload)) }
+            return .array(records)
+        } catch {
+            return nil
+        }
+    }
+}
