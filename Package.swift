@@ -52,7 +52,12 @@ let package = Package(
             dependencies: ["SyncSQLite", "SyncCore", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
         .testTarget(
-            name: "SyncTests", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "SyncTests",
+            dependencies: [
+                "Sync",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: ours),
         .testTarget(name: "SyncTestingTests", dependencies: ["SyncTesting", "Sync"], swiftSettings: ours),
         .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),

@@ -28,7 +28,8 @@ extension RowBatch {
             var version = Int(node.firstVersion)
             while version >= 0 {
                 let values = attributes.indices.map { index in
-                    StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" } ?? "-"
+                    StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" }
+                        ?? "-"
                 }
                 lines.append("  \(versions[version].permission) \(values.joined(separator: " | "))")
                 version = Int(versions[version].next)

@@ -4,19 +4,26 @@ public import SyncCore
 /// What one input asks for: a payload, and how to sync it.
 ///
 /// An input is a payload. One that starts with `!` and two bytes says also which operations are allowed (the low bits
-/// of the first byte) and which options are on (of the second).
+/// of the first byte), whether the store has rows already (its highest bit), and which options are on (the second).
 public struct FuzzCall {
+    /// What the root records are.
     public var entity = "Item"
+    /// What the sync may do.
     public var operations = SyncOperations.all
+    /// How it treats the payload.
     public var options = SyncOptions()
+    /// Whether the store has rows before.
+    public var isIntoRows = false
     /// The payload where the fuzzer has it, so that the address sanitizer sees a byte read beyond its end.
     public var payload: UnsafeBufferPointer<UInt8>
 
+    /// Reads an input.
     public init(_ input: UnsafeBufferPointer<UInt8>) {
         payload = input
         guard input.count >= 3, input[0] == UInt8(ascii: "!") else { return }
         payload = UnsafeBufferPointer(rebasing: input[3...])
         operations = SyncOperations(rawValue: Int(input[1] & 63))
+        isIntoRows = input[1] & 128 != 0
         let flags = input[2]
         options.isStrict = flags & 1 != 0
         options.scope = flags & 2 != 0 ? .all : .automatic

@@ -1,0 +1,87 @@
+import Foundation
+import Sync
+import Testing
+
+/// How the work of a sync grows, in what SQLite counts: a slow way that slips in fails here on any machine.
+@Suite("Counted work")
+struct CountedWorkTests {
+    private func sync(_ payload: UserPayload, _ kind: PayloadKind = .snapshot, _ stack: DataStack) async throws {
+        var options = SyncOptions(payload: kind)
+        options.collectsKeys = false
+        try await Sync.changes(payload.data, inEntity: "User", stack: stack, options: options)
+    }
+
+    private func store(of users: Int) async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await sync(UserPayload(ids: 1...users), stack)
+        return stack
+    }
+
+    /// The work of one sync into a store of 200 users, and into one of 2,000.
+    private func work(
+        of payload: (Int) -> UserPayload, _ kind: PayloadKind = .snapshot
+    ) async throws -> (small: CountedWork, large: CountedWork) {
+        var counted: [CountedWork] = []
+        for users in [200, 2000] {
+            let stack = try await store(of: users)
+            counted.append(try await stack.counting { try await sync(payload(users), kind, stack) })
+            #expect(counted.last?.automaticIndexes == 0)
+        }
+        return (counted[0], counted[1])
+    }
+
+    @Test("the same payload again takes as many statements for many rows as for few, and none that writes")
+    func same() async throws {
+        let (small, large) = try await work(of: { UserPayload(ids: 1...$0) })
+        #expect(small.statements > 0)
+        #expect(large.runs == small.runs)
+        #expect(large.statements(beginning: "INSERT", "UPDATE", "DELETE") == 0)
+        #expect(large.steps <= small.steps * 10)
+    }
+
+    @Test("a first import runs one statement for each row and link, and a few more")
+    func firstImport() async throws {
+        for users in [200, 2000] {
+            let stack = try DataStack.inMemory(Fixtures.model("company"))
+            let payload = UserPayload(ids: 1...users)
+            let before = try await stack.changesWritten()
+            let work = try await stack.counting { try await sync(payload, stack) }
+            #expect(try await stack.changesWritten() - before == payload.rowCount)
+            #expect(work.statements(beginning: "INSERT") == payload.rowCount)
+            #expect(work.statements - payload.rowCount < 60)
+            #expect(work.scanned == 0)
+        }
+    }
+
+    @Test("a change of one row in a hundred writes those rows, and reads the rest once")
+    func fewChanges() async throws {
+        let (small, large) = try await work(of: { users in
+            UserPayload(ids: 1...users, changed: Set(stride(from: 7, through: users, by: 100)))
+        })
+        #expect(small.statements(beginning: "INSERT", "UPDATE", "DELETE") == 2)
+        #expect(large.statements(beginning: "INSERT", "UPDATE", "DELETE") == 20)
+        #expect(large.statements - small.statements == 18)
+        #expect(large.steps <= small.steps * 10)
+    }
+
+    @Test("a record on its own takes the same work whatever the store holds")
+    func oneRecord() async throws {
+        let (small, large) = try await work(of: { _ in UserPayload(ids: 104...104, changed: [104]) }, .delta)
+        #expect(small.statements(beginning: "UPDATE") == 1)
+        #expect(large.runs == small.runs)
+        #expect(large.steps <= small.steps + small.steps / 10)
+        #expect(large.scanned == small.scanned)
+    }
+
+    @Test("an export takes as many statements for many rows as for few")
+    func export() async throws {
+        var counted: [CountedWork] = []
+        for users in [200, 2000] {
+            let stack = try await store(of: users)
+            counted.append(try await stack.counting { _ = try await stack.export("User") })
+        }
+        #expect(counted[0].statements > 0)
+        #expect(counted[1].runs == counted[0].runs)
+        #expect(counted[1].steps <= counted[0].steps * 11)
+    }
+}
