@@ -1,17 +1,27 @@
 # make demo   build, sync a sample on two days, show what changed and why
 # make test   run every test
-# Both first install the Debian packages that are missing.
+# make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
+# make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
+# All first install the Debian packages that are missing.
 
 DAY := Fixtures/Payloads
 DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo test
+.PHONY: demo fuzz guard test
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
 	swift test
+
+fuzz:
+	@.ci/install libsqlite3-dev
+	.ci/fuzz $(or $(SECONDS),600)
+
+guard:
+	@.ci/install libsqlite3-dev zlib1g-dev valgrind python3
+	.ci/check-instructions $(if $(UPDATE),--update)
 
 demo:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3
