@@ -5,7 +5,9 @@ import Testing
 /// How the work of a sync grows, in what SQLite counts: a slow way that slips in fails here on any machine.
 @Suite("Counted work")
 struct CountedWorkTests {
-    private func sync(_ payload: UserPayload, _ kind: PayloadKind = .snapshot, _ stack: DataStack) async throws {
+    private func sync(
+        _ payload: UserPayload, _ stack: DataStack, _ kind: PayloadKind = .snapshot
+    ) async throws {
         var options = SyncOptions(payload: kind)
         options.collectsKeys = false
         try await Sync.changes(payload.data, inEntity: "User", stack: stack, options: options)
@@ -24,7 +26,7 @@ struct CountedWorkTests {
         var counted: [CountedWork] = []
         for users in [200, 2000] {
             let stack = try await store(of: users)
-            counted.append(try await stack.counting { try await sync(payload(users), kind, stack) })
+            counted.append(try await stack.counting { try await sync(payload(users), stack, kind) })
             #expect(counted.last?.automaticIndexes == 0)
         }
         return (counted[0], counted[1])

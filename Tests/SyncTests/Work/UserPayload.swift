@@ -13,8 +13,8 @@ struct UserPayload {
     /// How many rows and links a store has that kept it: users, companies, notes, and the tags with their links.
     var rowCount: Int {
         let companies = Set(ids.map(company)).count
-        let tags = ids.map { tags($0).count }.reduce(0, +)
-        return ids.count + companies + ids.map { $0 % 5 }.reduce(0, +) + Set(ids.flatMap(tags)).count + tags
+        let links = ids.map { tags($0).count }.reduce(0, +)
+        return ids.count + companies + ids.map { $0 % 5 }.reduce(0, +) + Set(ids.flatMap(tags)).count + links
     }
 
     private func company(_ id: Int) -> Int { id % 20 + 1 }
