@@ -41,7 +41,7 @@ struct CountedWorkTests {
         #expect(large.steps <= small.steps * 10)
     }
 
-    @Test("a first import runs one statement for each row and link, and a few more")
+    @Test("a first import runs no more than one statement for each row and link, and a few more")
     func firstImport() async throws {
         for users in [200, 2000] {
             let stack = try DataStack.inMemory(Fixtures.model("company"))
@@ -49,7 +49,7 @@ struct CountedWorkTests {
             let before = try await stack.changesWritten()
             let work = try await stack.counting { try await sync(payload, stack) }
             #expect(try await stack.changesWritten() - before == payload.rowCount)
-            #expect(work.statements(beginning: "INSERT") == payload.rowCount)
+            #expect(work.statements(beginning: "INSERT") <= payload.rowCount)
             #expect(work.statements - payload.rowCount < 60)
             #expect(work.scanned < 60)
         }
