@@ -28,11 +28,12 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [.package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")],
     targets: [
+        .systemLibrary(name: "CPrefetch"),
         .target(name: "SyncCore", swiftSettings: instrumented),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "SyncCore",
+                "CPrefetch", "SyncCore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
