@@ -63,15 +63,18 @@ extension DataStack {
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
         let entity = try model.compiled.entity(named: entity)
-        guard let slot = entity.keySlot else {
+        guard let slot = entity.keySlot, let owner = entity.keyOwner else {
             throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
         }
         let attribute = model.compiled.trees[entity.tree].attributes[slot]
         guard let value = Coercion.storedValue(id, as: attribute.type), !value.isNull else { return nil }
         let select = RecordSQL(entity, layout)
         let key = ColumnValue.bound(ColumnValue.databaseValue(value, as: attribute.type))
-        let condition =
-            (select.condition.map { "\($0) AND " } ?? "") + "\(select.column(attribute.name)) = \(key.sql)"
+        let conditions = [
+            "\(select.column(attribute.name)) = \(key.sql)", select.condition,
+            SchemaSQL.sharedKeyCondition(owner, layout, alias: RecordSQL.alias),
+        ]
+        let condition = conditions.compactMap(\.self).joined(separator: " AND ")
         return try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)", [key.value]
         ).first

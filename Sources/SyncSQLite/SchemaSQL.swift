@@ -56,6 +56,15 @@ package struct SchemaSQL: Sendable {
         return "\(column) IN (\(names.joined(separator: ", ")))"
     }
 
+    /// The condition that a row has its key in common with an entity that declares one; nil where all rows of the table
+    /// have. It is that of the key's index, which SQLite uses only for a condition spelled the same.
+    static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
+        let tree = layout.model.entities[owner].tree
+        guard layout.tables[tree].hasHiddenKey, layout.tables[tree].hasEntityColumn else { return nil }
+        let sharing = layout.model.trees[tree].entities.filter { layout.model.entities[$0].keyOwner == owner }
+        return entityCondition(sharing, layout, alias: alias)
+    }
+
     /// The declared type of a column.
     static func columnType(_ type: AttributeType) -> String {
         switch type {

@@ -78,9 +78,7 @@ struct TableSQL {
         let index =
             "CREATE UNIQUE INDEX \(name) ON \(SchemaSQL.quoted(names.name)) "
             + "(\(SchemaSQL.quoted(names.columns[slot])))"
-        guard names.hasEntityColumn else { return index }
-        let sharing = entity.family.filter { layout.model.entities[$0].keyOwner == owner }
-        return "\(index) WHERE \(SchemaSQL.entityCondition(sharing, layout))"
+        return index + (SchemaSQL.sharedKeyCondition(owner, layout).map { " WHERE \($0)" } ?? "")
     }
 
     // MARK: Views

@@ -132,8 +132,7 @@ extension SyncTransaction {
         guard columns[tree].hasHiddenKey, let slot = entity.keySlot, let owner = entity.keyOwner else {
             return " WHERE \(columns[tree].keyColumn) = ?"
         }
-        let family = model.entities[owner].family.map { model.entities[$0].name.literal }.joined(separator: ", ")
-        let among = columns[tree].entity == nil ? "" : " AND \(TableLayout.entityColumn.quoted) IN (\(family))"
+        let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
         return " WHERE \(layout.tables[tree].columns[slot].quoted) = ?\(among)"
     }
 

@@ -61,15 +61,11 @@ struct RowKeyChange {
 extension DataStack {
     /// A key is taken by any row that shares its keys with the entity.
     func refuseTaken(_ key: DatabaseValue, of entity: CompiledEntity, in db: Database) throws {
-        let model = model.compiled
         let table = layout.tables[entity.tree]
-        guard let slot = entity.keySlot else { return }
+        guard let slot = entity.keySlot, let owner = entity.keyOwner else { return }
         let bound = ColumnValue.bound(key)
-        var condition = "\(table.columns[slot].quoted) = \(bound.sql)"
-        if table.hasHiddenKey, table.hasEntityColumn {
-            let sharing = model.trees[entity.tree].entities.filter { model.entities[$0].keyOwner == entity.keyOwner }
-            condition += " AND \(SchemaSQL.entityCondition(sharing, layout))"
-        }
+        let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
+        let condition = "\(table.columns[slot].quoted) = \(bound.sql)\(among)"
         let sql = "SELECT 1 FROM \(table.name.quoted) WHERE \(condition)"
         guard try Row.fetchOne(db, sql: sql, arguments: [bound.value]) != nil else { return }
         throw SyncError(
