@@ -31,7 +31,13 @@ extension SyncTransaction {
             guard isFirstRound else { return [] }
             return try wholeEntityRows(tree)
         }
+        if try !isFirstRound && !scopeFollowsLinks() { return [] }
         return try rows(where: scopeCondition())
+    }
+
+    /// Whether a row can come into scope by losing links to rows that are deleted.
+    private func scopeFollowsLinks() throws -> Bool {
+        try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
 
     /// The unmentioned rows of the whole entity, seen while matching.

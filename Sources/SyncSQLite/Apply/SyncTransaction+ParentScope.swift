@@ -8,11 +8,11 @@ extension SyncTransaction {
     mutating func parentScopeRows(_ parent: ChangePlan.Parent, _ tree: Int) throws -> Set<StoredRow> {
         guard let key = trees[parent.tree].rowKey(parent.node, plan.rows[parent.tree], pool) else { return [] }
         let owner = StoredRow(tree: parent.tree, key: key)
-        let scope = try predicate == nil ? nil : storedRows(where: scopeCondition())
+        let scope = predicate == nil ? nil : try RowsInScope(self)
         let listed = listedRows(parent, tree)
         var doomed: Set<StoredRow> = []
         for row in parentRows.map({ StoredRow(tree: tree, key: $0) }) {
-            guard try isInScope(row, scope), !listed.contains(row) else { continue }
+            guard !listed.contains(row), try isInScope(row, scope) else { continue }
             if !isMentioned(row), case .foreignKey = layout.links[parent.link] {
                 doomed.insert(row)
                 leftOut[row, default: []].insert(parent.link)
@@ -23,8 +23,8 @@ extension SyncTransaction {
         return doomed
     }
 
-    private func isInScope(_ row: StoredRow, _ scope: Set<StoredRow>?) throws -> Bool {
-        if let scope, !scope.contains(row) { return false }
+    private func isInScope(_ row: StoredRow, _ scope: RowsInScope?) throws -> Bool {
+        if let scope, try !scope.contains(row) { return false }
         guard try !isLocal(row) else { return false }
         guard columns[row.tree].entity != nil else { return true }
         return try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
