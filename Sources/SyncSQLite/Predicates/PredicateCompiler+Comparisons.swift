@@ -92,7 +92,14 @@ extension PredicateCompiler {
             return never(operand, column, null: "\(column) \(op) \(bind(bytes(value)))")
         }
         let collation = operand.type == .decimal ? " COLLATE \(PredicateSQL.decimalCollation.name)" : ""
+        if operand.isColumn { return orderedColumn(operand, "\(op) \(bind(value))\(collation)") }
         return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(value))\(collation)")
+    }
+
+    /// The column as it is stored, so that an index of it finds the rows.
+    private func orderedColumn(_ operand: PredicateOperand, _ test: String) -> String {
+        let isLocal = operand.localKeys.map { " AND NOT \($0.isLocal(operand.stored))" } ?? ""
+        return "(\(operand.stored) \(test) AND \(operand.stored) IS NOT NULL\(isLocal))"
     }
 
     /// Integers compare with fractions too, and with numbers beyond 64 bits, without rounding.
@@ -101,8 +108,9 @@ extension PredicateCompiler {
         guard let floor = number.floor else {
             return isBelow == number.isBelowZero ? "0" : "\(operand.value) IS NOT NULL"
         }
-        let column = !isBelow && !operand.isLocalKey(floor.databaseValue) ? operand.stored : operand.value
         let exact = number.isWhole ? op : isBelow ? "<=" : ">"
+        if operand.isColumn { return orderedColumn(operand, "\(exact) \(bind(floor.databaseValue))") }
+        let column = !isBelow && !operand.isLocalKey(floor.databaseValue) ? operand.stored : operand.value
         return never(operand, column, null: "\(column) \(exact) \(bind(floor.databaseValue))")
     }
 
@@ -145,8 +153,8 @@ extension PredicateOperand {
     /// Whether a value is a local key, which the attribute never reads as.
     fileprivate func isLocalKey(_ value: DatabaseValue) -> Bool {
         switch value.storage {
-        case .int64(let integer): localKeys?.isLocal(integer) ?? false
-        case .string(let text): localKeys?.isLocal(text) ?? false
+        case .int64(let integer): localKeys?.isLocal(value: integer) ?? false
+        case .string(let text): localKeys?.isLocal(value: text) ?? false
         default: false
         }
     }

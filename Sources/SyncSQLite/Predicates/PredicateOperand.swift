@@ -21,16 +21,19 @@ struct PredicateOperand {
         private static let pattern =
             "local-" + [8, 4, 4, 4, 12].map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
-        func masked(_ column: String) -> String {
+        /// The condition that a column holds one.
+        func isLocal(_ column: String) -> String {
             switch self {
-            case .integer: "CASE WHEN \(column) < \(LocalKey.integerBound) THEN NULL ELSE \(column) END"
-            case .text: "CASE WHEN \(column) GLOB '\(Self.pattern)' THEN NULL ELSE \(column) END"
+            case .integer: "\(column) < \(LocalKey.integerBound)"
+            case .text: "\(column) GLOB '\(Self.pattern)'"
             }
         }
 
-        func isLocal(_ integer: Int64) -> Bool { self == .integer && integer < LocalKey.integerBound }
+        func masked(_ column: String) -> String { "CASE WHEN \(isLocal(column)) THEN NULL ELSE \(column) END" }
 
-        func isLocal(_ text: String) -> Bool {
+        func isLocal(value integer: Int64) -> Bool { self == .integer && integer < LocalKey.integerBound }
+
+        func isLocal(value text: String) -> Bool {
             guard self == .text, text.utf8.count == 42, text.hasPrefix("local-") else { return false }
             return text.utf8.dropFirst(6).enumerated().allSatisfy { index, byte in
                 [8, 13, 18, 23].contains(index)
