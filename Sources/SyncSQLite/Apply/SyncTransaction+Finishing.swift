@@ -15,28 +15,6 @@ extension SyncTransaction {
             .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
     }
 
-    /// Refuses to delete more of an entity than the caller allows.
-    func checkGuard() throws {
-        guard let limit = options.deletionGuard else { return }
-        for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
-            let entity = model.entities[id]
-            let condition = columns[entity.tree].entity == nil ? "" : " WHERE sync_entity = \(entity.name.literal)"
-            let now = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(columns[entity.tree].table)\(condition)") ?? 0
-            let before = now + changes.deletedCount - changes.insertedCount
-            let allowed: Int
-            switch limit {
-            case .rows(let rows): allowed = rows
-            case .fraction(let part, let above):
-                allowed = before > above ? Int((Double(before) * part).rounded(.down)) : before
-            }
-            guard changes.deletedCount > allowed else { continue }
-            throw SyncError(
-                .deletionGuard,
-                "\(changes.deletedCount) of \(before) \(entity.name) rows would be deleted, more than the \(allowed) allowed; nothing was \(run == nil ? "written" : "deleted")",
-                entity: entity.name)
-        }
-    }
-
     /// Tells observers which tables changed, once.
     func notifyObservers() throws {
         var region = DatabaseRegion()
