@@ -1,0 +1,65 @@
+import GRDB
+import Sync
+
+/// What SQLite means to do for statements, read from `EXPLAIN QUERY PLAN`.
+struct QueryPlans {
+    let watch: StatementWatch
+    /// The steps of each statement's plan.
+    private let details: [String: [String]]
+
+    init(_ watch: StatementWatch, _ stack: DataStack) async throws {
+        self.watch = watch
+        let statements = watch.statements.filter { text in
+            ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { text.hasPrefix($0) }
+        }
+        details = try await stack.read { db in
+            var details: [String: [String]] = [:]
+            for sql in statements {
+                let explanation = try db.makeStatement(sql: "EXPLAIN QUERY PLAN \(sql)")
+                explanation.setUncheckedArguments(StatementArguments())
+                details[sql] = try Row.fetchAll(explanation).map { $0["detail"] }
+            }
+            return details
+        }
+    }
+
+    /// The statements that read a table, or build an index over it, from its first row to its last.
+    ///
+    /// - Parameter most: How many rows a statement may pass over whose `LIMIT` ends it.
+    func scans(most: Int) -> [String] {
+        details.keys.sorted().flatMap { sql -> [String] in
+            let steps = scanningSteps(sql)
+            guard !steps.isEmpty else { return [] }
+            let work = watch.work[sql] ?? .init()
+            if isLimited(sql), work.scannedRows <= most * work.runs { return [] }
+            return steps.map { "\($0): \(sql)" }
+        }
+    }
+
+    /// How often a table is read from its first row to its last.
+    func scans(of table: String) -> Int {
+        details.keys.filter { !isLimited($0) }.reduce(0) { count, sql in
+            let steps = scanningSteps(sql).filter { step in
+                let name = step.split(separator: " ")[1]
+                return name == table || sql.contains("FROM \"\(table)\" AS \(name)")
+            }
+            return count + steps.count * (watch.work[sql]?.runs ?? 0)
+        }
+    }
+
+    private func scanningSteps(_ sql: String) -> [String] {
+        (details[sql] ?? []).filter { step in
+            step.contains("AUTOMATIC")
+                || step.hasPrefix("SCAN ")
+                    && !["SCAN CONSTANT ROW", "SCAN (subquery", "SCAN json_each", "SCAN sqlite_"].contains {
+                        step.hasPrefix($0)
+                    }
+        }
+    }
+
+    /// Asks whether a table has more than so many rows, or any.
+    private func isLimited(_ sql: String) -> Bool {
+        sql.hasPrefix("SELECT count(*) FROM (SELECT 1 FROM") && sql.contains(" LIMIT ")
+            || sql == "SELECT EXISTS (SELECT 1 FROM sync_pending)"
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A sync of any size lets others read what was there before it, until it is done.
+@Suite("Readers", .timeLimit(.minutes(5)))
+struct ReaderTests {
+    private let old = VersionedUsers(version: 1)
+    private let new = VersionedUsers(version: 2)
+
+    /// Runs a test on a store of the old version, with readers.
+    private func withReaders(_ body: (StoreReaders) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let stack = try DataStack(model: Fixtures.model("company"), at: folder.database)
+        try await Sync.changes(old.payload, inEntity: "User", stack: stack)
+        let readers = try StoreReaders(stack, at: folder.database)
+        try await body(readers)
+        try readers.close()
+    }
+
+    /// What was read in the midst of a sync, by the phase it was in.
+    ///
+    /// `@unchecked Sendable`: `reads` is only touched while `lock` is held.
+    private final class Reads: @unchecked Sendable {
+        private let lock = NSLock()
+        private var reads: [PayloadProgress.Phase: Set<VersionedUsers>] = [:]
+        private var failures: [String] = []
+
+        var seen: [PayloadProgress.Phase: Set<VersionedUsers>] { lock.withLock { reads } }
+        var failed: [String] { lock.withLock { failures } }
+
+        func note(_ result: Result<Set<VersionedUsers>, any Error>, _ phase: PayloadProgress.Phase) {
+            lock.withLock {
+                switch result {
+                case .success(let seen): reads[phase, default: []].formUnion(seen)
+                case .failure(let error): failures.append("\(phase): \(error)")
+                }
+            }
+        }
+    }
+
+    /// Options of a sync that does not go on before reads are done, wherever it tells its progress.
+    private func pausing(_ reads: Reads, _ readers: StoreReaders, then act: @escaping @Sendable () -> Void = {})
+        -> SyncOptions
+    {
+        var options = SyncOptions()
+        options.progress = { point in
+            guard point.phase != .mapping else { return }
+            reads.note(readers.readElsewhere(times: 3), point.phase)
+            if point.phase == .writing { act() }
+        }
+        return options
+    }
+
+    @Test("see what was there while a sync compares and writes, and all of the new when it is done")
+    func duringTransaction() async throws {
+        try await withReaders { readers in
+            let reads = Reads()
+            let options = pausing(reads, readers)
+            try await Sync.changes(new.payload, inEntity: "User", stack: readers.stack, options: options)
+            #expect(reads.failed == [])
+            #expect(reads.seen == [.comparing: [old], .writing: [old]])
+            let current = try readers.seenNow()
+            #expect(current == [new])
+        }
+    }
+
+    @Test("see what was there while a sync is planned, and after it")
+    func duringPlan() async throws {
+        try await withReaders { readers in
+            let reads = Reads()
+            let options = pausing(reads, readers)
+            let plan = try await Sync.plan(new.payload, inEntity: "User", stack: readers.stack, options: options)
+            #expect(plan["User"].insertedCount == 100)
+            #expect(reads.failed == [])
+            #expect(reads.seen == [.comparing: [old], .writing: [old]])
+            let seen = try readers.seenNow()
+            #expect(seen == [old])
+        }
+    }
+
+    @Test("see what was there when a sync is cancelled amid its writes, and the next one gets through")
+    func cancelled() async throws {
+        try await withReaders { readers in
+            let reads = Reads()
+            let options = pausing(reads, readers) { withUnsafeCurrentTask { $0?.cancel() } }
+            let task = Task {
+                try await Sync.changes(new.payload, inEntity: "User", stack: readers.stack, options: options)
+            }
+            let result = await task.result
+            #expect(throws: CancellationError.self) { try result.get() }
+            #expect(reads.failed == [])
+            #expect(reads.seen == [.comparing: [old], .writing: [old]])
+            let seen = try readers.seenNow()
+            #expect(seen == [old])
+            try await Sync.changes(new.payload, inEntity: "User", stack: readers.stack)
+            let current = try readers.seenNow()
+            #expect(current == [new])
+        }
+    }
+
+    @Test("that take long see what was there when they began, and hold up no sync")
+    func longRead() async throws {
+        try await withReaders { readers in
+            let hasBegun = AsyncStream<Void>.makeStream()
+            let mayEnd = DispatchSemaphore(value: 0)
+            let ends = AsyncStream<Result<[VersionedUsers], any Error>>.makeStream()
+            Thread.detachNewThread {
+                let seen = Result {
+                    try readers.stack.read { db in
+                        let before = try VersionedUsers(db)
+                        hasBegun.continuation.yield()
+                        mayEnd.wait()
+                        return [before, try VersionedUsers(db)]
+                    }
+                }
+                ends.continuation.yield(seen)
+                ends.continuation.finish()
+            }
+            for await _ in hasBegun.stream { break }
+            let result = await Task {
+                try await Sync.changes(new.payload, inEntity: "User", stack: readers.stack)
+            }.result
+            mayEnd.signal()
+            let changes = try result.get()
+            #expect(changes["User"].updatedCount == 5_100)
+            for await seen in ends.stream {
+                let versions = try seen.get()
+                #expect(versions == [old, old])
+            }
+            let current = try readers.seenNow()
+            #expect(current == [new])
+        }
+    }
+
+    @Test("that never pause see whole versions only, one after the other, while sync follows sync")
+    func continuous() async throws {
+        try await withReaders { readers in
+            let last = 8
+            try await withThrowingTaskGroup(of: [Int].self) { group in
+                for isStack in [true, false] {
+                    group.addTask {
+                        var versions: [Int] = []
+                        while versions.last != last {
+                            let read = { @Sendable (db: Database) in try VersionedUsers(db).version }
+                            versions.append(
+                                try await isStack ? readers.stack.read(read) : readers.pool.read(read))
+                        }
+                        return versions
+                    }
+                }
+                for version in 2...last {
+                    try await Sync.changes(
+                        VersionedUsers(version: version).payload, inEntity: "User", stack: readers.stack)
+                }
+                for try await versions in group {
+                    #expect(versions == versions.sorted())
+                }
+            }
+        }
+    }
+}
