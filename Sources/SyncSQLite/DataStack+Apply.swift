@@ -8,13 +8,14 @@ extension DataStack {
     package func apply(
         _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let layout = layout
+        let (layout, arrivals) = (layout, arrivals)
         return try await database.writeWithoutTransaction { db in
             guard let run = options.payload.run else {
-                return try Self.apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db)
+                return try Self.apply(plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db)
             }
             return try Self.remembering(run, isDryRun: isDryRun) { memory in
-                let page = try Self.apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db, run: &memory)
+                let page = try Self.apply(
+                    plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db, run: &memory)
                 memory?.add(page)
                 return page
             }
@@ -27,10 +28,11 @@ extension DataStack {
     package func sweep(
         _ plan: ChangePlan, _ run: SyncRun, predicate: RecordPredicate?, options: SyncOptions
     ) async throws -> SyncResult {
-        let layout = layout
+        let (layout, arrivals) = (layout, arrivals)
         return try await database.writeWithoutTransaction { db in
             try Self.remembering(run, isDryRun: false) { memory in
-                let last = try Self.apply(plan, predicate, options, layout, isDryRun: false, in: db, run: &memory)
+                let last = try Self.apply(
+                    plan, predicate, options, layout, arrivals, isDryRun: false, in: db, run: &memory)
                 memory?.add(last)
                 return memory?.result ?? last
             }
@@ -49,21 +51,21 @@ extension DataStack {
 
     private static func apply(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        isDryRun: Bool, in db: Database
+        _ arrivals: ArrivalWatch, isDryRun: Bool, in db: Database
     ) throws -> SyncResult {
         var none: RunMemory?
-        return try apply(plan, predicate, options, layout, isDryRun: isDryRun, in: db, run: &none)
+        return try apply(plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db, run: &none)
     }
 
     /// A dry run does all the work and rolls it back.
     private static func apply(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        isDryRun: Bool, in db: Database, run: inout RunMemory?
+        _ arrivals: ArrivalWatch, isDryRun: Bool, in db: Database, run: inout RunMemory?
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         try db.inTransaction(.immediate) {
             result = try SyncTransaction.apply(
-                plan, predicate: predicate, options: options, layout: layout, in: db, run: &run)
+                plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
             try Task.checkCancellation()
             return isDryRun ? .rollback : .commit
         }

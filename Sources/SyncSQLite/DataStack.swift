@@ -17,6 +17,7 @@ public final class DataStack: Sendable {
     package let layout: StoreLayout
     package let database: any DatabaseWriter
     package let localKeys = LocalKeyCounter()
+    package let arrivals = ArrivalWatch()
 
     /// Takes over a database whose tables are those of the model.
     init(model: Model, open database: any DatabaseWriter) {

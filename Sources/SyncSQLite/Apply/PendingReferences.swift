@@ -15,10 +15,29 @@ struct PendingReferences {
     /// Whether the store remembered references when the sync began.
     let hasStored: Bool
     private(set) var noted: [(assertion: LinkBatch.Assertion, link: Int)] = []
+    /// The trees that no awaited row can have come to without a sync that saw it.
+    var settled: Set<Int>
+    private let watch: ArrivalWatch?
+    private let start: ArrivalWatch.Point?
 
-    init(_ db: Database) throws {
+    init(_ db: Database, _ trees: Range<Int>, _ watch: ArrivalWatch?) throws {
         hasStored = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
+        self.watch = watch
+        start = try watch == nil ? nil : ArrivalWatch.Point(db)
+        settled = hasStored ? start.flatMap { watch?.settled(at: $0) } ?? [] : Set(trees)
     }
 
     mutating func note(_ assertion: LinkBatch.Assertion, _ link: Int) { noted.append((assertion, link)) }
+
+    /// Keeps in mind, once the transaction is committed, that nothing else has written to the store up to here.
+    func settle(_ db: Database) {
+        guard let watch, let start, hasStored || !noted.isEmpty else { return }
+        let end = ArrivalWatch.Point(dataVersion: start.dataVersion, changes: db.totalChangesCount)
+        let settled = settled
+        db.afterNextTransaction(
+            onCommit: { _ in watch.settle(settled, at: end) },
+            onRollback: { db in
+                watch.move(from: start, to: .init(dataVersion: start.dataVersion, changes: db.totalChangesCount))
+            })
+    }
 }

@@ -18,7 +18,7 @@ extension SyncTransaction {
         let position = Dictionary(wanted) { first, _ in first }
         var kept: Set<PendingReferences.Reference> = []
         var linked: Set<StoredRow> = []
-        for (reference, stored) in pending.hasStored ? try storedReferences() : [] {
+        for (reference, stored) in try rememberedReferences() {
             if let position = position[reference] {
                 kept.insert(reference)
                 if position != stored { try remember(reference, at: position) }
@@ -121,27 +121,6 @@ extension SyncTransaction {
     }
 
     // MARK: The store's memory
-
-    /// What is remembered of owners or targets this payload reaches.
-    private func storedReferences() throws -> [(reference: PendingReferences.Reference, position: Int64)] {
-        let touched = model.entities.filter { !trees[$0.tree].isEmpty }.map(\.name.literal).joined(separator: ", ")
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT owner_entity, owner_key, relationship, target_entity, target_key, position FROM sync_pending
-                WHERE owner_entity IN (\(touched)) OR target_entity IN (\(touched))
-                ORDER BY owner_entity, owner_key, relationship, position
-                """)
-        return rows.compactMap { row in
-            guard let owner = model.entityID(row[0]), let target = model.entityID(row[3]),
-                let ownerKey = RowKey(row[1] as DatabaseValue), let targetKey = RowKey(row[4] as DatabaseValue)
-            else { return nil }
-            let reference = PendingReferences.Reference(
-                owner: StoredRow(tree: model.entities[owner].tree, key: ownerKey), ownerEntity: owner,
-                relationship: row[2], targetEntity: target, target: targetKey)
-            return (reference, row[5])
-        }
-    }
 
     private func remember(_ reference: PendingReferences.Reference, at position: Int64) throws {
         let statement = try statements.statement(

@@ -127,13 +127,13 @@ extension SyncTransaction {
     }
 
     /// ` WHERE key = ?`, among the rows that share the entity's keys.
-    func keyCondition(_ entity: CompiledEntity) -> String {
+    func keyCondition(_ entity: CompiledEntity, equals value: String = "?") -> String {
         let tree = entity.tree
         guard columns[tree].hasHiddenKey, let slot = entity.keySlot, let owner = entity.keyOwner else {
-            return " WHERE \(columns[tree].keyColumn) = ?"
+            return " WHERE \(columns[tree].keyColumn) = \(value)"
         }
         let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
-        return " WHERE \(layout.tables[tree].columns[slot].quoted) = ?\(among)"
+        return " WHERE \(layout.tables[tree].columns[slot].quoted) = \(value)\(among)"
     }
 
     func entity(_ statement: RawStatement, _ tree: Int) -> Int {

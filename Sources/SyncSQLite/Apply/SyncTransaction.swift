@@ -48,12 +48,12 @@ struct SyncTransaction {
 
     /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
     static func apply(
-        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database,
-        run: inout RunMemory?
+        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout,
+        arrivals: ArrivalWatch, in db: Database, run: inout RunMemory?
     ) throws -> SyncResult {
         let plan = try rewritten(plan, predicate, options, layout, db)
         return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
+            var sync = try SyncTransaction(plan, predicate, options, layout, pool, db, arrivals)
             swap(&sync.run, &run)
             defer { swap(&sync.run, &run) }
             try sync.checkPredicate()
@@ -70,26 +70,32 @@ struct SyncTransaction {
             try sync.deleteRows()
             try sync.settleOrders()
             try sync.checkGuard()
+            sync.pending.settle(db)
             try sync.notifyObservers()
             return try sync.finishedResult()
         }
     }
 
     static func apply(
-        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout, in db: Database
+        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout,
+        arrivals: ArrivalWatch, in db: Database
     ) throws -> SyncResult {
         var run: RunMemory?
-        return try apply(plan, predicate: predicate, options: options, layout: layout, in: db, run: &run)
+        return try apply(
+            plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
     }
 
     /// Deletes one stored row by the delete rules of the model.
-    static func delete(_ row: Record, layout: StoreLayout, in db: Database) throws -> SyncResult {
+    static func delete(
+        _ row: Record, layout: StoreLayout, arrivals: ArrivalWatch, in db: Database
+    ) throws -> SyncResult {
         let plan = ChangePlan(model: layout.model, entity: row.type.id, operations: [], payload: Data())
         return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, nil, SyncOptions(), layout, pool, db)
+            var sync = try SyncTransaction(plan, nil, SyncOptions(), layout, pool, db, arrivals)
             guard let key = RowKey(row.rowKey) else { return SyncResult(entity: row.entity) }
             sync.rootDoomed = [StoredRow(tree: row.type.tree, key: key)]
             try sync.deleteRows()
+            sync.pending.settle(db)
             try sync.notifyObservers()
             return try sync.finishedResult()
         }
@@ -97,7 +103,7 @@ struct SyncTransaction {
 
     init(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        _ pool: TextPool, _ db: Database
+        _ pool: TextPool, _ db: Database, _ arrivals: ArrivalWatch? = nil
     ) throws {
         self.db = db
         self.plan = plan
@@ -110,7 +116,7 @@ struct SyncTransaction {
         statements = StatementCache(db)
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
-        pending = try PendingReferences(db)
+        pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
         history = options.collectsValues ? RowHistory() : nil
     }

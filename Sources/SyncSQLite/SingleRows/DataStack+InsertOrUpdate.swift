@@ -50,7 +50,8 @@ extension DataStack {
         }
         var applied: (row: Record, result: SyncResult)?
         try db.inSavepoint {
-            let result = try SyncTransaction.apply(plan, predicate: nil, options: options, layout: layout, in: db)
+            let result = try SyncTransaction.apply(
+                plan, predicate: nil, options: options, layout: layout, arrivals: arrivals, in: db)
             guard result.root.inserted + result.root.matched > 0,
                 let row = try fetch(entity.name, id: key.jsonForm, in: db)
             else { throw refusal(entity, result) }

@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+
+/// Knows which tables only syncs have written to, so that a sync need not look for rows that came by other means.
+///
+/// `@unchecked Sendable`: its variables are only touched while `lock` is held.
+package final class ArrivalWatch: @unchecked Sendable {
+    /// A moment of a store: another one if anything was written since, by this connection or by others.
+    struct Point: Hashable {
+        /// Changes when another connection commits.
+        var dataVersion: Int
+        /// How many rows this connection has written.
+        var changes: Int
+
+        init(dataVersion: Int, changes: Int) {
+            self.dataVersion = dataVersion
+            self.changes = changes
+        }
+
+        init(_ db: Database) throws {
+            dataVersion = try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0
+            changes = db.totalChangesCount
+        }
+    }
+
+    private let lock = NSLock()
+    private var point: Point?
+    private var trees: Set<Int> = []
+
+    package init() {}
+
+    /// The trees that are settled, if nothing was written since they were.
+    func settled(at now: Point) -> Set<Int> {
+        lock.withLock { point == now ? trees : [] }
+    }
+
+    func settle(_ trees: Set<Int>, at now: Point) {
+        lock.withLock {
+            point = now
+            self.trees = trees
+        }
+    }
+
+    /// What was written since `start` was taken back.
+    func move(from start: Point, to now: Point) {
+        lock.withLock { if point == start { point = now } }
+    }
+}
