@@ -1,0 +1,68 @@
+import Sync
+import Testing
+
+/// A small sync costs the same in a store of a hundred rows and in one of ten thousand.
+@Suite("The work of a sync", .serialized)
+struct WorkTests {
+    private static let keys = PlanModel(.integer)
+    private static let sizes = (small: 100, large: 2_500)
+
+    /// Instructions of SQLite's virtual machine for each call, by its name.
+    private func work(_ size: Int) async throws -> [String: Int] {
+        let keys = Self.keys
+        let stack = try await keys.store(size)
+        try await keys.rememberReferences(size, in: stack)
+        var options = SyncOptions()
+        options.payload = .delta
+        // What a store remembers is looked through once after it is opened.
+        try await Sync.insertOrUpdate(keys.record(41), inEntity: "Person", stack: stack)
+        func steps(_ body: () async throws -> Void) async throws -> Int {
+            try await StatementWatch.watch(stack, body).steps
+        }
+        let nested = keys.record(
+            44,
+            [
+                "name": "new", "notes": keys.records(88...90, ["name": "new"]), "tags": keys.records(3...5),
+                "phones": [["name": "new"]], "team_id": keys.key(9),
+            ])
+        return try await [
+            "a single record": steps { try await Sync.insertOrUpdate(nested, inEntity: "Person", stack: stack) },
+            "the same again": steps { try await Sync.insertOrUpdate(nested, inEntity: "Person", stack: stack) },
+            "a delta": steps {
+                let json: JSONValue = [keys.record(45, ["name": "new", "notes": keys.records(88...91)])]
+                try await Sync.changes(json, inEntity: "Person", stack: stack, options: options)
+            },
+            "the rows of a parent": steps {
+                try await Sync.changes(
+                    keys.records(900_001...900_004, ["name": "new"]), inEntity: "Note", stack: stack,
+                    parent: ("Person", keys.key(46)))
+            },
+            "the rows of a parent for which a condition holds": steps {
+                try await Sync.changes(
+                    keys.records(900_005...900_006, ["name": "new"]), inEntity: "Note", stack: stack,
+                    predicate: "name CONTAINS 'a'", parent: ("Person", keys.key(47)))
+            },
+            "an update": steps {
+                try await Sync.update(keys.key(48), with: ["name": "new"], inEntity: "Person", stack: stack)
+            },
+            "a deletion": steps { try await Sync.delete(keys.key(49), inEntity: "Person", stack: stack) },
+            "an arrival": steps {
+                try await Sync.insertOrUpdate(keys.record(10_000_050), inEntity: "Tag", stack: stack)
+            },
+            "a fetch": steps { _ = try await stack.fetch("Person", id: keys.key(50)) },
+            "a row of a tree": steps {
+                try await Sync.insertOrUpdate(keys.record(1_000_050, ["name": "new"]), inEntity: "Short", stack: stack)
+            },
+        ]
+    }
+
+    @Test("on few rows does not grow with the store")
+    func sameWork() async throws {
+        let small = try await work(Self.sizes.small)
+        let large = try await work(Self.sizes.large)
+        for (name, steps) in small {
+            let more = try #require(large[name])
+            #expect(abs(more - steps) * 5 <= steps, "\(name): \(steps) steps among few rows, \(more) among many")
+        }
+    }
+}
