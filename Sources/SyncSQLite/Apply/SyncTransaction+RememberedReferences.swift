@@ -61,7 +61,8 @@ extension SyncTransaction {
             let among = trees.contains(entity.tree) ? "" : " AND owner_entity IN (\(owners))"
             let target = columns[entity.tree].table + keyCondition(entity, equals: "reference.target_key")
             return try references(
-                "AS reference WHERE target_entity = \(entity.name.literal)\(among) AND EXISTS (SELECT 1 FROM \(target))")
+                "AS reference WHERE target_entity = \(entity.name.literal)\(among) AND EXISTS (SELECT 1 FROM \(target))"
+            )
         }
     }
 
