@@ -132,7 +132,7 @@ package struct JSONReader {
             }
             if !seen.isEmpty { try scanner.expect(UInt8(ascii: ","), "',' or '}'") }
             let name = try scanner.key()
-            if name == key { return }
+            if name.utf8.elementsEqual(key.utf8) { return }
             seen.append(name)
             tape.tokens.removeAll(keepingCapacity: true)
             try scanner.value(into: &tape, depth: openObjects)
@@ -152,7 +152,7 @@ package struct JSONReader {
                 }
                 try scanner.expect(UInt8(ascii: ","), "',' or '}'")
                 let place = scanner.position
-                if try scanner.key() == keyPath[depth - 1] {
+                if try scanner.key().utf8.elementsEqual(keyPath[depth - 1].utf8) {
                     throw scanner.failure(
                         "the key '\(keyPath[depth - 1])' occurs twice, so it is unclear which is meant", at: place)
                 }

@@ -168,10 +168,9 @@ extension SyncTransaction {
         }
         let limit = (firsts.count + seconds.count) * 12 + others.count * 6
         guard limit > 0 else { return }
-        let stored =
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name.quoted) LIMIT \(limit + 1))") ?? 0
-        if stored == 0 { return }
-        if stored <= limit {
+        let size = try TableSize(of: name.quoted, limit: limit, in: db)
+        if size == .empty { return }
+        if size == .small {
             let statement = try RawStatement(db, select)
             let firstKeys = lookups[link.first.tree].integerKeys
             let secondKeys = lookups[link.second.tree].integerKeys

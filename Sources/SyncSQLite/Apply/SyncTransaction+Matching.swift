@@ -52,12 +52,11 @@ extension SyncTransaction {
         let keyed = plan.rows[tree].nodes.count - plan.rows[tree].owners.count
         if pass != .compare, scansForScope(tree) { return try scan(tree, pass) }
         guard keyed > 0 else { return }
-        let limit = keyed * 6
-        let stored =
-            try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM (SELECT 1 FROM \(columns[tree].table) LIMIT \(limit + 1))") ?? 0
-        if stored == 0 { return }
-        if stored <= limit { try scan(tree, pass) } else { try lookUp(tree, pass) }
+        switch try TableSize(of: columns[tree].table, limit: keyed * 6, in: db) {
+        case .empty: break
+        case .small: try scan(tree, pass)
+        case .large: try lookUp(tree, pass)
+        }
     }
 
     private mutating func scan(_ tree: Int, _ pass: Pass) throws {

@@ -51,7 +51,8 @@ struct CountedWorkTests {
             #expect(try await stack.changesWritten() - before == payload.rowCount)
             #expect(work.statements(beginning: "INSERT") <= payload.rowCount)
             #expect(work.statements - payload.rowCount < 60)
-            #expect(work.scanned < 60)
+            // The schema is read for triggers, once a table.
+            #expect(work.scanned < 100)
         }
     }
 
