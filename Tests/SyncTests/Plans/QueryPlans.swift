@@ -60,6 +60,8 @@ struct QueryPlans {
     /// Asks whether a table has more than so many rows, or any.
     private func isLimited(_ sql: String) -> Bool {
         sql.hasPrefix("SELECT count(*) FROM (SELECT 1 FROM") && sql.contains(" LIMIT ")
+            || sql.hasPrefix("SELECT EXISTS (SELECT 1 FROM") && sql.hasSuffix(" LIMIT 1 OFFSET ?)")
+            || sql.hasPrefix("SELECT NOT EXISTS (SELECT 1 FROM") && !sql.contains("WHERE")
             || sql == "SELECT EXISTS (SELECT 1 FROM sync_pending)"
     }
 }
