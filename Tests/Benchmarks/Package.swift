@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// As in the package itself.
+let ours: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+    .treatWarning("DeprecatedDeclaration", as: .warning),
+]
+
+/// A package of its own, so that nobody who uses Sync builds or resolves what only its benchmarks need.
+let package = Package(
+    name: "SyncBenchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "Sync", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "grdb-peer", dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/GRDBPeer", swiftSettings: ours),
+        .executableTarget(
+            name: "sync-benchmarks",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"), .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Sources/SyncBenchmarks", swiftSettings: ours),
+    ]
+)
