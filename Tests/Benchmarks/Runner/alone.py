@@ -1,0 +1,94 @@
+"""What Sync does without a peer beside it: exports, small calls into a big store, readers meanwhile, its pieces."""
+import json
+import subprocess
+import sys
+
+import building
+import places
+import stores
+from measuring import medians, run
+
+
+def measure(workload, data, scenarios, arguments):
+    wanted = [s for s in scenarios if s in ("export", "calls", "readers", "pieces")]
+    if not wanted:
+        return {}
+    bench = Bench(workload, data, arguments)
+    measured = {}
+    for scenario in wanted:
+        measured[scenario] = getattr(bench, scenario)()
+    bench.used.remove()
+    return measured
+
+
+class Bench:
+    def __init__(self, workload, data, arguments):
+        self.workload, self.data, self.runs, self.syncdb = workload, data, arguments.runs, arguments.syncdb
+        self.about = building.about(data)
+        self.model = places.BENCHMARKS / "Models" / f"{workload}.json"
+        self.benchmarks = places.program("sync-benchmarks", arguments.configuration)
+        self.used = stores.Stores(workload, self.syncdb, self.about, data)
+        self.used.copy("sync", "imported")
+        run([self.syncdb, "import", data / "base.json", "--entity", self.about["entity"], "--quiet",
+             "--database", self.used.path("imported")])
+
+    def store(self):
+        """A store with the base in it."""
+        self.used.copy("imported", "work")
+        return self.used.path("work")
+
+    def output(self, *arguments):
+        done = subprocess.run([str(a) for a in (self.benchmarks, *arguments)], stdout=subprocess.PIPE)
+        if done.returncode:
+            sys.exit(f"error: sync-benchmarks {arguments[0]} failed")
+        return json.loads(done.stdout)
+
+    def export(self):
+        store, file = self.used.path("imported"), self.used.folder / "export.json"
+        command = [self.syncdb, "export", self.about["entity"], "--database", store, "--output", file]
+        runs = [run(command) for _ in range(self.runs)]
+        taken = medians(runs)
+        print(f"  export {taken[0]:.3f} s {taken[2]:.0f} MB", flush=True)
+        return {"runs": runs, "medians": taken, "bytes": file.stat().st_size}
+
+    def calls(self):
+        return {kind: self.call(kind) for kind in ("thousand", "single", "parent")}
+
+    def call(self, kind):
+        """As processes, and in a process that has the store open. The first of each warms up."""
+        entity = self.about["children" if kind == "parent" else kind]
+        payloads = [self.data / f"{kind}-{i}.json" for i in range(self.about["variants"])]
+        owner = ["--parent", self.about["parent"], "--max-delete", "100%"] if kind == "parent" else ["--delta"]
+        store = self.store()
+        self.make_owner(kind, store)
+        runs = [run([self.syncdb, "import", payload, "--entity", entity, "--database", store, "--quiet", *owner])
+                for payload in payloads][1:]
+        store = self.store()
+        self.make_owner(kind, store)
+        parent = self.about["parent"] if kind == "parent" else "-"
+        milliseconds = self.output("calls", store, entity, parent, *payloads)
+        taken = medians(runs)
+        inside = sorted(milliseconds)[len(milliseconds) // 2]
+        print(f"  {kind:8s} {taken[0] * 1000:.1f} ms as a process, {inside:.2f} ms as a call", flush=True)
+        return {"runs": runs, "medians": taken, "call": inside, "calls": milliseconds}
+
+    def make_owner(self, kind, store):
+        if kind == "parent":
+            run([self.syncdb, "import", self.data / "single-0.json", "--entity", self.about["single"], "--delta",
+                 "--database", store, "--quiet"])
+
+    def readers(self):
+        self.used.copy("sync", "work")
+        reports = self.output("readers", self.used.path("work"), self.about["entity"],
+                              *(self.data / name for name in ("base.json", "base.json", "delta.json")))
+        for scenario, report in zip(("idle", "import", "noop", "delta"), reports):
+            report["scenario"] = scenario
+            print(f"  readers, {scenario}: {report['reads']} reads, median {report['medianMilliseconds']:.2f} ms, "
+                  f"p99 {report['p99Milliseconds']:.2f} ms, at most {report['maximumMilliseconds']:.2f} ms", flush=True)
+        return reports
+
+    def pieces(self):
+        measured = self.output("pieces", self.model, self.about["entity"], self.data / "base.json")
+        for piece in measured:
+            print(f"  {piece['name']}: {piece['value']:.3g} {piece['unit']}", flush=True)
+        return measured

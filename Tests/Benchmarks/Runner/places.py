@@ -1,0 +1,13 @@
+"""Where things are."""
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).resolve().parent.parent
+ROOT = BENCHMARKS.parent.parent
+BUILD = ROOT / ".build" / "benchmarks"
+DATA, RESULTS, WORK, VENV = BUILD / "data", BUILD / "results", BUILD / "work", BUILD / "venv"
+PAGE, PLOT = ROOT / "Docs" / "Benchmarks.md", ROOT / "Docs" / "benchmarks.svg"
+
+
+def program(name, configuration):
+    """What `swift build` made of the package itself, or of the benchmarks."""
+    return (ROOT / ".build" if name == "syncdb" else BUILD) / configuration / name

@@ -1,0 +1,94 @@
+"""What was set out to be reached, and what was."""
+
+GROUPS = [
+    ("import", "grdb-upsert", 5.5), ("import", "orjson", 2), ("import", "sqlite-utils", 6),
+    ("noop", "grdb-upsert", 20), ("noop", "orjson", 6),
+    ("delta", "grdb-upsert", 15), ("delta", "orjson", 4.5),
+]
+PEERS = {"grdb-upsert": "GRDB and `Codable`", "orjson": "orjson and sqlite3", "sqlite-utils": "sqlite-utils"}
+SCENARIOS = {"import": "import", "noop": "nothing to do", "delta": "one percent changed"}
+
+
+def rows(found):
+    """(what, at least, reached, whether that is enough) of everything that has been measured."""
+    users = {r["size"]: values(r) for r in found if r["workload"] == "users"}
+    for scenario, peer, wanted in GROUPS:
+        yield from ratio(users, scenario, peer, wanted)
+    yield from pieces(users)
+    yield from calls(found)
+    yield from growth(users)
+    yield from memory(users)
+    yield from readers(users)
+
+
+def values(result):
+    return {scenario: entry["measured"] for scenario, entry in result["scenarios"].items()}
+
+
+def largest(users, has):
+    return next(((size, users[size]) for size in sorted(users, reverse=True) if has(users[size])), (None, None))
+
+
+def ratio(users, scenario, peer, wanted):
+    size, found = largest(users, lambda f: peer in f.get(scenario, {}).get("medians", {}))
+    if not found or "sync" not in found[scenario]["medians"]:
+        return
+    medians = found[scenario]["medians"]
+    reached = medians[peer][0] / medians["sync"][0]
+    yield f"{SCENARIOS[scenario]}, against {PEERS[peer]}, {size:,} users", f"{wanted} ×", f"{reached:.1f} ×", reached >= wanted
+
+
+def pieces(users):
+    size, found = largest(users, lambda f: "pieces" in f)
+    if not found:
+        return
+    by_name = {piece["name"]: piece["value"] for piece in found["pieces"]}
+    speed = by_name["parse and stage bytes"]
+    yield "parse and stage alone", "500 MB/s", f"{speed:.0f} MB/s", speed >= 500
+    native = by_name["no-op of [[String: Any]], of the time of bytes"]
+    yield "`[[String: Any]]` in, of the time of bytes", "at most 3 ×", f"{native:.1f} ×", native <= 3
+
+
+def calls(found):
+    for workload, title in (("users", "users with what is nested in them"), ("documents", "documents")):
+        sizes = {r["size"]: values(r) for r in found if r["workload"] == workload}
+        size, measured = largest(sizes, lambda f: "calls" in f)
+        if measured:
+            time = measured["calls"]["thousand"]["medians"][0] * 1000
+            yield f"1,000 {title} into {size:,}", "25 ms", f"{time:.0f} ms", time <= 25
+        for kind, name in (("single", "one record with ten nested rows"), ("parent", "100 rows of one parent")):
+            first = min((s for s in sizes if "calls" in sizes[s]), default=None)
+            if measured and first != size:
+                times = [sizes[s]["calls"][kind]["call"] for s in (first, size)]
+                yield (f"{name}, {first:,} → {size:,} {workload}", "no slower", f"{times[0]:.2f} → {times[1]:.2f} ms",
+                       times[1] <= times[0] * 1.5 + 0.2)
+
+
+def growth(users):
+    for scenario in SCENARIOS:
+        sizes = [s for s in sorted(users) if s >= 10_000 and "sync" in users[s].get(scenario, {}).get("medians", {})]
+        if len(sizes) > 1:
+            first, last = ((s, users[s][scenario]["medians"]["sync"][0]) for s in (sizes[0], sizes[-1]))
+            factor = last[1] / first[1] / (last[0] / first[0])
+            yield (f"growth of {SCENARIOS[scenario]}, {first[0]:,} → {last[0]:,} users, of linear", "at most 1.5 ×",
+                   f"{factor:.2f} ×", factor <= 1.5)
+
+
+def memory(users):
+    for scenario in SCENARIOS:
+        size, found = largest(users, lambda f: "sync" in f.get(scenario, {}).get("medians", {}))
+        if not found or size < 100_000:
+            return
+        measured = found[scenario]
+        times = measured["medians"]["sync"][2] * 2**20 / measured["payload"]["bytes"]
+        yield (f"peak memory of {SCENARIOS[scenario]}, {size:,} users, of the payload", "at most 2.7 ×",
+               f"{times:.2f} ×", times <= 2.7)
+
+
+def readers(users):
+    size, found = largest(users, lambda f: "readers" in f)
+    for report in found["readers"] if found else []:
+        if report["scenario"] != "idle":
+            p99 = report["p99Milliseconds"]
+            yield (f"99 of 100 reads during {SCENARIOS[report['scenario']]}, {size:,} users", "under 5 ms",
+                   f"{p99:.2f} ms", p99 < 5)

@@ -1,0 +1,70 @@
+"""The programs that are compared, each run as a process of its own: tool PAYLOAD → rows in a SQLite file."""
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+import places
+
+
+@dataclass
+class Tool:
+    name: str
+    title: str
+    # (workload, about, payload, database) → command
+    command: Callable
+    # The store it begins with: of Sync, the tables of Sync, or none.
+    store: str = "tables"
+    largest: int = 100_000
+    workloads: tuple = ("users", "documents", "regions")
+
+    def takes(self, workload, size, without_limit):
+        return workload in self.workloads and (without_limit or size <= self.largest)
+
+    def compares_with_sync(self, scenario):
+        """dlt has tables of its own, and nothing that deletes what a list leaves out."""
+        return self.store != "none"
+
+
+def syncdb_import(program, flags=()):
+    def command(workload, about, payload, database):
+        return [program, "import", payload, "--entity", about["entity"], "--database", database,
+                "--max-delete", "100%", "--quiet", *flags]
+    return command
+
+
+def sync(program):
+    return Tool("sync", "**`syncdb import`**", syncdb_import(program), store="sync", largest=1_000_000)
+
+
+def variant(program, text):
+    """`NAME=FLAGS`: syncdb with further flags."""
+    name, _, flags = text.partition("=")
+    return Tool(f"sync {name}", f"`syncdb import`, {name}", syncdb_import(program, flags.split()), store="sync",
+                largest=1_000_000)
+
+
+def grdb(program, way, title):
+    return Tool(f"grdb-{way}", title, lambda workload, about, payload, database: [
+        program, way, workload, payload, database])
+
+
+def python(script, name, title, **more):
+    interpreter = places.VENV / "bin" / "python"
+    return Tool(name, title, lambda workload, about, payload, database: [
+        interpreter, places.BENCHMARKS / "Peers" / script, workload, payload, database], **more)
+
+
+def all_tools(syncdb, configuration):
+    peer = places.program("grdb-peer", configuration)
+    return [
+        sync(syncdb),
+        grdb(peer, "upsert", "GRDB and `Codable`, an upsert per record"),
+        grdb(peer, "compare", "GRDB and `Codable`, fetch, compare, write"),
+        python("orjson_sqlite3.py", "orjson", "Python, orjson and sqlite3 by hand", largest=1_000_000),
+        python("sqlite_utils_upsert.py", "sqlite-utils", "Python, sqlite-utils"),
+        python("dlt_merge.py", "dlt", "Python, dlt, merge", store="none", largest=1_000, workloads=("users",)),
+    ]
+
+
+NAMES = ["sync", "grdb-upsert", "grdb-compare", "orjson", "sqlite-utils", "dlt"]
+FROM_PYPI = {"orjson", "sqlite-utils", "dlt"}

@@ -1,0 +1,34 @@
+import Foundation
+import Sync
+
+/// Small payloads one after the other into a store that stays open, as in an app.
+struct Calls {
+    let database: String
+    let entity: String
+    /// `Entity:id`, or `Entity:id:relationship`, or `-`.
+    let parent: String
+
+    /// Milliseconds of each call but the first, which warms up.
+    func measure(_ payloads: [String]) async throws -> [Double] {
+        let stack = try DataStack(at: URL(fileURLWithPath: database))
+        let parts = parent.split(separator: ":").map(String.init)
+        var options = SyncOptions()
+        options.payload = parts.count > 1 ? .snapshot : .delta
+        let clock = ContinuousClock()
+        var times: [Double] = []
+        for payload in payloads {
+            let data = try contents(payload)
+            let start = clock.now
+            if parts.count > 1 {
+                try await Sync.changes(
+                    data, inEntity: entity, stack: stack, parent: (parts[0], .string(parts[1])),
+                    relationship: parts.count > 2 ? parts[2] : nil, options: options)
+            } else {
+                try await Sync.changes(data, inEntity: entity, stack: stack, options: options)
+            }
+            times.append(start.duration(to: clock.now).seconds * 1000)
+        }
+        try stack.close()
+        return Array(times.dropFirst())
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import Sync
+
+/// How long small reads take while big payloads are being written.
+struct Readers {
+    let database: String
+    let entity: String
+
+    struct Report: Codable {
+        let payload: String
+        let syncSeconds: Double
+        let reads: Int
+        let medianMilliseconds: Double
+        let p99Milliseconds: Double
+        let maximumMilliseconds: Double
+    }
+
+    /// A report for each payload, and first one of a second in which nothing is written, named `idle`.
+    func measure(_ payloads: [String]) async throws -> [Report] {
+        let stack = try DataStack(at: URL(fileURLWithPath: database))
+        var reports = [
+            try await report("idle", stack) { try await Task.sleep(for: .seconds(1)) }
+        ]
+        for payload in payloads {
+            let data = try contents(payload)
+            let name = URL(fileURLWithPath: payload).lastPathComponent
+            reports.append(
+                try await report(name, stack) { _ = try await Sync.changes(data, inEntity: entity, stack: stack)
+                })
+        }
+        try stack.close()
+        return reports
+    }
+
+    private func report(
+        _ name: String, _ stack: DataStack, during work: @escaping @Sendable () async throws -> Void
+    ) async throws -> Report {
+        let clock = ContinuousClock()
+        let readers = (0..<2).map { seed in Task { try await read(stack, from: seed) } }
+        let start = clock.now
+        try await work()
+        let seconds = start.duration(to: clock.now).seconds
+        for reader in readers { reader.cancel() }
+        var times: [Double] = []
+        for reader in readers { times += try await reader.value }
+        return Report(
+            payload: name, syncSeconds: seconds, reads: times.count,
+            medianMilliseconds: times.quantile(0.5), p99Milliseconds: times.quantile(0.99),
+            maximumMilliseconds: times.max() ?? .nan)
+    }
+
+    /// One row by its key about once a millisecond, as a screen that follows the store might read.
+    private func read(_ stack: DataStack, from seed: Int) async throws -> [Double] {
+        let sql = "SELECT * FROM \"\(entity)\" WHERE id = ?"
+        let clock = ContinuousClock()
+        var key = seed
+        var times: [Double] = []
+        while !Task.isCancelled {
+            key = (key + 7919) % 10_000
+            let wanted = key
+            let start = clock.now
+            _ = try await stack.read { db in try Row.fetchOne(db, sql: sql, arguments: [wanted])?.count }
+            times.append(start.duration(to: clock.now).seconds * 1000)
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return times
+    }
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+"""Measures syncdb and other ways to the same rows, side by side, and writes Docs/Benchmarks.md. See README.md."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "Runner"))
+from command import main
+
+main()
