@@ -2,14 +2,17 @@
 # make test   run every test
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
-# All first install the Debian packages that are missing.
+# make bench  measure 10,000 users beside other ways to do it, a few minutes; the table is in .build/benchmarks/short
+# make bench-full  measure all workloads, up to a million records, and write Docs/Benchmarks.md; an hour, and goes on
+#             where it was stopped (remove .build/benchmarks/results to begin anew)
+# All but the benchmarks, which need Python 3.11, first install the Debian packages that are missing.
 
 DAY := Fixtures/Payloads
 DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo fuzz guard test
+.PHONY: demo fuzz guard test bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
@@ -50,3 +53,18 @@ demo:
 	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)
 	syncdb query User --database $(DATABASE)
 	@printf '\nThe database is %s; look at it with: sqlite3 -box %s "SELECT * FROM User"\n' $(DATABASE) $(DATABASE)
+
+BENCH := Tests/Benchmarks/run.py
+SHORT := --results .build/benchmarks/short --page .build/benchmarks/short/Benchmarks.md
+
+bench:
+	@rm -rf .build/benchmarks/short
+	@$(BENCH) --sizes 1000 --runs 1 --scenarios import,noop,delta $(SHORT) --no-report
+	@$(BENCH) --sizes 10000 --runs 3 $(SHORT) --no-build
+	@cat .build/benchmarks/short/Benchmarks.md
+
+bench-full:
+	$(BENCH) --resume --sizes 1000,10000,100000 --runs 5
+	$(BENCH) --resume --no-build --workloads documents,regions --sizes 10000,100000
+	$(BENCH) --resume --no-build --sizes 1000000
+	$(BENCH) --resume --no-build --workloads documents --sizes 500000,1000000

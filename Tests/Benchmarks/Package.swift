@@ -15,7 +15,7 @@ let ours: [SwiftSetting] = [
 /// A package of its own, so that nobody who uses Sync builds or resolves what only its benchmarks need.
 let package = Package(
     name: "SyncBenchmarks",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Sync", path: "../.."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),

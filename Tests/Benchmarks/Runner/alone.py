@@ -9,16 +9,13 @@ import stores
 from measuring import medians, run
 
 
-def measure(workload, data, scenarios, arguments):
-    wanted = [s for s in scenarios if s in ("export", "calls", "readers", "pieces")]
-    if not wanted:
-        return {}
+def measure(workload, data, scenarios, arguments, save):
+    if not scenarios:
+        return
     bench = Bench(workload, data, arguments)
-    measured = {}
-    for scenario in wanted:
-        measured[scenario] = getattr(bench, scenario)()
+    for scenario in scenarios:
+        save({scenario: getattr(bench, scenario)()})
     bench.used.remove()
-    return measured
 
 
 class Bench:
@@ -28,7 +25,7 @@ class Bench:
         self.model = places.BENCHMARKS / "Models" / f"{workload}.json"
         self.benchmarks = places.program("sync-benchmarks", arguments.configuration)
         self.used = stores.Stores(workload, self.syncdb, self.about, data)
-        self.used.copy("sync", "imported")
+        self.used.copy("empty sync", "imported")
         run([self.syncdb, "import", data / "base.json", "--entity", self.about["entity"], "--quiet",
              "--database", self.used.path("imported")])
 
@@ -78,7 +75,7 @@ class Bench:
                  "--database", store, "--quiet"])
 
     def readers(self):
-        self.used.copy("sync", "work")
+        self.used.copy("empty sync", "work")
         reports = self.output("readers", self.used.path("work"), self.about["entity"],
                               *(self.data / name for name in ("base.json", "base.json", "delta.json")))
         for scenario, report in zip(("idle", "import", "noop", "delta"), reports):

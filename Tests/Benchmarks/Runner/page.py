@@ -19,9 +19,10 @@ do*: the same file again. *One percent*: that much changed, as much gone, as muc
 """
 
 
-def write(found, page, figure):
+def write(found, page):
     if not found:
         return
+    figure = page.with_name("benchmarks.svg")
     lines = [HEAD, *circumstances(found), ""]
     figure.write_text(plot.svg(found))
     lines += [f"![Seconds by number of users, for each program]({figure.name})", ""]

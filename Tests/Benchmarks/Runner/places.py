@@ -5,7 +5,7 @@ BENCHMARKS = Path(__file__).resolve().parent.parent
 ROOT = BENCHMARKS.parent.parent
 BUILD = ROOT / ".build" / "benchmarks"
 DATA, RESULTS, WORK, VENV = BUILD / "data", BUILD / "results", BUILD / "work", BUILD / "venv"
-PAGE, PLOT = ROOT / "Docs" / "Benchmarks.md", ROOT / "Docs" / "benchmarks.svg"
+PAGE = ROOT / "Docs" / "Benchmarks.md"
 
 
 def program(name, configuration):

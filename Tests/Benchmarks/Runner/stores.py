@@ -23,13 +23,13 @@ class Stores:
 
     def make_empty(self, workload, syncdb, about, data):
         """One as `syncdb` makes it, and one with its tables alone for the tools that need tables."""
-        (self.folder / "sync").mkdir()
+        (self.folder / "empty sync").mkdir()
         measuring.run([
             syncdb, "import", data / "setup.json", "--entity", about["setup_entity"], "--quiet", "--model",
-            places.BENCHMARKS / "Models" / f"{workload}.json", "--database", self.path("sync")])
-        self.copy("sync", "tables")
-        (self.folder / "none").mkdir()
-        with closing(sqlite3.connect(self.path("tables"), isolation_level=None)) as database:
+            places.BENCHMARKS / "Models" / f"{workload}.json", "--database", self.path("empty sync")])
+        self.copy("empty sync", "empty tables")
+        (self.folder / "empty none").mkdir()
+        with closing(sqlite3.connect(self.path("empty tables"), isolation_level=None)) as database:
             ours = database.execute(
                 "SELECT type, name FROM sqlite_schema WHERE type IN ('table', 'view', 'trigger') AND "
                 "(name LIKE 'sync\\_%' ESCAPE '\\' OR type != 'table') ORDER BY type DESC").fetchall()

@@ -7,8 +7,15 @@ import Foundation
 ///     sync-benchmarks readers DATABASE ENTITY PAYLOAD…
 @main
 enum Program {
-    static func main() async throws {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    static func main() async {
+        do {
+            try await run(Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            fail("error: \(error)", 1)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
         switch (arguments.first, arguments.count) {
         case ("pieces", 4):
             let pieces = try Pieces(model: arguments[1], entity: arguments[2], payload: arguments[3])
@@ -20,9 +27,13 @@ enum Program {
             let readers = Readers(database: arguments[1], entity: arguments[2])
             try output(await readers.measure(Array(arguments[3...])))
         default:
-            FileHandle.standardError.write(Data("usage: sync-benchmarks pieces|calls|readers …\n".utf8))
-            exit(2)
+            fail("usage: sync-benchmarks pieces|calls|readers …", 2)
         }
+    }
+
+    private static func fail(_ message: String, _ code: Int32) -> Never {
+        FileHandle.standardError.write(Data("\(message)\n".utf8))
+        exit(code)
     }
 
     private static func output(_ value: some Encodable) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import Synchronization
 
 /// How long small reads take while big payloads are being written.
 struct Readers {
@@ -16,6 +17,11 @@ struct Readers {
         let maximumMilliseconds: Double
     }
 
+    /// Readers are not cancelled: a read may not end in the middle.
+    private final class End: Sendable {
+        let isReached = Atomic(false)
+    }
+
     /// A report for each payload, and first one of a second in which nothing is written, named `idle`.
     func measure(_ payloads: [String]) async throws -> [Report] {
         let stack = try DataStack(at: URL(fileURLWithPath: database))
@@ -26,7 +32,8 @@ struct Readers {
             let data = try contents(payload)
             let name = URL(fileURLWithPath: payload).lastPathComponent
             reports.append(
-                try await report(name, stack) { _ = try await Sync.changes(data, inEntity: entity, stack: stack)
+                try await report(name, stack) {
+                    _ = try await Sync.changes(data, inEntity: entity, stack: stack)
                 })
         }
         try stack.close()
@@ -37,11 +44,12 @@ struct Readers {
         _ name: String, _ stack: DataStack, during work: @escaping @Sendable () async throws -> Void
     ) async throws -> Report {
         let clock = ContinuousClock()
-        let readers = (0..<2).map { seed in Task { try await read(stack, from: seed) } }
+        let end = End()
+        let readers = (0..<2).map { seed in Task { try await read(stack, from: seed, until: end) } }
         let start = clock.now
         try await work()
         let seconds = start.duration(to: clock.now).seconds
-        for reader in readers { reader.cancel() }
+        end.isReached.store(true, ordering: .relaxed)
         var times: [Double] = []
         for reader in readers { times += try await reader.value }
         return Report(
@@ -51,19 +59,19 @@ struct Readers {
     }
 
     /// One row by its key about once a millisecond, as a screen that follows the store might read.
-    private func read(_ stack: DataStack, from seed: Int) async throws -> [Double] {
+    private func read(_ stack: DataStack, from seed: Int, until end: End) async throws -> [Double] {
         let sql = "SELECT * FROM \"\(entity)\" WHERE id = ?"
         let clock = ContinuousClock()
         var key = seed
         var times: [Double] = []
-        while !Task.isCancelled {
+        repeat {
             key = (key + 7919) % 10_000
             let wanted = key
             let start = clock.now
             _ = try await stack.read { db in try Row.fetchOne(db, sql: sql, arguments: [wanted])?.count }
             times.append(start.duration(to: clock.now).seconds * 1000)
-            try? await Task.sleep(for: .milliseconds(1))
-        }
+            try await Task.sleep(for: .milliseconds(1))
+        } while !end.isReached.load(ordering: .relaxed)
         return times
     }
 }
