@@ -35,10 +35,10 @@ def ratio(users, scenario, peer, wanted, ours):
     size, found = largest(users, lambda f: {peer, ours} <= f.get(scenario, {}).get("medians", {}).keys())
     if found:
         medians = found[scenario]["medians"]
-        reached = medians[peer][0] / medians[ours][0]
+        reached, processor = (medians[peer][i] / medians[ours][i] for i in (0, 1))
         with_what = "".join(f", with {part}" for part in ours.split()[1:])
         yield (f"{SCENARIOS[scenario]}{with_what}, against {PEERS[peer]}, {size:,} users", f"{wanted} ×",
-               f"{reached:.1f} ×", reached >= wanted)
+               f"{reached:.1f} × ({processor:.1f} × in processor time)", reached >= wanted)
 
 
 def pieces(users):
