@@ -153,12 +153,11 @@ package enum Coercion {
 
     /// The same table for one value, `null` included; nil if it does not fit.
     package static func storedValue(_ value: JSONValue, as type: AttributeType) -> StoredValue? {
-        var tape = JSONTape()
-        var bytes: [UInt8] = []
+        var builder = JSONTapeBuilder()
         var arena: [UInt8] = []
-        guard (try? JSONTapeBuilder.append(value, to: &tape, bytes: &bytes)) != nil else { return nil }
-        return bytes.withUnsafeBufferPointer { bytes in
-            guard let slot = slot(tape, at: 0, as: type, bytes: bytes, arena: &arena) else { return nil }
+        guard (try? builder.read(value)) != nil else { return nil }
+        return builder.bytes.withUnsafeBufferPointer { bytes in
+            guard let slot = slot(builder.tape, at: 0, as: type, bytes: bytes, arena: &arena) else { return nil }
             return arena.withUnsafeBufferPointer {
                 StoredValue(slot, as: type, TextPool(payload: bytes, arena: $0))
             }

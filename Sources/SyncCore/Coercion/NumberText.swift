@@ -11,12 +11,31 @@ package enum NumberText {
 
     /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
-        Array(text.utf8).withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, maximumDepth: 1)
-            var tape = JSONTape()
-            guard (try? scanner.value(into: &tape, depth: 0)) != nil else { return false }
-            return tape.tokens.first?.kind == .number && Int(tape.tokens[0].length) == bytes.count
+        text.utf8.withContiguousStorageIfAvailable(isNumber) ?? Array(text.utf8).withUnsafeBufferPointer(isNumber)
+    }
+
+    private static func isNumber(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var index = 0
+        func skip(_ byte: UInt8) -> Bool {
+            guard index < text.count, text[index] == byte else { return false }
+            index += 1
+            return true
         }
+        func skipDigits() -> Int {
+            let start = index
+            while index < text.count, text[index] &- 0x30 <= 9 { index += 1 }
+            return index - start
+        }
+        _ = skip(0x2D)
+        let beginsWithZero = index < text.count && text[index] == 0x30
+        let count = skipDigits()
+        guard count > 0, count == 1 || !beginsWithZero else { return false }
+        if skip(0x2E), skipDigits() == 0 { return false }
+        if skip(0x65) || skip(0x45) {
+            if !skip(0x2D) { _ = skip(0x2B) }
+            guard skipDigits() > 0 else { return false }
+        }
+        return index == text.count
     }
 
     /// Takes a number apart; nil if the text is none, or has an exponent beyond a million that is not to be clamped. `+`, leading zeros and a bare point are accepted: strings in the

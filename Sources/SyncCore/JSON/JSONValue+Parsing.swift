@@ -20,10 +20,9 @@ extension JSONValue {
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` with the path of a value that has no JSON form.
     package init(any value: Any, path: String = "$") throws {
-        var tape = JSONTape()
-        var bytes: [UInt8] = []
-        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: path)
-        self = bytes.withUnsafeBufferPointer { tape.value(at: 0, in: $0) }
+        var builder = JSONTapeBuilder()
+        try builder.read(any: value, path: path)
+        self = builder.bytes.withUnsafeBufferPointer { builder.tape.value(at: 0, in: $0) }
     }
 
     private init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {

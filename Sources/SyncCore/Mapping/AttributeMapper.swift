@@ -11,14 +11,13 @@ package struct AttributeMapper {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
         }
-        var tape = JSONTape()
-        var bytes: [UInt8] = []
-        try JSONTapeBuilder.append(record, to: &tape, bytes: &bytes)
+        var builder = JSONTapeBuilder()
+        try builder.read(record)
         let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
         var mapper = PayloadMapper(plan, options: SyncOptions(), transformers: model.transformers)
-        let slots = try bytes.withUnsafeBufferPointer { try mapper.attributes(tape, of: entity, $0) }
+        let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
-        bytes.withUnsafeBufferPointer { bytes in
+        builder.bytes.withUnsafeBufferPointer { bytes in
             mapper.plan.arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: bytes, arena: arena)
                 for slot in entity.slots {

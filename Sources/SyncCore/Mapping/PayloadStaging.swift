@@ -148,11 +148,11 @@ package struct PayloadStaging: Sendable {
 
     /// Records mapped as they are, whatever a hook would make of them.
     consuming func mapped(_ records: [JSONValue]) throws -> ChangePlan {
-        try plan(count: records.count) { index, tape, bytes in
+        try plan(count: records.count) { index, builder in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
             }
-            try JSONTapeBuilder.append(records[index], to: &tape, bytes: &bytes)
+            try builder.read(records[index])
         }
     }
 
@@ -162,25 +162,24 @@ package struct PayloadStaging: Sendable {
         if mapper.options.willInsert != nil {
             return try plan(records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") })
         }
-        return try plan(count: records.count) { index, tape, bytes in
-            try JSONTapeBuilder.append(any: records[index], to: &tape, bytes: &bytes, path: "[\(index)]")
+        return try plan(count: records.count) { index, builder in
+            try builder.read(any: records[index], path: "[\(index)]")
         }
     }
 
     private consuming func plan(
-        count: Int, _ append: (Int, inout JSONTape, inout [UInt8]) throws -> Void
+        count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> ChangePlan {
         var mapper = self.mapper
         mapper.begin()
-        var bytes: [UInt8] = []
-        var tape = JSONTape()
+        var builder = JSONTapeBuilder()
         for index in 0..<count {
-            tape.tokens.removeAll(keepingCapacity: true)
-            try append(index, &tape, &bytes)
+            try read(index, &builder)
             if index & 1023 == 1023 { try mapper.report(index, of: count) }
-            try bytes.withUnsafeBufferPointer { try mapper.mapRoot(tape, $0) }
+            try builder.bytes.withUnsafeBufferPointer { try mapper.mapRoot(builder.tape, $0) }
+            if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
-        return mapper.finished(payload: Data(bytes))
+        return mapper.finished(payload: Data(builder.bytes))
     }
 }
 
