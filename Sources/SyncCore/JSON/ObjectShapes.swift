@@ -42,7 +42,9 @@ struct ObjectShapes {
 
     /// Keeps keys in their order, if they are ASCII.
     mutating func remember(_ keys: [Key]) {
-        guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else { return }
+        guard keys.count <= Self.maximumCount, keys.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
+            return
+        }
         while shapes.count <= keys.count { shapes.append([]) }
         if shapes[keys.count].count < Self.limit { shapes[keys.count].append(keys) }
     }

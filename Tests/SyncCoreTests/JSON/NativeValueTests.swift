@@ -5,17 +5,23 @@ import Testing
 @Suite("JSON of Swift values")
 struct NativeValueTests {
     private func canonical(_ value: Any) throws -> String {
-        var (tape, bytes, out) = (JSONTape(), [UInt8](), [UInt8]())
-        try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "[0]")
+        var builder = JSONTapeBuilder()
+        try builder.read(any: value, path: "[0]")
+        return canonical(builder)
+    }
+
+    private func canonical(_ builder: JSONTapeBuilder) -> String {
+        let tape = builder.tape
+        var out: [UInt8] = []
         #expect(tape.tokens.first?.next == UInt32(tape.tokens.count))
-        bytes.withUnsafeBufferPointer { CanonicalJSON.append(tape, at: 0, in: $0, to: &out) }
+        builder.bytes.withUnsafeBufferPointer { CanonicalJSON.append(tape, at: 0, in: $0, to: &out) }
         return String(decoding: out, as: UTF8.self)
     }
 
     private func refusal(_ value: Any) -> SyncError? {
-        var (tape, bytes) = (JSONTape(), [UInt8]())
+        var builder = JSONTapeBuilder()
         do {
-            try JSONTapeBuilder.append(any: value, to: &tape, bytes: &bytes, path: "[3]")
+            try builder.read(any: value, path: "[3]")
             return nil
         } catch {
             return error as? SyncError
@@ -72,7 +78,11 @@ struct NativeValueTests {
         {
             #expect(summary(of: refusal(["a": value])) == "valueDoesNotFit [3].a", "\(value)")
         }
-        for text in ["1x", "", "01", "+1", "1.", " 1", "NaN", "1 2", "\"1\"", "[1]"] {
+        for text in [
+            "1x", "", "01", "-01", "00", "+1", "1.", ".5", "-", "-.5", "1.e5", "1e", "1e+", "1e+-1", "1ee1", " 1", "1 ",
+            "NaN",
+            "1 2", "1\r", "\r1", "1\u{0E}5", "\"1\"", "[1]",
+        ] {
             #expect(refusal(["a": JSONValue.number(text)])?.code == .valueDoesNotFit, "\(text)")
         }
         #expect(refusal([1: "a"])?.code == .valueDoesNotFit)
@@ -87,5 +97,31 @@ struct NativeValueTests {
         #expect(refusal(value) == nil)
         #expect(refusal([any])?.code == .nestingTooDeep)
         #expect(refusal([value] as JSONValue)?.code == .nestingTooDeep)
+    }
+
+    @Test("a number of JSON in any spelling is taken")
+    func takesNumbers() {
+        for text in ["0", "-0", "10", "0.0", "-0.5e0", "1E5", "1e-05", "1.25E+3", "123456789012345678901234567890"] {
+            #expect(refusal(JSONValue.number(text)) == nil, "\(text)")
+        }
+    }
+
+    @Test("a decimal keeps its digits in a box too")
+    func keepsBoxedDecimals() throws {
+        let text = "123456789012345678901234567890"
+        #expect(try canonical(NSDecimalNumber(string: text)) == text)
+        #expect(try canonical(JSONSerialization.jsonObject(with: Data("[\(text)]".utf8))) == "[\(text)]")
+        #expect(refusal(["a": NSDecimalNumber.notANumber])?.code == .valueDoesNotFit)
+    }
+
+    @Test("the place of a refused value is named through objects and arrays that are complete")
+    func namesPlaces() {
+        struct Thing {}
+        let before: [Any] = [["x": 1, "y": [2, 3]] as [String: Any], [] as [Any], [:] as [String: Any]]
+        #expect(refusal(Thing())?.path == "[3]")
+        #expect(refusal([Thing()])?.path == "[3][0]")
+        #expect(refusal(before + [Thing()])?.path == "[3][3]")
+        #expect(refusal(["a": before, "b": ["c": before + [["d": Thing()]]]] as [String: Any])?.path == "[3].b.c[3].d")
+        #expect(refusal(["a": [1, ["b": JSONValue.number("x")]] as [Any]] as [String: Any])?.path == "[3].a[1].b")
     }
 }
