@@ -10,7 +10,11 @@ package struct JSONReader {
     private var scanner: JSONScanner
     private let form: Form
     private let keyPath: [String]
+    private let maximumDepth: Int
     private var state = State.start
+    /// Where the bytes stand in the document, and whether it ends with them.
+    private var place = JSONPiece.Place()
+    private var isLast = true
     private var openObjects = 0
     /// The index of the record last read, from 0; -1 before the first.
     package private(set) var recordIndex = -1
@@ -18,24 +22,44 @@ package struct JSONReader {
     /// How many bytes have been read.
     var position: Int { scanner.position }
 
+    /// A reader of a document in pieces: see ``read(_:at:isLast:)``.
+    package init(form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512) {
+        self.init(
+            UnsafeBufferPointer(start: nil, count: 0), form: form, keyPath: keyPath, maximumDepth: maximumDepth)
+    }
+
     package init(
         _ bytes: UnsafeBufferPointer<UInt8>, form: Form = .json, keyPath: [String] = [], maximumDepth: Int = 512
     ) {
         scanner = JSONScanner(bytes, maximumDepth: maximumDepth)
         self.form = form
         self.keyPath = keyPath
+        self.maximumDepth = maximumDepth
     }
 
-    /// Reads the next record into `tape`; false at the end of a document that is right to its last byte.
+    /// Goes on with the next piece of the document, once the one before is read. Pieces end where a record does, but for
+    /// the last, or one in which the document is found to be wrong.
+    package mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, at place: JSONPiece.Place, isLast: Bool) {
+        scanner = JSONScanner(bytes, maximumDepth: maximumDepth, isStart: place.isStart)
+        self.place = place
+        self.isLast = isLast
+    }
+
+    /// Reads the next record into `tape`; false at the end of a document that is right to its last byte, or of a piece
+    /// that is not its last.
     ///
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
     ///   with a path, `keyPathNotFound`.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
         tape.tokens.removeAll(keepingCapacity: true)
-        switch state {
-        case .finished: return false
-        case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
-        case .elements: return try nextElement(into: &tape)
+        do {
+            switch state {
+            case .finished: return false
+            case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
+            case .elements: return try nextElement(into: &tape)
+            }
+        } catch let error as SyncError {
+            throw place.absolute(error)
         }
     }
 
@@ -44,7 +68,7 @@ package struct JSONReader {
     private mutating func nextLine(into tape: inout JSONTape) throws -> Bool {
         scanner.skipBlanks()
         guard !scanner.isAtEnd else {
-            state = .finished
+            if isLast { state = .finished }
             return false
         }
         recordIndex += 1
@@ -78,6 +102,7 @@ package struct JSONReader {
 
     private mutating func nextElement(into tape: inout JSONTape) throws -> Bool {
         scanner.skipBlanks()
+        if scanner.isAtEnd, !isLast { return false }
         let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
         let byte = try scanner.peek(expected)
         if byte == UInt8(ascii: "]") {

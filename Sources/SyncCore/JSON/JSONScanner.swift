@@ -5,10 +5,11 @@ struct JSONScanner {
     var position = 0
     private let tokens = TokenBuffer()
 
-    init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int) {
+    /// - Parameter isStart: Whether the text begins here, perhaps with a byte order mark.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isStart: Bool = true) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
-        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
+        if isStart, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
     }
 
     var isAtEnd: Bool { position >= bytes.count }

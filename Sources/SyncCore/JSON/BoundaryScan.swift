@@ -1,0 +1,162 @@
+/// Follows quotes and brackets of a document as it arrives, and finds after which bytes a record ends.
+///
+/// It takes anything. What it notices to be wrong on its way (``isWrong``) only keeps a document that cannot be read
+/// from being held in memory whole.
+struct BoundaryScan {
+    private enum Phase { case start, records, rest }
+
+    /// So many bytes in which a record should be, and none is, cannot become one.
+    private static let maximumStray = 1 << 16
+
+    private let isNDJSON: Bool
+    private let maximumDepth: Int
+    private var phase: Phase
+    private var path: KeyPathScan
+    private var position = 0
+    /// How many objects and arrays are open, and how many of them are around each record.
+    private var depth = 0
+    private var recordDepth = 0
+    private var isInString = false
+    private var isEscaped = false
+    /// Where the string began that the scan is in. Before the records nothing is taken away, so that it is there.
+    private var stringStart = 0
+    private var stray = 0
+    /// Whether something other than an object or array is where a record should be.
+    private var hasScalar = false
+    /// How many of the bytes end with a record.
+    private(set) var boundary: Int?
+    /// Whether reading what was scanned must fail.
+    private(set) var isWrong = false
+
+    init(form: JSONReader.Form, keyPath: [String], maximumDepth: Int) {
+        isNDJSON = form == .ndjson
+        self.maximumDepth = maximumDepth
+        phase = isNDJSON ? .records : .start
+        path = KeyPathScan(keyPath)
+    }
+
+    /// The first bytes were taken away.
+    mutating func cut(at end: Int) {
+        position -= end
+        stringStart -= end
+        boundary = nil
+        isWrong = false
+    }
+
+    /// Goes on to the end of `bytes`, of which it has scanned the first before.
+    mutating func scan(_ bytes: [UInt8]) {
+        bytes.withUnsafeBufferPointer { bytes in
+            while position < bytes.count, !isWrong {
+                if isInString { skipString(bytes) } else { skipRecords(bytes) }
+            }
+        }
+    }
+
+    // MARK: Strings
+
+    /// Goes to the end of the string, or of the bytes.
+    private mutating func skipString(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let raw = UnsafeRawBufferPointer(bytes)
+        var index = position
+        defer { position = index }
+        while index < raw.count {
+            if isEscaped {
+                isEscaped = false
+                index += 1
+                continue
+            }
+            while index + 8 <= raw.count {
+                if Self.hasQuoteOrBackslash(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)) { break }
+                index += 8
+            }
+            guard index < raw.count else { return }
+            let byte = bytes[index]
+            index += 1
+            if byte == 0x5C { isEscaped = true }
+            if byte == 0x22 {
+                isInString = false
+                if depth <= recordDepth { hasScalar = true }
+                if phase == .start {
+                    go(path.string(UnsafeBufferPointer(rebasing: bytes[stringStart..<index - 1]), depth: depth))
+                }
+                return
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func hasQuoteOrBackslash(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quote = word ^ (ones &* 0x22)
+        let slash = word ^ (ones &* 0x5C)
+        return (((quote &- ones) & ~quote) | ((slash &- ones) & ~slash)) & (ones &* 0x80) != 0
+    }
+
+    // MARK: Brackets
+
+    /// Goes to the next string, or to the end of the bytes.
+    private mutating func skipRecords(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var index = position
+        defer { position = index }
+        while index < bytes.count, !isWrong {
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case 0x22:
+                isInString = true
+                stringStart = index
+                return
+            case 0x7B, 0x5B: open(byte)
+            case 0x7D, 0x5D: close(at: index)
+            default: if depth <= recordDepth || phase == .start { other(byte, at: index) }
+            }
+        }
+    }
+
+    @inline(__always)
+    private mutating func open(_ byte: UInt8) {
+        if phase == .start { go(path.open(byte, depth: depth)) }
+        depth += 1
+        if depth > maximumDepth { isWrong = true }
+    }
+
+    @inline(__always)
+    private mutating func close(at end: Int) {
+        depth -= 1
+        switch phase {
+        case .start: go(path.close(depth: depth))
+        case .records where isNDJSON: isWrong = depth < 0
+        case .records:
+            if depth == recordDepth { boundary = end }
+            if depth < recordDepth { phase = .rest }
+        case .rest: isWrong = depth < 0
+        }
+    }
+
+    /// A byte that is no quote or bracket, before or beside records.
+    private mutating func other(_ byte: UInt8, at end: Int) {
+        switch (phase, byte) {
+        case (.start, _): go(path.other(byte, depth: depth))
+        case (.records, 0x0A) where isNDJSON: boundary = end
+        case (.records, 0x2C) where !isNDJSON:
+            if hasScalar { boundary = end - 1 }
+            hasScalar = false
+        case (_, 0x20), (_, 0x0A), (_, 0x0D), (_, 0x09): break
+        default:
+            if phase == .rest, depth > 0 { break }
+            stray += 1
+            hasScalar = true
+            isWrong = stray > Self.maximumStray
+        }
+    }
+
+    private mutating func go(_ next: KeyPathScan.Next) {
+        switch next {
+        case .more: break
+        case .records:
+            phase = .records
+            recordDepth = depth + 1
+        case .rest: phase = .rest
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// Follows a key path through the quotes and brackets before the records of a document.
+struct KeyPathScan {
+    /// What comes after a bracket, a key or a comma.
+    enum Next {
+        case more
+        /// The list of records was opened.
+        case records
+        /// Records that are not in a list, or the key path leads nowhere.
+        case rest
+    }
+
+    private let keyPath: [String]
+    /// How many objects of the path are open, and how many of its keys were found.
+    private var level = 0
+    private var found = 0
+    /// What the path leads to is next; a key is next; the key of the path was just read.
+    private var isAtValue = true
+    private var isAtKey = false
+    private var isKeyFound = false
+
+    init(_ keyPath: [String]) { self.keyPath = keyPath }
+
+    mutating func open(_ byte: UInt8, depth: Int) -> Next {
+        guard depth == level, isAtValue else { return .more }
+        if found == keyPath.count { return byte == UInt8(ascii: "[") ? .records : .rest }
+        guard byte == UInt8(ascii: "{") else { return .rest }
+        level += 1
+        isAtValue = false
+        isAtKey = true
+        return .more
+    }
+
+    /// - Parameter depth: How many objects and arrays are open after it.
+    func close(depth: Int) -> Next { depth < level ? .rest : .more }
+
+    /// - Parameter text: What is between the quotes.
+    mutating func string(_ text: UnsafeBufferPointer<UInt8>, depth: Int) -> Next {
+        guard depth == level else { return .more }
+        if isAtValue { return .rest }
+        guard isAtKey else { return .more }
+        isAtKey = false
+        var plain: [UInt8] = []
+        JSONText.unescape(text, into: &plain)
+        isKeyFound = String(decoding: plain, as: UTF8.self) == keyPath[found]
+        return .more
+    }
+
+    mutating func other(_ byte: UInt8, depth: Int) -> Next {
+        guard depth == level else { return .more }
+        switch byte {
+        case 0x20, 0x0A, 0x0D, 0x09: return .more
+        case UInt8(ascii: ":"):
+            if isKeyFound {
+                found += 1
+                isAtValue = true
+                isKeyFound = false
+            }
+            return .more
+        case UInt8(ascii: ","):
+            isAtKey = true
+            isKeyFound = false
+            return .more
+        default: return isAtValue ? .rest : .more
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import SyncCore
+
+/// Reads all records of a payload that arrives in chunks, and how many pieces it was cut into.
+func readPieces(
+    _ bytes: [UInt8], chunks: [Int], pieceSize: Int, form: JSONReader.Form = .json, keyPath: [String] = [],
+    maximumDepth: Int = 512
+) throws -> (records: [JSONValue], pieces: Int) {
+    var splitter = RecordSplitter(form: form, keyPath: keyPath, pieceSize: pieceSize, maximumDepth: maximumDepth)
+    var reader = JSONReader(form: form, keyPath: keyPath, maximumDepth: maximumDepth)
+    var records: [JSONValue] = []
+    var pieces = 0
+    func read(_ piece: JSONPiece) throws {
+        pieces += 1
+        try piece.bytes.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            var tape = JSONTape()
+            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: bytes)) }
+        }
+    }
+    var start = 0
+    var index = 0
+    while start < bytes.count {
+        let end = min(bytes.count, start + max(1, chunks[index % chunks.count]))
+        try bytes[start..<end].withUnsafeBytes { raw in
+            var rest = raw[...]
+            while let piece = try splitter.next(from: &rest) { try read(piece) }
+        }
+        start = end
+        index += 1
+    }
+    try read(splitter.last())
+    return (records, pieces)
+}

@@ -1,0 +1,159 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("A payload cut into pieces")
+struct RecordSplitterTests {
+    /// What reading gives: the records, or the error with its place.
+    private func outcome(_ read: () throws -> [JSONValue]) -> String {
+        do {
+            return "\(try read())"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func expectSame(
+        _ bytes: [UInt8], _ form: JSONReader.Form = .json, _ keyPath: [String] = [], chunks: [Int], pieceSize: Int
+    ) {
+        let whole = outcome { try readRecords(bytes, form: form, keyPath: keyPath) }
+        let pieces = outcome {
+            try readPieces(bytes, chunks: chunks, pieceSize: pieceSize, form: form, keyPath: keyPath).records
+        }
+        #expect(
+            whole == pieces,
+            "\(String(decoding: bytes.prefix(200), as: UTF8.self)) in chunks of \(chunks), pieces of \(pieceSize)")
+    }
+
+    static let sizes = [1, 2, 3, 5, 8, 13, 64, 100_000]
+
+    static let documents: [String] = [
+        "", " ", "\n\n", "[]", " [ ] \n", "{}", "[{}]", "[{\"a\":1},\t{\"b\":[]} ]", "\u{FEFF}[{\"a\":null}, {}]",
+        "\u{FEFF}", "[{}\u{FEFF},{}]", "[\u{FEFF}{}]", "{\"a\":{\"b\":[{}]}}", "5", "null", "\"x\"", "tru", "[null]",
+        "[{},5]", "[{},5.5,{}]", "[[{}]]", "[{},[],{}]", "[{},\"x\\\"]\"]", "[{\"a\":\"}]\\\\\"},{\"b\":\"\\\"{\"}]",
+        "[{} {}]", "[{},]", "[,{}]", "[{},,{}]", "[{}", "[{},", "[{\"a\":", "[{\"a\":\"x", "[{\"a\":\"x\\", "[{}]]",
+        "[{}] x", "[{}]\n\n{}", "[{}]é", "[{}é", "[{\"a\":tru},{}]", "[{}\n,\n{\"a\":01}]", "[{\n},\n\n {\"a\" 1}]",
+        "[{\"a\":[}]", "[{\"a\":{]},{}]", "}", "]", "[}", "[{}}", "[{\"a\":\"\\ud83d\"},{}]", "[{\"é\":\"\\u00e9ü😀\"}]",
+        "[{\"a\":1,\"a\":2},{}]", "[{\"a\":\"\u{1}\"}]", "[{\"a\":1}\u{1}]", "x", "é", "[é]", "[{}, nul]",
+        "{\"a\":1} 5",
+    ]
+
+    @Test("is read as if it were whole, errors and their places too", arguments: documents)
+    func document(_ text: String) {
+        for chunk in Self.sizes {
+            for size in Self.sizes { expectSame(Array(text.utf8), chunks: [chunk], pieceSize: size) }
+        }
+    }
+
+    static let lines: [String] = [
+        "", "\n\n", "{\"a\":1}", "{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}\r\n\r\n  {\"a\":2} \t\r\n", "\u{FEFF}{}\n{}",
+        "{}\n\u{FEFF}{}", "{\"a\":\"\\n\"}\n{\n\"b\":\n[1,\n2]}\n{}", "{} {}", "{},\n{}", "{}\n{\n", "{}\n{\"a\" 1}",
+        "{}\nnul",
+        "{}\n5\n{}", "[{}]\n", "{}\n\n\"x\"\n", "{}\n}", "{}\n]\n{}", "{\"a\":\"x\ny\"}\n{}", "{}\né\n{}",
+        "{}\n{}é\n{}", "{}\n\u{1}\n",
+    ]
+
+    @Test("of lines is read as if it were whole", arguments: lines)
+    func line(_ text: String) {
+        for chunk in Self.sizes {
+            for size in Self.sizes { expectSame(Array(text.utf8), .ndjson, chunks: [chunk], pieceSize: size) }
+        }
+    }
+
+    static let keyPaths: [(String, [String])] =
+        RecordReadingTests.keyPaths.map { ($0.0, $0.1) } + RecordReadingTests.missingKeyPaths.map { ($0.0, $0.1) } + [
+            (#"{"a":[{},{},{}],"b":[{"a":1}],"c":"]}"}"#, ["a"]), (#"{"x":"a","a":{"a":[{},{}]}}"#, ["a", "a"]),
+            (#"{"a":{"b":[{"b":[{}]},{}]},"a":1}"#, ["a", "b"]), (#"{"a":"b","b":[{},{}]}"#, ["b"]), ("[{}]", ["a"]),
+            (#"{"a":"[","b":[]}"#, ["a"]), (#"{"a":{"b":1}} {}"#, ["a"]), (#"{"x":{"a":[{}]},"a":[{},{}]} "#, ["a"]),
+            (#"{"a" :"#, ["a"]), (#"{"a":[{},"#, ["a"]), (#"{"a":[{}],"b""#, ["a"]), (#"{"a""#, ["a"]),
+        ]
+
+    @Test("is read below a key path as if it were whole", arguments: keyPaths)
+    func keyPath(_ text: String, _ keyPath: [String]) {
+        for chunk in Self.sizes {
+            for size in Self.sizes { expectSame(Array(text.utf8), .json, keyPath, chunks: [chunk], pieceSize: size) }
+        }
+    }
+
+    @Test("that was damaged anywhere is refused as if it were whole")
+    func damaged() {
+        var random = RandomBytes(seed: 7)
+        let text = """
+            [ {"id": 1, "name": "Ada \\"x\\" \\u00e9 ü", "tags": [1, 2.5e3, -0], "on": true},
+              {"id": 2, "nested": {"a": [{"b": null}], "c": "]}"}}, {}, {"id": 3, "text": "\\\\"}
+            ]
+            """
+        let alphabet = Array(#"[]{}",:\0x "#.utf8) + [0x0A, 0xC3, 0xA9, 0x00]
+        for _ in 0..<5_000 {
+            var bytes = Array(text.utf8)
+            for _ in 0..<random.next(3) {
+                let place = random.next(bytes.count)
+                switch random.next(4) {
+                case 0: bytes.remove(at: place)
+                case 1: bytes.insert(alphabet[random.next(alphabet.count)], at: place)
+                case 2: bytes[place] = alphabet[random.next(alphabet.count)]
+                default: bytes.removeLast(bytes.count - max(1, place))
+                }
+            }
+            let form: JSONReader.Form = random.next(2) == 0 ? .json : .ndjson
+            let keyPath = form == .json && random.next(3) == 0 ? ["id"] : []
+            let chunks = (0..<3).map { _ in 1 + random.next(40) }
+            expectSame(bytes, form, keyPath, chunks: chunks, pieceSize: 1 + random.next(80))
+        }
+    }
+
+    @Test("has pieces of about the size asked for, and larger ones only for larger records")
+    func sizes() throws {
+        let records = (0..<1000).map { #"{"id":\#($0)}"# }
+        let text = "[" + records.joined(separator: ",") + "]"
+        let cut = try readPieces(Array(text.utf8), chunks: [100], pieceSize: 1000)
+        #expect(cut.records.count == 1000)
+        #expect((text.utf8.count / 1100...text.utf8.count / 900 + 1).contains(cut.pieces))
+        let large = #"{"text":"\#(String(repeating: "x", count: 50_000))"}"#
+        #expect(try readPieces(Array("[{},\(large),{}]".utf8), chunks: [999], pieceSize: 1000).records.count == 3)
+    }
+
+    @Test("stops where no record can follow, instead of holding all that comes")
+    func bounded() {
+        let long = String(repeating: "x", count: 500_000)
+        let texts = [
+            long, "[" + long, "[{}]" + long, "[{}," + long, "}" + long, String(repeating: "[", count: 500_000),
+        ]
+        let cases = texts.map { ($0, JSONReader.Form.json) } + [long, "{}\n" + long, "}" + long].map { ($0, .ndjson) }
+        for (text, form) in cases {
+            let bytes = Array(text.utf8)
+            var splitter = RecordSplitter(form: form, pieceSize: 1000)
+            let piece = bytes.withUnsafeBytes { raw in
+                var rest = raw[...]
+                return try? splitter.next(from: &rest)
+            }
+            #expect((piece?.bytes.count ?? .max) < 100_000)
+            expectSame(bytes, form, chunks: [bytes.count], pieceSize: 1000)
+        }
+    }
+
+    @Test("refuses a record that is larger than allowed, and says where it begins")
+    func tooLarge() {
+        let bytes = Array("[{},\n{},{\"a\":\"\(String(repeating: "x", count: 5000))\"}]".utf8)
+        var splitter = RecordSplitter(pieceSize: 4, maximumSize: 1000)
+        let error = #expect(throws: SyncError.self) {
+            try bytes.withUnsafeBytes { raw in
+                var rest = raw[...]
+                while try splitter.next(from: &rest) != nil {}
+            }
+        }
+        #expect(summary(of: error) == "recordTooLarge 2:3")
+    }
+}
+
+/// The same numbers each time.
+private struct RandomBytes {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(bound))
+    }
+}
