@@ -9,7 +9,7 @@ struct SyncCall: Sendable {
     let parent: Sync.Parent?
     let relationship: String?
     let operations: SyncOperations
-    private(set) var options: SyncOptions
+    var options: SyncOptions
 
     init(
         _ entity: String, _ stack: DataStack, _ predicate: RecordPredicate?, _ parent: Sync.Parent?,
@@ -46,29 +46,39 @@ struct SyncCall: Sendable {
         try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: true)
     }
 
-    private func staging() throws -> PayloadStaging {
+    func staging() throws -> PayloadStaging {
         try PayloadStaging(
             inEntity: entity, of: stack.model, parent: parent, relationship: relationship, operations: operations,
             options: options)
     }
 
+    /// The same call for a part of a payload, which cannot tell how far the whole is.
+    var quiet: SyncCall {
+        var call = self
+        call.options.progress = nil
+        return call
+    }
+
     // MARK: Runs
 
-    private var page: SyncRun.Call {
+    var page: SyncRun.Call {
         SyncRun.Call(
             store: ObjectIdentifier(stack), entity: entity, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations)
     }
 
     /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
-    private func sweep(_ run: SyncRun) async throws -> SyncResult {
-        var last = self
-        last.options.payload = .snapshot
-        last.options.keyPath = []
-        var result = try await stack.sweep(
-            last.staging().plan(JSONValue.array([])), run, predicate: predicate, options: last.options)
-        let remembered = Set(try await stack.unresolvedReferences())
-        result.unresolved.removeAll { !remembered.contains($0) }
-        return result
+    func sweep(_ run: SyncRun) async throws -> SyncResult {
+        try await stack.sweep(ending, run, predicate: predicate, options: options)
+    }
+
+    /// The plan of a payload without records.
+    var ending: ChangePlan {
+        get throws {
+            var last = self
+            if last.options.payload.run != nil { last.options.payload = .snapshot }
+            last.options.keyPath = []
+            return try last.staging().plan(JSONValue.array([]))
+        }
     }
 }

@@ -16,7 +16,7 @@ extension DataStack {
             return try Self.remembering(run, isDryRun: isDryRun) { memory in
                 let page = try Self.apply(
                     plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db, run: &memory)
-                memory?.add(page)
+                memory?.changes.add(page)
                 return page
             }
         }
@@ -31,16 +31,18 @@ extension DataStack {
         let (layout, arrivals) = (layout, arrivals)
         return try await database.writeWithoutTransaction { db in
             try Self.remembering(run, isDryRun: false) { memory in
+                memory?.isEnding = true
                 let last = try Self.apply(
                     plan, predicate, options, layout, arrivals, isDryRun: false, in: db, run: &memory)
-                memory?.add(last)
-                return memory?.result ?? last
+                memory?.changes.add(last)
+                try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+                return memory?.changes.result() ?? last
             }
         }
     }
 
     /// Gives `body` the memory of a run, and the run what became of it.
-    private static func remembering<Result>(
+    static func remembering<Result>(
         _ run: SyncRun, isDryRun: Bool, _ body: (inout RunMemory?) throws -> Result
     ) rethrows -> Result {
         var memory: RunMemory? = run.take()

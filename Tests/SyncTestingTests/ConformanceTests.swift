@@ -40,6 +40,30 @@ struct ConformanceTests {
     }
 }
 
+@Suite("Scenarios in pieces")
+struct PieceScenarioTests {
+    static let sizes = [1, 60, 1_000_000]
+
+    @Test(
+        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        arguments: sizes)
+    func corpus(size: Int) async throws {
+        let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
+        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(pieceSize: size))
+        let report = await runner.run(paths: [cases])
+        for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
+        #expect(report.isSuccess)
+    }
+
+    @Test("of our own hold", arguments: sizes)
+    func own(size: Int) async {
+        let runner = ScenarioRunner(options: .init(pieceSize: size))
+        let report = await runner.run(paths: [OwnScenarioTests.fixtures.appendingPathComponent("Scenarios")])
+        for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
+        #expect(report.passed >= 30)
+    }
+}
+
 @Suite("Own scenarios")
 struct OwnScenarioTests {
     /// The `Fixtures` folder of the package.

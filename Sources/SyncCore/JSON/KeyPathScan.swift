@@ -41,7 +41,7 @@ struct KeyPathScan {
         isAtKey = false
         var plain: [UInt8] = []
         JSONText.unescape(text, into: &plain)
-        isKeyFound = String(decoding: plain, as: UTF8.self) == keyPath[found]
+        isKeyFound = plain.elementsEqual(keyPath[found].utf8)
         return .more
     }
 

@@ -30,7 +30,7 @@ package struct PayloadMapper: Sendable {
         var value: Int { key + 1 }
     }
 
-    static let diagnosticLimit = 10_000
+    static let diagnosticLimit = SyncResult.diagnosticLimit
 
     package internal(set) var plan: ChangePlan
     let model: CompiledModel
@@ -78,6 +78,12 @@ package struct PayloadMapper: Sendable {
     /// Called before the first record: a copy of a mapper must not share its scratch row.
     mutating func begin() { scratch = ScratchRow(width: types.map(\.count).max() ?? 0) }
 
+    /// Maps a piece of a payload, after so many records.
+    mutating func goOn(at firstRecord: Int) {
+        plan.firstRecord = firstRecord
+        path.firstRecord = firstRecord
+    }
+
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
         path.reset(to: plan.rootRecords)
@@ -90,7 +96,7 @@ package struct PayloadMapper: Sendable {
         if let parent = plan.parent {
             assert(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
-                position: Int32(truncatingIfNeeded: plan.rootRecords - 1), mention: root.mention,
+                position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
                 isSymmetric: model.links[parent.link].isSymmetric)
         }
     }

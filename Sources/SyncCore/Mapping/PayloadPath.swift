@@ -8,8 +8,10 @@ struct PayloadPath {
     }
 
     private(set) var steps: [Step] = []
-    /// Whether the root is an object that stands for an array of one.
-    var rootIndex = 0
+    /// The root record, among those of the payload, or of the piece of it that is mapped.
+    private(set) var rootIndex = 0
+    /// How many root records are in the pieces before.
+    var firstRecord = 0
 
     mutating func push(_ step: Step) { steps.append(step) }
     mutating func pop() { steps.removeLast() }
@@ -31,7 +33,7 @@ struct PayloadPath {
 
     /// `[3].notes[0].created_at`
     func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
-        var text = "[\(rootIndex)]"
+        var text = "[\(firstRecord + rootIndex)]"
         for step in steps + (last.map { [$0] } ?? []) {
             switch step {
             case .index(let index): text += "[\(index)]"

@@ -45,39 +45,38 @@ package struct PayloadStaging: Sendable {
 
     /// A payload of bytes: strict JSON, or one record a line.
     package consuming func plan(_ data: Data, options: SyncOptions) throws -> ChangePlan {
-        guard options.form == .json || options.keyPath.isEmpty else {
-            throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
-        }
-        func reader(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONReader {
-            JSONReader(bytes, form: options.form == .ndjson ? .ndjson : .json, keyPath: options.keyPath)
-        }
-        if mapper.options.willInsert != nil {
-            return try plan(
-                data.withUnsafeBytes { raw in
-                    let bytes = raw.bindMemory(to: UInt8.self)
-                    return try Self.values(reader(bytes), bytes)
-                })
-        }
-        let mapped = try data.withUnsafeBytes { raw in
+        try options.checkKeyPath()
+        return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            var mapper = self.mapper
-            mapper.begin()
-            var reader = reader(bytes)
-            var tape = JSONTape()
-            while try reader.next(into: &tape) {
-                try mapper.mapRoot(tape, bytes)
-                if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
-                    mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
-                }
-                if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
-            }
-            return mapper
+            var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
+            return try plan(data, bytes, &reader, from: 0)
         }
-        return mapped.finished(payload: data)
+    }
+
+    /// A payload of bytes, or a piece of one, which `reader` is about to read.
+    ///
+    /// - Parameter firstRecord: How many records are in the pieces before.
+    func plan(
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
+    ) throws -> ChangePlan {
+        var staging = self
+        staging.mapper.goOn(at: firstRecord)
+        if staging.mapper.options.willInsert != nil { return try staging.plan(Self.values(&reader, bytes)) }
+        var mapper = staging.mapper
+        mapper.begin()
+        var tape = JSONTape()
+        while try reader.next(into: &tape) {
+            try mapper.mapRoot(tape, bytes)
+            if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
+                mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+            }
+            if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
+        }
+        return mapper.finished(payload: data)
     }
 
     private static func values(
-        _ reader: consuming JSONReader, _ bytes: UnsafeBufferPointer<UInt8>
+        _ reader: inout JSONReader, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws -> [JSONValue] {
         var values: [JSONValue] = []
         var tape = JSONTape()

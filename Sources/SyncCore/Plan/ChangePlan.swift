@@ -61,7 +61,9 @@ package struct ChangePlan: Sendable {
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []
     /// Whether the payload is all there is of its scope.
-    package internal(set) var isComplete = true
+    package var isComplete = true
+    /// How many root records are in the pieces before this one.
+    var firstRecord = 0
     package internal(set) var rootRecords = 0
     package internal(set) var readableRootRecords = 0
     package internal(set) var diagnostics: [Diagnostic] = []
@@ -98,7 +100,7 @@ package struct ChangePlan: Sendable {
     package func path(of mention: Int, _ pool: TextPool) -> String {
         guard mentions.indices.contains(mention) else { return "" }
         let mark = mentions[mention].mark
-        guard mark.length >= 0 else { return "[\(mark.index)]" }
+        guard mark.length >= 0 else { return "[\(firstRecord + Int(mark.index))]" }
         let prefix = tablePaths.indices.contains(Int(mark.table)) ? tablePaths[Int(mark.table)] : []
         let key = pool.payloadText(at: mark.offset, length: Int(mark.length))
         let index = mark.index < 0 ? "" : "[\(mark.index)]"

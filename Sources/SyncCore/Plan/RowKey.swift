@@ -17,6 +17,18 @@ package enum RowKey: Sendable {
         }
     }
 
+    /// The key that a result reports so.
+    package init(_ key: RecordKey, _ type: AttributeType?) {
+        switch key {
+        case .integer(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .text(let text):
+            let milliseconds =
+                type == .date ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
+            self = .text(milliseconds.map(DateText.string) ?? text)
+        }
+    }
+
     /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
     package func recordKey(_ type: AttributeType?) -> RecordKey {
         switch self {

@@ -44,6 +44,8 @@ public struct SyncOptions: Sendable {
     public var keyPath: [String] = []
     /// How the payload's records are laid out.
     public var form: Form = .json
+    /// How a payload that is read in pieces is cut and written.
+    public var pieces = PieceOptions()
 
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
@@ -58,4 +60,17 @@ public struct SyncOptions: Sendable {
         self.collectsKeys = collectsKeys
         self.revealsValues = revealsValues
     }
+}
+
+extension SyncOptions {
+    /// - Throws: ``SyncError`` `invalidOption` for a key path into lines.
+    func checkKeyPath() throws {
+        guard form == .json || keyPath.isEmpty else {
+            throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
+        }
+    }
+}
+
+extension JSONReader.Form {
+    init(_ form: SyncOptions.Form) { self = form == .ndjson ? .ndjson : .json }
 }

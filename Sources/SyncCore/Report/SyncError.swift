@@ -3,7 +3,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, stable and meant for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
-        case malformedJSON, invalidUTF8, nestingTooDeep, recordExpected, keyPathNotFound, valueDoesNotFit
+        case malformedJSON, invalidUTF8, nestingTooDeep, recordTooLarge, recordExpected, keyPathNotFound
+        case valueDoesNotFit
         case primaryKeyMissing, keyTaken, entityMismatch
         // Model
         case invalidModel, unreadableModel, unknownEntity, abstractEntity, keylessEntity

@@ -1,4 +1,7 @@
 extension SyncResult {
+    /// How many diagnostics a result lists.
+    static let diagnosticLimit = 10_000
+
     private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted()
     }
@@ -16,9 +19,13 @@ extension SyncResult {
         linksRemoved += later.linksRemoved
         addedLinks = Self.joined(addedLinks, later.addedLinks)
         removedLinks = Self.joined(removedLinks, later.removedLinks)
-        diagnostics += later.diagnostics
-        omittedDiagnostics += later.omittedDiagnostics
-        unresolved += later.unresolved.filter { !unresolved.contains($0) }
+        let room = max(0, Self.diagnosticLimit - diagnostics.count)
+        diagnostics += later.diagnostics.prefix(room)
+        omittedDiagnostics += later.omittedDiagnostics + max(0, later.diagnostics.count - room)
+        if !later.unresolved.isEmpty {
+            let known = Set(unresolved)
+            unresolved += later.unresolved.filter { !known.contains($0) }
+        }
         for key in later.unmappedKeys {
             if let place = unmappedKeys.firstIndex(where: { $0.entity == key.entity && $0.key == key.key }) {
                 unmappedKeys[place].count += key.count

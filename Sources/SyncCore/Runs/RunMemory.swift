@@ -14,28 +14,25 @@ package struct RunMemory: Sendable {
         }
     }
 
-    /// Every row that a page mentioned.
-    package var seen: Set<StoredRow> = []
+    /// Every row that a page mentioned, and how it was counted.
+    package var rows = MarkedRows()
+    /// The temporary table that has the marks of rows that became too many for memory.
+    package var table: String?
     /// Rows that stay until the end of the run, in case a later page mentions them.
     package var unlisted: Set<Unlisted> = []
     /// Rows without a key that lost a link.
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.
     package var parentRows: [RowKey]?
-    /// The rows that pages listed as the parent's.
-    package var listed: Set<StoredRow> = []
     package var rootRecords = 0
     package var readableRootRecords = 0
-    /// What the pages changed.
-    package var result: SyncResult?
+    /// Whether what is applied now is the end of the run, and no page.
+    package var isEnding = false
+    /// What the pages changed, and by how much their counts are too high together.
+    package var changes = RunChanges()
 
     package init() {}
 
-    /// Adds what one page changed.
-    package mutating func add(_ page: SyncResult) {
-        if result == nil { result = page } else { result?.merge(page) }
-    }
-
     /// Pages that have records of which none could be read say nothing about what is missing from them.
-    package var canDelete: Bool { result != nil && (rootRecords == 0 || readableRootRecords > 0) }
+    package var canDelete: Bool { !changes.isEmpty && (rootRecords == 0 || readableRootRecords > 0) }
 }

@@ -7,6 +7,9 @@ final class StatementCache {
 
     init(_ db: Database) { self.db = db }
 
+    /// Forgets all statements, so that what they are about can be dropped.
+    func removeAll() { statements = [:] }
+
     /// A statement ready to be bound.
     func statement(_ sql: String) throws -> RawStatement {
         if let known = statements[sql] {

@@ -46,7 +46,7 @@ extension SyncTransaction {
         for stray in trees[tree].strays
         where !stray.isNode && model.entity(stray.entity, isKindOf: plan.entity) {
             let row = StoredRow(tree: tree, key: stray.key)
-            if run?.seen.contains(row) ?? false { continue }
+            if try isMentionedBefore(row) { continue }
             if try !isLocal(row) { found.insert(row) }
         }
         return found
@@ -62,11 +62,13 @@ extension SyncTransaction {
     }
 
     private func rows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
-        try storedRows(where: condition).filter { try !isMentioned($0) && !isLocal($0) }
+        try storedRows(where: condition) { try !isMentioned($0) && !isLocal($0) }
     }
 
     /// Stored rows of the root entity for which a condition holds.
-    func storedRows(where condition: PredicateSQL?) throws -> Set<StoredRow> {
+    func storedRows(
+        where condition: PredicateSQL?, _ isIncluded: (StoredRow) throws -> Bool = { _ in true }
+    ) throws -> Set<StoredRow> {
         let tree = rootEntity.tree
         var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")]
             .compactMap { $0 }
@@ -79,7 +81,8 @@ extension SyncTransaction {
         var found: Set<StoredRow> = []
         while let row = try cursor.next() {
             guard let key = RowKey(row[0] as DatabaseValue) else { continue }
-            found.insert(StoredRow(tree: tree, key: key))
+            let row = StoredRow(tree: tree, key: key)
+            if try isIncluded(row) { found.insert(row) }
         }
         return found
     }
@@ -138,7 +141,7 @@ extension SyncTransaction {
                 let target = model.links[link].side(end.other).tree
                 for key in try storedTargets(of: row, link: link, from: end) {
                     let found = StoredRow(tree: target, key: key)
-                    if !isMentioned(found), seen.insert(found).inserted { closure.append(found) }
+                    if try !isMentioned(found), seen.insert(found).inserted { closure.append(found) }
                 }
             }
         }

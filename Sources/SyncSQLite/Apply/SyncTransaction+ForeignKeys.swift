@@ -234,7 +234,7 @@ extension SyncTransaction {
             let row = StoredRow(tree: first, key: trees[first].strays[stray.stray].key)
             if replaced.deletes[Int(stray.target)], try isLocal(row) { continue }
             if replaced.deletes[Int(stray.target)] || isKeyless(trees[first].strays[stray.stray].entity) {
-                leaveOut(row, link, owner: stray.target)
+                try leaveOut(row, link, owner: stray.target)
             } else {
                 unlinked[row, default: []].insert(link)
             }

@@ -7,7 +7,7 @@ extension SyncTransaction {
         guard let limit = options.deletionGuard else { return }
         for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
             let deleted = changes.deletedCount
-            let gone = deleted - changes.insertedCount
+            let gone = deleted - changes.insertedCount - (run?.changes.insertedCount(model.entities[id].name) ?? 0)
             // Of a large table as many rows are counted as make the deletion a small one.
             let enough = limit.rows(allowing: deleted)
             if let enough, try deleted <= limit.allowed(of: gone + count(of: id, upTo: max(enough - gone, 0))) {
@@ -19,7 +19,7 @@ extension SyncTransaction {
             let name = model.entities[id].name
             throw SyncError(
                 .deletionGuard,
-                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(run == nil ? "written" : "deleted")",
+                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payload.run == nil ? "written" : "deleted")",
                 entity: name)
         }
     }

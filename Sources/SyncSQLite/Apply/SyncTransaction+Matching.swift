@@ -82,7 +82,7 @@ extension SyncTransaction {
                 last = node
                 accept(statement, tree, node: node, entity: entity, pass)
             } else if collectsStrays {
-                addStray(statement, tree, entity: entity, watched)
+                try addStray(statement, tree, entity: entity, watched)
             }
         }
     }

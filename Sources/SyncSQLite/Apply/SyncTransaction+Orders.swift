@@ -49,12 +49,15 @@ extension SyncTransaction {
         let select = try statements.statement(
             "SELECT \(other), \(order) FROM \(table) WHERE \(mine) = ? ORDER BY \(order), \(other)")
         select.bind(owner.key, at: 1)
+        let isParent = link == plan.parent?.link && end == plan.parent?.end
+        let tree = model.links[link].side(end.other).tree
         var last: Int64 = -1
         var others: [(key: RowKey, order: Int64?)] = []
         while try select.step() {
             guard let key = select.key(0) else { continue }
             let order = select.isNull(1) ? nil : select.integer(1)
-            if list.contains(key) { last = max(last, order ?? -1) } else { others.append((key, order)) }
+            let isListed = try list.contains(key) || (isParent && isListed(StoredRow(tree: tree, key: key)))
+            if isListed { last = max(last, order ?? -1) } else { others.append((key, order)) }
         }
         select.reset()
         guard others.contains(where: { $0.order.map { $0 <= last } ?? true }) else { return }

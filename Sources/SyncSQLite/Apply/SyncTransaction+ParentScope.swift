@@ -12,8 +12,8 @@ extension SyncTransaction {
         let listed = listedRows(parent, tree)
         var doomed: Set<StoredRow> = []
         for row in parentRows.map({ StoredRow(tree: tree, key: $0) }) {
-            guard !listed.contains(row), try isInScope(row, scope) else { continue }
-            if !isMentioned(row), case .foreignKey = layout.links[parent.link] {
+            guard !listed.contains(row), try !isListed(row), try isInScope(row, scope) else { continue }
+            if try !isMentioned(row), case .foreignKey = layout.links[parent.link] {
                 doomed.insert(row)
                 leftOut[row, default: []].insert(parent.link)
             } else {
@@ -30,10 +30,10 @@ extension SyncTransaction {
         return try identity(of: row).map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
     }
 
-    /// The rows that the payload, or an earlier page of its run, says are the parent's. A root record lists its row also
+    /// The rows that the payload says are the parent's. A root record lists its row also
     /// where it may not be written.
     func listedRows(_ parent: ChangePlan.Parent, _ tree: Int) -> Set<StoredRow> {
-        var listed = run?.listed ?? []
+        var listed: Set<StoredRow> = []
         for assertion in plan.links[parent.link].assertions
         where assertion.sequence == 0 || standing(assertion) != .none {
             let (owner, child) =

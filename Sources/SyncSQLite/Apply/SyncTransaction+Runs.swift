@@ -4,24 +4,31 @@ import SyncCore
 // Pages of a run delete nothing: what they leave out is kept in mind, and what no page mentioned goes at the end.
 extension SyncTransaction {
     /// A payload that is all there is deletes what it leaves out; a page may not, and the end of a run may.
-    private var isPage: Bool { run != nil && options.payload.run != nil }
+    private var isPage: Bool { run?.isEnding == false }
 
     /// Whether anything in the payload, or in an earlier page of its run, mentions a stored row.
-    func isMentioned(_ row: StoredRow) -> Bool {
-        isNode(row.key, row.tree) || run?.seen.contains(row) ?? false
+    func isMentioned(_ row: StoredRow) throws -> Bool {
+        try isNode(row.key, row.tree) || isMentionedBefore(row)
     }
+
+    /// Whether an earlier page of the run mentions a stored row.
+    func isMentionedBefore(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.mentioned) }
+
+    /// Whether an earlier page of the run, or this one, lists a stored row as its parent's.
+    func isListed(_ row: StoredRow) throws -> Bool { try marks(of: row).contains(.listed) }
 
     /// A row that its owner's list does not have any more: to be deleted, by a page unlinked if an earlier one
     /// mentioned it, else left where it is until the run ends.
-    mutating func leaveOut(_ row: StoredRow, _ link: Int, owner: Int32) {
+    mutating func leaveOut(_ row: StoredRow, _ link: Int, owner: Int32) throws {
         guard isPage else {
             unlisted.insert(row)
             leftOut[row, default: []].insert(link)
             return
         }
         let tree = model.links[link].second.tree
-        if run?.seen.contains(row) == true {
+        if try isMentionedBefore(row) {
             unlinked[row, default: []].insert(link)
+            if columns[row.tree].hasHiddenKey { orphans.insert(row) }
         } else if let key = trees[tree].rowKey(Int(owner), plan.rows[tree], pool) {
             run?.unlisted.insert(.init(row: row, link: link, owner: key))
         }
@@ -29,26 +36,52 @@ extension SyncTransaction {
 
     /// Before anything is deleted: a page adds to the memory of its run, the end of a run acts on it.
     mutating func settleRun() throws {
-        if isPage { rememberPage() } else if run != nil { try settleUnlisted() }
+        if isPage { try rememberPage() } else if run != nil { try settleUnlisted() }
     }
 
-    private mutating func rememberPage() {
+    private mutating func rememberPage() throws {
         forgetUnlisted()
         for tree in model.trees {
-            for node in plan.rows[tree.id].nodes.indices {
-                guard let key = trees[tree.id].rowKey(node, plan.rows[tree.id], pool) else { continue }
-                run?.seen.insert(StoredRow(tree: tree.id, key: key))
-            }
+            for node in plan.rows[tree.id].nodes.indices { try remember(node, tree.id) }
         }
         run?.orphans.formUnion(orphans)
         orphans = []
         run?.parentRows = parentRows
         if let parent = plan.parent {
-            let listed = listedRows(parent, model.entities[plan.entity].tree)
-            run?.listed = listed
+            for row in listedRows(parent, model.entities[plan.entity].tree) { try add(.listed, to: row) }
         }
         run?.rootRecords += plan.rootRecords
         run?.readableRootRecords += plan.readableRootRecords
+        try limitMarks()
+    }
+
+    /// Marks the row of a node, and notes if it was counted by an earlier page too.
+    private mutating func remember(_ node: Int, _ tree: Int) throws {
+        guard let key = trees[tree].rowKey(node, plan.rows[tree], pool) else { return }
+        let isNew = trees[tree].presence[node] == .new
+        let isStored = trees[tree].presence[node] == .stored
+        let hasValues = isStored && trees[tree].values[node] >= 0
+        let isUpdated = isStored && trees[tree].isDirty(node)
+        var mark: RowMark = .mentioned
+        if isNew || hasValues || isUpdated { mark.insert(.counted) }
+        if isNew || isUpdated { mark.insert(.written) }
+        if isNew { mark.insert(.inserted) }
+        if plan.rows[tree].nodes[node].isRoot, isNew || hasValues { mark.insert(.root) }
+        let before = try add(mark, to: StoredRow(tree: tree, key: key))
+        if mark.contains(.root) {
+            if before.contains(.root) {
+                run?.changes.repeatedRoots += 1
+            } else if before.contains(.inserted) {
+                run?.changes.insertedRoots += 1
+            }
+        }
+        guard before.contains(.counted), mark.contains(.counted) else { return }
+        let entity = model.entities[Int(trees[tree].entity[node])].name
+        if isUpdated, before.contains(.written) {
+            run?.changes.repeats[entity, default: .init()].updated += 1
+        } else {
+            run?.changes.repeats[entity, default: .init()].unchanged += 1
+        }
     }
 
     /// Rows whose link this page speaks for: whatever a list left out before, this came later.
@@ -72,7 +105,7 @@ extension SyncTransaction {
     private mutating func settleUnlisted() throws {
         for left in run?.unlisted ?? [] {
             guard try storedTargets(of: left.row, link: left.link, from: .first).contains(left.owner) else { continue }
-            if isMentioned(left.row) {
+            if try isMentioned(left.row) {
                 try noteRemovedTarget(of: left.row, left.link)
                 try clearForeignKey(of: left.row, left.link)
                 report.linksRemoved += 1

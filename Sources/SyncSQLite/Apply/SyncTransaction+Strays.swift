@@ -11,7 +11,7 @@ extension SyncTransaction {
         }
     }
 
-    mutating func addStray(_ statement: RawStatement, _ tree: Int, entity: Int, _ watched: [Bool]) {
+    mutating func addStray(_ statement: RawStatement, _ tree: Int, entity: Int, _ watched: [Bool]) throws {
         guard let key = statement.key(0) else { return }
         let index = trees[tree].strays.count
         var isNeeded = scansForScope(tree) && model.entity(entity, isKindOf: plan.entity)
@@ -23,6 +23,7 @@ extension SyncTransaction {
             trees[tree].strayLinks.append(.init(stray: index, link: link, target: Int32(truncatingIfNeeded: target)))
             isNeeded = true
         }
+        if isNeeded, run?.isEnding == true, try isMentionedBefore(StoredRow(tree: tree, key: key)) { return }
         if isNeeded { trees[tree].strays.append(.init(key: key, entity: entity)) }
     }
 

@@ -71,6 +71,7 @@ struct SyncTransaction {
             try sync.settleOrders()
             try sync.checkGuard()
             sync.pending.settle(db)
+            try sync.dropMarks()
             try sync.notifyObservers()
             return try sync.finishedResult()
         }

@@ -32,6 +32,29 @@ extension DataStack {
         }
     }
 
+    /// Those of the references that are still waiting for their rows.
+    func waiting(
+        _ references: [SyncResult.UnresolvedReference], in db: Database
+    ) throws -> [SyncResult.UnresolvedReference] {
+        let statement = try RawStatement(
+            db,
+            """
+            SELECT 1 FROM sync_pending
+            WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
+            """)
+        return try references.filter { reference in
+            let target = model.compiled.entityID(reference.entity)
+                .flatMap { model.compiled.entities[$0].relationship(named: reference.relationship) }
+                .map { model.compiled.entities[$0.destination].name }
+            statement.bind(.text(reference.entity), at: 1)
+            statement.bind(RowKey(reference.key, keyType(of: reference.entity)), at: 2)
+            statement.bind(.text(reference.relationship), at: 3)
+            statement.bind(RowKey(reference.target, target.flatMap(keyType)), at: 4)
+            defer { statement.reset() }
+            return try statement.step()
+        }
+    }
+
     private func keyType(of entity: String) -> AttributeType? {
         guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }),
             let slot = compiled.keySlot

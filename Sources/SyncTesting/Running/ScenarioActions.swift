@@ -11,6 +11,8 @@ struct ScenarioActions: Sendable {
     let writesInBackground: Bool
     /// What a hook adds to every record about to be inserted; nil for no hook.
     let addedOnInsert: JSONValue?
+    /// The size of the pieces in which payloads are read; nil to read them whole.
+    let pieceSize: Int?
 
     // MARK: Writing
 
@@ -19,6 +21,7 @@ struct ScenarioActions: Sendable {
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
         let options = options(call)
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
+        if let pieceSize { return try await sync(payload, inPiecesOf: pieceSize, call, predicate, options) }
         return try await write { stack in
             switch payload {
             case .bytes(let json):
@@ -28,6 +31,35 @@ struct ScenarioActions: Sendable {
                 try await (call.isDryRun ? Sync.plan : Sync.changes)(
                     json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
             }
+        }
+    }
+
+    private func sync(
+        _ payload: Payload, inPiecesOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?,
+        _ options: SyncOptions
+    ) async throws -> SyncResult {
+        let bytes: Data =
+            switch payload {
+            case .bytes(let json): json
+            case .value(let json): Data(json.scenarioText.utf8)
+            }
+        var options = options
+        options.pieces.size = size
+        let chunks = AsyncStream<Data> { stream in
+            for start in stride(from: 0, to: bytes.count, by: 10) {
+                stream.yield(bytes.dropFirst(start).prefix(10))
+            }
+            stream.finish()
+        }
+        return try await write { [options] stack in
+            if call.isDryRun {
+                return try await Sync.plan(
+                    chunks, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                    relationship: call.relationship, operations: call.operations, options: options)
+            }
+            return try await Sync.changes(
+                chunks, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
+                relationship: call.relationship, operations: call.operations, options: options)
         }
     }
 

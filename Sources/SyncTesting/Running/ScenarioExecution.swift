@@ -50,7 +50,8 @@ struct ScenarioExecution: Sendable {
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
             writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite),
-            addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil)
+            addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil,
+            pieceSize: options.pieceSize)
         var check = ReferenceCheck(isOn: options.checksReference, actions)
         for (index, step) in steps.enumerated() {
             let number = index + 1

@@ -18,8 +18,12 @@ public struct ScenarioRunner: Sendable {
         /// writes otherwise or that the reference does not know.
         public var checksReference: Bool
 
+        /// The size in bytes of the pieces in which each payload is read; nil to read it whole.
+        public var pieceSize: Int?
+
         /// Options of a run; each is off by default.
-        public init(repeatsSyncs: Bool = false, checksReference: Bool = false) {
+        public init(repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil) {
+            self.pieceSize = pieceSize
             self.repeatsSyncs = repeatsSyncs
             self.checksReference = checksReference
         }

@@ -1,0 +1,70 @@
+public import Foundation
+public import SyncCore
+public import SyncSQLite
+
+extension Sync {
+    /// Makes the stored rows of an entity what JSON says that arrives in chunks, such as the body of a response: the
+    /// memory it takes does not grow with the size of the JSON.
+    ///
+    /// ```swift
+    /// var options = SyncOptions(collectsKeys: false)
+    /// options.form = .ndjson
+    /// try await Sync.changes(response.body, inEntity: "User", stack: stack, options: options)
+    /// ```
+    /// The JSON is cut into pieces of whole records (``SyncOptions/pieces``), and each is written while the next is
+    /// read, all in one transaction unless the options say otherwise. It may be cut into chunks anywhere. The store
+    /// ends up as if all had been synced at once.
+    ///
+    /// - Parameters:
+    ///   - chunks: UTF-8 JSON, such as `[UInt8]` or `Data`. Read in a task of its own, no faster than it is written. It
+    ///     must not use the store, and should end when its task is cancelled.
+    ///   - options: By default keys are not collected: a result that lists them grows with what is written.
+    /// - Returns: What changed. Diagnostics give places in the whole JSON.
+    /// - Throws: ``SyncError`` with its place in the whole JSON, what the sequence throws, `CancellationError`, or an
+    ///   error of SQLite. The store is then as it was, if all is written in one transaction.
+    @discardableResult
+    public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(chunks: chunks, total: nil, isDryRun: false)
+    }
+
+    /// What a sync of JSON that arrives in chunks would change. Writes nothing.
+    public nonisolated(nonsending) static func plan<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        return try await call.apply(chunks: chunks, total: nil, isDryRun: true)
+    }
+
+    /// Makes the stored rows of an entity what the JSON in a file says, read in pieces like
+    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``.
+    ///
+    /// - Throws: ``SyncError`` `unreadableFile` too.
+    @discardableResult
+    public nonisolated(nonsending) static func changes(
+        contentsOf file: URL, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        let chunks = try FileChunks(file)
+        return try await call.apply(chunks: chunks, total: chunks.size, isDryRun: false)
+    }
+
+    /// What a sync of the JSON in a file would change. Writes nothing.
+    public nonisolated(nonsending) static func plan(
+        contentsOf file: URL, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions(collectsKeys: false)
+    ) async throws -> SyncResult {
+        let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
+        let chunks = try FileChunks(file)
+        return try await call.apply(chunks: chunks, total: chunks.size, isDryRun: true)
+    }
+}

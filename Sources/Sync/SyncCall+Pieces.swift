@@ -1,0 +1,110 @@
+import Foundation
+import SyncCore
+import SyncSQLite
+
+// A payload that is read in pieces: each is mapped while the one before is written.
+extension SyncCall {
+    /// Maps a payload piece by piece, and writes what differs.
+    ///
+    /// - Parameter total: The size of the payload in bytes, if it is known.
+    nonisolated(nonsending) func apply<Chunks: AsyncSequence & Sendable>(
+        chunks: Chunks, total: Int?, isDryRun: Bool
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        switch options.pieces.transactions {
+        case .one: try await applyAtOnce(chunks, total, isDryRun)
+        case .onePerPiece where isDryRun: try await applyAtOnce(chunks, total, isDryRun)
+        case .onePerPiece: try await applyOneByOne(chunks, total)
+        }
+    }
+
+    // MARK: One transaction
+
+    private nonisolated(nonsending) func applyAtOnce<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        guard let run = options.payload.run, !isDryRun else {
+            return try await write(chunks, total, isDryRun, ending: try ending)
+        }
+        try run.beginPage(page) { [self] run in try await sweep(run) }
+        do {
+            let result = try await write(chunks, total, isDryRun, ending: nil)
+            run.endPage(succeeded: true)
+            return result
+        } catch {
+            run.endPage(succeeded: false)
+            throw error
+        }
+    }
+
+    /// - Parameter ending: What ends the run that the pieces are; nil if they are part of a longer one.
+    private nonisolated(nonsending) func write<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool, ending: ChangePlan?
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        let pieces = HandOver<PlanPiece>()
+        let staging = try quiet.staging()
+        return try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in
+                    do {
+                        try await map(chunks, total, with: staging) { try await pieces.put($0) }
+                        pieces.finish(.success(()))
+                    } catch {
+                        pieces.finish(.failure(error))
+                    }
+                }
+                defer {
+                    pieces.close()
+                    group.cancelAll()
+                }
+                return try await stack.apply(
+                    pieces: { try pieces.take() }, ending: ending, predicate: predicate, options: options,
+                    isDryRun: isDryRun)
+            }
+        } onCancel: {
+            pieces.finish(.failure(CancellationError()))
+        }
+    }
+
+    // MARK: Several transactions
+
+    private nonisolated(nonsending) func applyOneByOne<Chunks: AsyncSequence>(
+        _ chunks: Chunks, _ total: Int?
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        let outer = options.payload.run
+        let run = outer ?? SyncRun()
+        var paged = self
+        paged.options.payload = .page(of: run)
+        let quiet = paged.quiet
+        var result = SyncResult(entity: "")
+        try await map(chunks, total, with: quiet.staging()) { piece in
+            result.merge(try await quiet.apply { _ in piece.plan })
+        }
+        try Task.checkCancellation()
+        return outer == nil ? try await run.finish() : result
+    }
+
+    // MARK: Mapping
+
+    /// Gives the plan of each piece to `body`, which is awaited before the next is mapped.
+    private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
+        _ chunks: Chunks, _ total: Int?, with staging: PayloadStaging, _ body: (PlanPiece) async throws -> Void
+    ) async throws where Chunks.Element: ContiguousBytes {
+        let progress = options.progress
+        var pieces = try PieceStaging(staging, options: options) {
+            progress?(PayloadProgress(.mapping, completed: $0, total: total))
+        }
+        for try await chunk in chunks {
+            try Task.checkCancellation()
+            var position = 0
+            while let plan = try chunk.withUnsafeBytes({ bytes in
+                var rest = bytes[position...]
+                defer { position = rest.startIndex }
+                return try pieces.next(from: &rest)
+            }) {
+                try await body(PlanPiece(plan: plan, isLast: false))
+            }
+        }
+        try Task.checkCancellation()
+        try await body(PlanPiece(plan: pieces.last(), isLast: true))
+    }
+}

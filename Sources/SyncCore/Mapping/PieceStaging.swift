@@ -1,0 +1,46 @@
+import Foundation
+
+/// Maps a payload that arrives in chunks: each piece of it to a plan of its own.
+package struct PieceStaging {
+    private let staging: PayloadStaging
+    private var splitter: RecordSplitter
+    private var reader: JSONReader
+    private let progress: (Int) -> Void
+
+    /// - Parameters:
+    ///   - staging: What maps one piece.
+    ///   - progress: Told how many bytes are mapped, after each piece.
+    /// - Throws: ``SyncError`` `invalidOption`.
+    package init(_ staging: PayloadStaging, options: SyncOptions, progress: @escaping (Int) -> Void) throws {
+        try options.checkKeyPath()
+        guard options.pieces.size > 0 else {
+            throw SyncError(.invalidOption, "pieces of \(options.pieces.size) bytes; there must be at least 1")
+        }
+        self.staging = staging
+        self.progress = progress
+        let form = JSONReader.Form(options.form)
+        splitter = RecordSplitter(form: form, keyPath: options.keyPath, pieceSize: options.pieces.size)
+        reader = JSONReader(form: form, keyPath: options.keyPath)
+    }
+
+    /// Takes bytes from the front of `chunk`, up to the end of the next piece; nil once it has taken all and there is no
+    /// piece yet.
+    ///
+    /// - Throws: What reading and mapping throw, with places in the whole payload.
+    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> ChangePlan? {
+        try splitter.next(from: &chunk).map { try plan($0) }
+    }
+
+    /// The rest of the payload, which ends here.
+    package mutating func last() throws -> ChangePlan { try plan(splitter.last()) }
+
+    private mutating func plan(_ piece: JSONPiece) throws -> ChangePlan {
+        let plan = try piece.bytes.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            return try staging.plan(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
+        }
+        progress(piece.place.offset + piece.bytes.count)
+        return plan
+    }
+}

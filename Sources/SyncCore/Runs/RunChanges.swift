@@ -1,0 +1,80 @@
+/// What the pages of a run changed together.
+package struct RunChanges: Sendable {
+    /// How often rows were counted before by earlier pages.
+    package struct Repeats: Sendable {
+        package var updated = 0
+        package var unchanged = 0
+
+        package init() {}
+    }
+
+    /// By entity name, of the page that is being applied.
+    package var repeats: [String: Repeats] = [:]
+    package var repeatedRoots = 0
+    /// Root records that met a row which an earlier page inserted as a nested one.
+    package var insertedRoots = 0
+
+    /// Of neighbouring pages what they changed: each of as many pages as the next ones together, so that no list is
+    /// merged more often than there are doublings.
+    private var parts: [(pages: Int, result: SyncResult)] = []
+    private var counts: [String: SyncResult.EntityChanges] = [:]
+    private var root = SyncResult.RootCounts()
+
+    package init() {}
+
+    package var isEmpty: Bool { parts.isEmpty }
+
+    /// How many references of all pages were unresolved when their page was applied.
+    package var unresolvedCount: Int { parts.reduce(0) { $0 + $1.result.unresolved.count } }
+
+    /// Keeps only some of the unresolved references.
+    package mutating func keepUnresolved(
+        _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
+    ) rethrows {
+        for index in parts.indices { parts[index].result.unresolved = try kept(parts[index].result.unresolved) }
+    }
+
+    /// How many rows of an entity the pages inserted.
+    package func insertedCount(_ entity: String) -> Int { counts[entity]?.insertedCount ?? 0 }
+
+    /// Adds what one page changed.
+    package mutating func add(_ page: SyncResult) {
+        for (name, changes) in page.entities {
+            let repeated = repeats[name] ?? Repeats()
+            var sum = counts[name] ?? SyncResult.EntityChanges()
+            sum.insertedCount += changes.insertedCount
+            sum.updatedCount += changes.updatedCount - repeated.updated
+            sum.deletedCount += changes.deletedCount
+            sum.unchangedCount += changes.unchangedCount - repeated.unchanged
+            counts[name] = sum
+        }
+        root.inserted += page.root.inserted + insertedRoots
+        root.matched += page.root.matched - insertedRoots - repeatedRoots
+        root.deleted += page.root.deleted
+        repeats = [:]
+        repeatedRoots = 0
+        insertedRoots = 0
+        parts.append((1, page))
+        while parts.count > 1, parts[parts.count - 2].pages == parts[parts.count - 1].pages { mergeLast() }
+    }
+
+    /// What all pages changed, each row counted once; nil without pages.
+    package mutating func result() -> SyncResult? {
+        while parts.count > 1 { mergeLast() }
+        guard var result = parts.first?.result else { return nil }
+        for (name, sum) in counts {
+            result.entities[name]?.insertedCount = sum.insertedCount
+            result.entities[name]?.updatedCount = sum.updatedCount
+            result.entities[name]?.deletedCount = sum.deletedCount
+            result.entities[name]?.unchangedCount = sum.unchangedCount
+        }
+        result.root = root
+        return result
+    }
+
+    private mutating func mergeLast() {
+        let last = parts.removeLast()
+        parts[parts.count - 1].pages += last.pages
+        parts[parts.count - 1].result.merge(last.result)
+    }
+}

@@ -1,0 +1,76 @@
+import GRDB
+package import SyncCore
+
+extension DataStack {
+    /// How many unresolved references the result of a payload in pieces lists where keys are not collected.
+    private static let unresolvedLimit = 10_000
+
+    /// Applies the pieces of one payload, in one transaction. A payload of one piece is applied as it is; the pieces of
+    /// a longer one are pages of a run, which `ending` ends.
+    ///
+    /// - Parameters:
+    ///   - next: Waits for the next piece. What it throws undoes all of them.
+    ///   - ending: A plan without records, from which all rows that pieces mention are exempt; nil if the pieces are
+    ///     pages of a run of the caller's.
+    /// - Returns: What all pieces changed.
+    /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
+    package func apply(
+        pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
+        options: SyncOptions, isDryRun: Bool
+    ) async throws -> SyncResult {
+        let (layout, arrivals) = (layout, arrivals)
+        return try await database.writeWithoutTransaction { db in
+            var piece = try next()
+            var result = SyncResult(entity: "")
+            try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
+                try db.inTransaction(.immediate) {
+                    if let only = piece, only.isLast, ending != nil {
+                        memory = nil
+                        result = try SyncTransaction.apply(
+                            only.plan, predicate: predicate, options: options, layout: layout,
+                            arrivals: arrivals, in: db, run: &memory)
+                        return isDryRun ? .rollback : .commit
+                    }
+                    var quiet = options
+                    quiet.progress = nil
+                    while var plan = piece?.plan {
+                        piece = nil
+                        plan.isComplete = false
+                        let page = try SyncTransaction.apply(
+                            plan, predicate: predicate, options: quiet, layout: layout,
+                            arrivals: arrivals, in: db, run: &memory)
+                        memory?.changes.add(page)
+                        try self.limitUnresolved(&memory, options, db)
+                        try Task.checkCancellation()
+                        piece = try next()
+                    }
+                    if let ending {
+                        memory?.isEnding = true
+                        let last = try SyncTransaction.apply(
+                            ending, predicate: predicate, options: options, layout: layout,
+                            arrivals: arrivals, in: db, run: &memory)
+                        memory?.changes.add(last)
+                        try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+                    }
+                    result = memory?.changes.result() ?? result
+                    try Task.checkCancellation()
+                    return isDryRun ? .rollback : .commit
+                }
+            }
+            return result
+        }
+    }
+
+    /// Where keys are not collected, references that were resolved since are forgotten along with those too many.
+    private func limitUnresolved(_ memory: inout RunMemory?, _ options: SyncOptions, _ db: Database) throws {
+        guard !options.collectsKeys, let count = memory?.changes.unresolvedCount, count > Self.unresolvedLimit else {
+            return
+        }
+        var room = Self.unresolvedLimit
+        try memory?.changes.keepUnresolved { references in
+            let waiting = try self.waiting(references, in: db).prefix(room)
+            room -= waiting.count
+            return Array(waiting)
+        }
+    }
+}

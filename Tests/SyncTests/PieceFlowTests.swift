@@ -1,0 +1,158 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// The task that reads and the thread that writes, when one of them ends before the other.
+@Suite("Reading in pieces", .timeLimit(.minutes(5)))
+struct PieceFlowTests {
+    /// Chunks that a closure gives, by their number; nil ends them.
+    private struct Chunks: AsyncSequence, Sendable {
+        let chunk: @Sendable (Int) async throws -> [UInt8]?
+
+        func makeAsyncIterator() -> Iterator { Iterator(chunk: chunk) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let chunk: @Sendable (Int) async throws -> [UInt8]?
+            var number = 0
+
+            mutating func next() async throws -> [UInt8]? {
+                defer { number += 1 }
+                return try await chunk(number)
+            }
+        }
+    }
+
+    private struct Lost: Error {}
+
+    private static let options: SyncOptions = {
+        var options = SyncOptions(collectsKeys: false)
+        options.pieces.size = 100
+        return options
+    }()
+
+    /// A list that goes on for ever, ten users a chunk.
+    private static func endless(_ number: Int) -> [UInt8] {
+        let records = (0..<10).map { #"{"id": \#(number * 10 + $0), "first_name": "New"}"# }
+        return Array(((number == 0 ? "[" : ",") + records.joined(separator: ",")).utf8)
+    }
+
+    private func store() async throws -> (DataStack, StoreContents) {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes([["id": 1, "first_name": "Old"], ["id": 9_999]], inEntity: "User", stack: stack)
+        return (stack, try await stack.contents())
+    }
+
+    private func expectUnchanged(_ stack: DataStack, _ before: StoreContents) async throws {
+        #expect(try await stack.contents().differences(from: before) == [])
+        try await Sync.changes([["id": 1, "first_name": "Again"]], inEntity: "User", stack: stack)
+        #expect(try await stack.count("User") == 1)
+    }
+
+    @Test("passes on what the source throws, at any time", arguments: [0, 1, 5, 50])
+    func sourceThrows(after count: Int) async throws {
+        let (stack, before) = try await store()
+        let chunks = Chunks { number in
+            if number == count { throw Lost() }
+            return Self.endless(number)
+        }
+        await #expect(throws: Lost.self) {
+            try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options)
+        }
+        try await expectUnchanged(stack, before)
+    }
+
+    @Test("stops reading when a piece cannot be written", arguments: [0, 35, 420])
+    func writerThrows(at id: Int) async throws {
+        let (stack, before) = try await store()
+        var options = Self.options
+        options.willInsert = { insertion in
+            if insertion.record["id"] == JSONValue(id) { throw Lost() }
+            return insertion.record
+        }
+        await #expect(throws: Lost.self) {
+            try await Sync.changes(Chunks { Self.endless($0) }, inEntity: "User", stack: stack, options: options)
+        }
+        try await expectUnchanged(stack, before)
+    }
+
+    @Test("ends at once when it is cancelled while the source has nothing to give", arguments: [0, 3])
+    func cancelledWaiting(after count: Int) async throws {
+        let (stack, before) = try await store()
+        let waits = AsyncStream<Void>.makeStream()
+        let chunks = Chunks { number in
+            guard number == count else { return Self.endless(number) }
+            waits.continuation.yield()
+            try await Task.sleep(for: .seconds(3600))
+            return nil
+        }
+        let task = Task { try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options) }
+        for await _ in waits.stream { break }
+        task.cancel()
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        try await expectUnchanged(stack, before)
+    }
+
+    @Test("ends when it is cancelled amid reading or writing", arguments: [0, 1, 10, 50, 200])
+    func cancelled(milliseconds: Int) async throws {
+        let (stack, before) = try await store()
+        let chunks = Chunks { Self.endless($0) }
+        let task = Task { try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options) }
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        task.cancel()
+        let result = await task.result
+        #expect(throws: CancellationError.self) { try result.get() }
+        try await expectUnchanged(stack, before)
+    }
+
+    @Test("reads no more than a piece ahead of what is written")
+    func backpressure() async throws {
+        final class Counts: @unchecked Sendable {
+            private let lock = NSLock()
+            private var read = 0
+            private var most = 0
+
+            func reading(_ number: Int) { lock.withLock { read = number } }
+            func writing(_ id: Int) { lock.withLock { most = max(most, read - id / 10) } }
+            var ahead: Int { lock.withLock { most } }
+        }
+        let counts = Counts()
+        let (stack, _) = try await store()
+        var options = Self.options
+        options.willInsert = { insertion in
+            guard case .number(let id)? = insertion.record["id"], let id = Int(id) else { return insertion.record }
+            usleep(200)
+            counts.writing(id)
+            return insertion.record
+        }
+        let chunks = Chunks { number in
+            counts.reading(number)
+            return number < 60 ? Self.endless(number) : number == 60 ? Array("]".utf8) : nil
+        }
+        try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
+        #expect(try await stack.count("User") == 600)
+        // A chunk is several pieces long: the one in use, the one that waits, and what of the next is read.
+        #expect(counts.ahead <= 3)
+    }
+
+    @Test("takes turns with other syncs of the store")
+    func together() async throws {
+        let (stack, _) = try await store()
+        let names = ["User", "Company", "Note"]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for entity in names {
+                group.addTask {
+                    let chunks = Chunks { number in
+                        guard number < 30 else { return number == 30 ? Array("]".utf8) : nil }
+                        await Task.yield()
+                        return Array(((number == 0 ? "[" : ",") + #"{"id": \#(number)}"#).utf8)
+                    }
+                    try await Sync.changes(chunks, inEntity: entity, stack: stack, options: Self.options)
+                }
+            }
+            try await group.waitForAll()
+        }
+        for entity in names { #expect(try await stack.count(entity) == 30) }
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A payload in pieces")
+struct PieceTests {
+    private func store(_ day: String = "day1") async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload(day), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    /// The bytes in chunks.
+    private static func chunks(_ data: Data, of size: Int = 50) -> AsyncStream<[UInt8]> {
+        AsyncStream { stream in
+            for start in stride(from: 0, to: data.count, by: size) {
+                stream.yield(Array(data.dropFirst(start).prefix(size)))
+            }
+            stream.finish()
+        }
+    }
+
+    private static func options(_ size: Int, collectsKeys: Bool = true) -> SyncOptions {
+        var options = SyncOptions(collectsKeys: collectsKeys)
+        options.pieces.size = size
+        return options
+    }
+
+    static let sizes = [1, 100, 400, 1000, 1_000_000]
+
+    @Test("leaves the store as the whole would, and reports the same", arguments: sizes, [true, false])
+    func equivalence(size: Int, remembersInMemory: Bool) async throws {
+        var options = Self.options(size)
+        if !remembersInMemory { options.pieces.markLimit = 0 }
+        var counting = options
+        counting.collectsKeys = false
+        for (before, after) in [("day1", "day2"), ("day2", "day1"), ("day1", "day1")] {
+            let whole = try await store(before)
+            let expected = try await Sync.changes(Fixtures.payload(after), inEntity: "User", stack: whole)
+            let stack = try await store(before)
+            let chunks = Self.chunks(try Fixtures.payload(after))
+            let result = try await Sync.changes(chunks, inEntity: "User", stack: stack, options: options)
+            #expect(try await stack.contents().differences(from: whole.contents()) == [])
+            #expect(result.root == expected.root)
+            #expect(result.entities == expected.entities)
+            #expect(result.linksAdded - result.linksRemoved == expected.linksAdded - expected.linksRemoved)
+
+            let other = try await store(before)
+            let counted = try await Sync.changes(
+                Self.chunks(try Fixtures.payload(after)), inEntity: "User", stack: other,
+                options: counting)
+            for (name, changes) in expected.entities {
+                #expect(counted[name].insertedCount == changes.insertedCount)
+                #expect(counted[name].updatedCount == changes.updatedCount)
+                #expect(counted[name].deletedCount == changes.deletedCount)
+                #expect(counted[name].unchangedCount == changes.unchangedCount)
+                #expect(counted[name].inserted.isEmpty)
+            }
+        }
+    }
+
+    @Test("writes nothing the second time, and nothing for a dry run", arguments: sizes)
+    func second(size: Int) async throws {
+        let stack = try await store()
+        let written = try await stack.changesWritten()
+        let again = Self.chunks(try Fixtures.payload("day1"))
+        #expect(try await Sync.changes(again, inEntity: "User", stack: stack, options: Self.options(size)).isEmpty)
+        #expect(try await stack.changesWritten() == written)
+
+        let before = try await stack.contents()
+        let planned = try await Sync.plan(
+            Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: Self.options(size))
+        #expect(try await stack.contents() == before)
+        let done = try await Sync.changes(
+            Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: Self.options(size))
+        #expect(planned == done)
+    }
+
+    @Test("is all or nothing: an error in the last piece undoes the first", arguments: sizes)
+    func errors(size: Int) async throws {
+        let stack = try await store()
+        let before = try await stack.contents()
+        for (end, code, place) in [
+            ("", SyncError.Code.malformedJSON, "3:1"), ("] x", .malformedJSON, "3:3"), (",5]", .recordExpected, "[40]"),
+        ] {
+            let records = (0..<40).map { #"{"id": \#($0)}"# }.joined(separator: ",")
+            let chunks = Self.chunks(Data("[\n\(records)\n\(end)".utf8), of: 7)
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(chunks, inEntity: "User", stack: stack, options: Self.options(size))
+            }
+            #expect(error?.code == code)
+            #expect(error?.path ?? "\(error?.line ?? 0):\(error?.column ?? 0)" == place)
+            #expect(try await stack.contents() == before)
+        }
+    }
+
+    @Test("reports what does not fit by its place in the whole payload", arguments: sizes)
+    func places(size: Int) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let records = (0..<40).map { $0 == 33 ? #"{"id": 33, "notes": [{"id": "x"}]}"# : #"{"id": \#($0)}"# }
+        let json = Data("[\(records.joined(separator: ","))]".utf8)
+        for strict in [false, true] {
+            var options = Self.options(size)
+            options.isStrict = strict
+            if strict {
+                let error = await #expect(throws: SyncError.self) {
+                    try await Sync.changes(Self.chunks(json), inEntity: "User", stack: stack, options: options)
+                }
+                #expect(error?.path == "[33].notes[0].id")
+            } else {
+                let result = try await Sync.changes(Self.chunks(json), inEntity: "User", stack: stack, options: options)
+                #expect(result.diagnostics.map(\.path).contains("[33].notes[0].id"))
+            }
+        }
+    }
+
+    @Test("of a file is read below a key and line by line")
+    func files() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let records = (0..<100).map { #"{"id": \#($0)}"# }
+        for (text, form, keyPath) in [
+            (
+                #"{"x": [], "data": {"users": [\#(records.joined(separator: ","))]}, "y": 1}"#, SyncOptions.Form.json,
+                ["data", "users"]
+            ),
+            (records.joined(separator: "\n"), .ndjson, []),
+        ] {
+            let file = folder.url.appendingPathComponent("users")
+            try Data(text.utf8).write(to: file)
+            let stack = try DataStack.inMemory(Fixtures.model("company"))
+            var options = Self.options(100, collectsKeys: false)
+            options.form = form
+            options.keyPath = keyPath
+            let result = try await Sync.changes(contentsOf: file, inEntity: "User", stack: stack, options: options)
+            #expect(result["User"].insertedCount == 100)
+            #expect(try await stack.count("User") == 100)
+        }
+        let missing = await #expect(throws: SyncError.self) {
+            try await Sync.changes(
+                contentsOf: folder.url.appendingPathComponent("none"), inEntity: "User",
+                stack: DataStack.inMemory(Fixtures.model("company")))
+        }
+        #expect(missing?.code == .unreadableFile)
+    }
+
+    @Test("counts what it may delete over all of it")
+    func guarded() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let old = Data("[\((0..<40).map { #"{"id": \#($0)}"# }.joined(separator: ","))]".utf8)
+        try await Sync.changes(old, inEntity: "User", stack: stack)
+        let before = try await stack.contents()
+        // Nine tenths of the old rows go, but a third of the rows that are there then.
+        let new = Data("[\((36..<120).map { #"{"id": \#($0)}"# }.joined(separator: ","))]".utf8)
+        var options = Self.options(50)
+        options.deletionGuard = .half
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Self.chunks(new), inEntity: "User", stack: stack, options: options)
+        }
+        #expect(error?.code == .deletionGuard)
+        #expect(error?.message.hasPrefix("36 of 40") == true)
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("may be a page of a longer run, and be written in a transaction per piece")
+    func pages() async throws {
+        for transactions in PieceOptions.Transactions.allCases {
+            let whole = try await store()
+            try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: whole)
+            let stack = try await store()
+            let run = SyncRun()
+            var options = Self.options(200)
+            options.pieces.transactions = transactions
+            options.payload = .page(of: run)
+            try await Sync.changes(
+                Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: stack, options: options)
+            #expect(try await stack.count("User") > whole.count("User"))
+            try await run.finish()
+            #expect(try await stack.contents().differences(from: whole.contents()) == [])
+
+            let other = try await store()
+            options.payload = .snapshot
+            let result = try await Sync.changes(
+                Self.chunks(try Fixtures.payload("day2")), inEntity: "User", stack: other, options: options)
+            #expect(try await other.contents().differences(from: whole.contents()) == [])
+            #expect(result["User"].deletedCount > 0)
+        }
+    }
+}
