@@ -28,12 +28,23 @@ struct Import: AsyncParsableCommand {
     @Flag(help: "Print a line per row with its values too, as 'diff' does.")
     var verbose = false
 
+    @Option(
+        help: ArgumentHelp(
+            "JSON up to this size is read whole, which is faster and takes three times its size in memory. What is larger "
+                + "is read in pieces, which takes 250 MB however large it is; but for --json and --verbose, which list "
+                + "all rows written, and where the model is inferred.",
+            valueName: "size"))
+    var wholeUpTo = ByteCount(bytes: 64 << 20)
+
+    @Option(help: ArgumentHelp("The size of a piece of JSON that is not read whole.", visibility: .hidden))
+    var pieceSize = ByteCount(bytes: PieceOptions().size)
+
     func validate() throws {
         if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
     }
 
     func run() async throws {
-        let payloads = try output.read(payload)
+        let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
         let isInParts = payloads.count > 1 && store.location.exists
         let outcome = isInParts ? "files before the one in work may be written" : "nothing was written"
         let (result, model) = try await Interruption.cancelling(outcome: outcome) {
@@ -65,6 +76,8 @@ struct Import: AsyncParsableCommand {
     private func sync(_ payloads: [Payload], into stack: DataStack) async throws -> (SyncResult, Model) {
         var options = payload.options
         options.collectsValues = verbose
+        options.collectsKeys = verbose || output.json || payloads.allSatisfy { $0.data != nil }
+        options.pieces.size = pieceSize.bytes
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0)
         }

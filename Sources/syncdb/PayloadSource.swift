@@ -23,7 +23,7 @@ enum PayloadSource {
         return ["ndjson", "jsonl"].contains(url.pathExtension.lowercased())
     }
 
-    private var hasGzipName: Bool {
+    var hasGzipName: Bool {
         guard case .file(let path) = self else { return false }
         return URL(fileURLWithPath: path).pathExtension.lowercased() == "gz"
     }
@@ -39,8 +39,48 @@ enum PayloadSource {
         do {
             return try Gzip.unpack(data, maximumSize: limit.bytes, progress)
         } catch let failure as Gzip.Failure {
-            throw SyncError(.unreadableFile, "\(name): \(Self.message(failure, limit))")
+            throw error(failure, limit)
         }
+    }
+
+    /// The JSON if it has at most so many bytes, else what reads it in pieces.
+    ///
+    /// - Parameter size: In unpacked bytes.
+    func read(
+        wholeUpTo size: ByteCount, unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void
+    ) throws -> Payload.Content {
+        if case .file(let path) = self, let fileSize = try Self.plainFileSize(path), !hasGzipName {
+            let url = URL(fileURLWithPath: path)
+            if fileSize > size.bytes, try !Self.isGzip(url) { return .file(url) }
+            if fileSize <= size.bytes, try !Self.isGzip(url) { return .whole(try readBytes()) }
+        }
+        let reader = try ByteReader(self, unpackingTo: limit)
+        var start = Data()
+        while start.count <= size.bytes {
+            guard let more = try reader.next() else { return .whole(start) }
+            start.append(more)
+            progress(start.count, 0)
+        }
+        reader.putBack(start)
+        return .chunks(ByteChunks(reader: reader))
+    }
+
+    /// The size of a file that has one; nil for a pipe.
+    private static func plainFileSize(_ path: String) throws -> Int? {
+        try check(path)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
+        return attributes?[.size] as? Int
+    }
+
+    private static func isGzip(_ url: URL) throws -> Bool {
+        let handle = try FileHandle(forReadingFrom: url)
+        defer { try? handle.close() }
+        return Gzip.isGzip(try handle.read(upToCount: 2) ?? Data())
+    }
+
+    func error(_ failure: Gzip.Failure, _ limit: ByteCount) -> SyncError {
+        SyncError(.unreadableFile, "\(name): \(Self.message(failure, limit))")
     }
 
     private static func message(_ failure: Gzip.Failure, _ limit: ByteCount) -> String {
@@ -49,6 +89,20 @@ enum PayloadSource {
         case .corrupt(let reason): "the gzip data is damaged (\(reason))"
         case .tooLarge:
             "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
+        }
+    }
+
+    /// Opens it to be read from the front.
+    func open() throws -> FileHandle {
+        switch self {
+        case .standardInput: return .standardInput
+        case .file(let path):
+            try Self.check(path)
+            do {
+                return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            } catch {
+                throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: "\(error.localizedDescription)")
+            }
         }
     }
 

@@ -23,14 +23,14 @@ extension PayloadOptions {
 
     /// The same as a dry run. Several payloads are really written, so the store must be one that is thrown away.
     func plan(_ payloads: [Payload], against stack: DataStack, options: SyncOptions) async throws -> SyncResult {
-        guard let payload = payloads.first, payloads.count == 1 else {
+        guard let payload = payloads.first, payloads.count == 1, let json = payload.data else {
             return try await sync(payloads, into: stack, options: options)
         }
         var options = options
         options.form = payload.form
         return try await naming(payload) {
             try await Sync.plan(
-                payload.data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
+                json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                 relationship: parent?.relationship, operations: operations.value, options: options)
         }
     }
@@ -39,9 +39,21 @@ extension PayloadOptions {
         var options = options
         options.form = payload.form
         return try await naming(payload) {
-            try await Sync.changes(
-                payload.data, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
-                relationship: parent?.relationship, operations: operations.value, options: options)
+            switch payload.content {
+            case .whole(let json):
+                return try await Sync.changes(
+                    json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
+                    relationship: parent?.relationship, operations: operations.value, options: options)
+            case .file(let url):
+                return try await Sync.changes(
+                    contentsOf: url, inEntity: entity, stack: stack, predicate: recordPredicate(),
+                    parent: parent?.parent, relationship: parent?.relationship, operations: operations.value,
+                    options: options)
+            case .chunks(let chunks):
+                return try await Sync.changes(
+                    chunks, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
+                    relationship: parent?.relationship, operations: operations.value, options: options)
+            }
         }
     }
 

@@ -12,7 +12,9 @@ extension SyncError {
     /// Whether the JSON is at fault, not what is asked of it.
     var isAboutPayload: Bool {
         switch code {
-        case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordExpected, .keyPathNotFound, .valueDoesNotFit: true
+        case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
+            .valueDoesNotFit:
+            true
         default: false
         }
     }

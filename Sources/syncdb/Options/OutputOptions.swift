@@ -35,11 +35,16 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Reads all files, with a line that shows how far unpacking is where they are packed.
-    func read(_ payload: PayloadOptions) throws -> [Payload] {
+    ///
+    /// - Parameter size: Larger files are read later, in pieces; nil to read all.
+    func read(_ payload: PayloadOptions, wholeUpTo size: ByteCount? = nil) throws -> [Payload] {
         let display = ProgressDisplay(isQuiet: quiet)
         defer { display?.clear() }
-        return try payload.read { done, total in
-            display?.show(ProgressLine(label: "unpacking", unit: .bytes, completed: done, total: total))
+        return try payload.read(wholeUpTo: size) { done, total in
+            display?.show(
+                ProgressLine(
+                    label: total > 0 ? "unpacking" : "reading", unit: .bytes, completed: done,
+                    total: total > 0 ? total : nil))
         }
     }
 

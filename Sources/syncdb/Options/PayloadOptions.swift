@@ -61,13 +61,20 @@ struct PayloadOptions: ParsableArguments {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
-    /// Reads all files, before anything is written.
-    func read(_ progress: (Int, Int) -> Void) throws -> [Payload] {
+    /// Reads all files, before anything is written, but for those that are larger than `size`.
+    ///
+    /// - Parameter size: Nil if all are needed whole.
+    func read(wholeUpTo size: ByteCount?, _ progress: (Int, Int) -> Void) throws -> [Payload] {
         try files.map { file in
             let source = PayloadSource(file)
+            let content =
+                if let size {
+                    try source.read(wholeUpTo: size, unpackingTo: maxSize, progress)
+                } else {
+                    Payload.Content.whole(try source.read(unpackingTo: maxSize, progress))
+                }
             return Payload(
-                name: source.name, data: try source.read(unpackingTo: maxSize, progress),
-                form: ndjson || source.isNDJSON ? .ndjson : .json)
+                name: source.name, content: content, form: ndjson || source.isNDJSON ? .ndjson : .json)
         }
     }
 

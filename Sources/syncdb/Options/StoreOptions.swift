@@ -34,6 +34,9 @@ struct StoreOptions: ParsableArguments {
         help: "Extend the database's model by what the JSON has beyond it: new keys and wider types. (Never removes.)")
     var evolve = false
 
+    /// Whether the model depends on all that the JSON has.
+    var readsModelFromPayload: Bool { evolve || (model == nil && !location.exists) }
+
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {
         try model.map { try Model.file($0) }
@@ -64,10 +67,12 @@ struct StoreOptions: ParsableArguments {
     }
 
     private func samples(_ payloads: [Payload], as options: PayloadOptions) -> [InferenceSample] {
-        payloads.map {
-            InferenceSample(
-                $0.data, entity: options.entity, primaryKey: primaryKey, form: $0.form,
-                keyPath: options.options.keyPath)
+        payloads.compactMap { payload in
+            payload.data.map {
+                InferenceSample(
+                    $0, entity: options.entity, primaryKey: primaryKey, form: payload.form,
+                    keyPath: options.options.keyPath)
+            }
         }
     }
 
@@ -92,7 +97,7 @@ struct StoreOptions: ParsableArguments {
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }),
             let found = try? ModelExtension(of: model, by: samples(payloads, as: options)), !found.remarks.isEmpty
         else { return }
         let added = found.remarks.map(\.description).joined(separator: "; ")
