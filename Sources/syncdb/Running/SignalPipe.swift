@@ -15,7 +15,6 @@ struct SignalPipe {
         Self.writingEnd = pipe.fileHandleForWriting.fileDescriptor
         let reading = pipe.fileHandleForReading
         Thread.detachNewThread {
-            Self.accept()
             guard let byte = reading.readData(ofLength: 1).first, byte > 0 else { return }
             Self.restore()
             received(Int32(byte))
@@ -32,14 +31,6 @@ struct SignalPipe {
     func close() {
         Self.restore()
         try? pipe.fileHandleForWriting.write(contentsOf: [0])
-    }
-
-    /// Lets this thread take the signals: a process may be started with them blocked, and threads are like their makers.
-    private static func accept() {
-        var accepted = sigset_t()
-        sigemptyset(&accepted)
-        for number in signals { sigaddset(&accepted, number) }
-        pthread_sigmask(SIG_UNBLOCK, &accepted, nil)
     }
 
     private static func restore() {
