@@ -59,7 +59,10 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
-        .testTarget(name: "SyncTestingTests", dependencies: ["SyncTesting", "Sync"], swiftSettings: ours),
+        .testTarget(
+            name: "SyncTestingTests",
+            dependencies: ["SyncTesting", "Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: ours),
         .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),
     ]
 )

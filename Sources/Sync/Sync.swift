@@ -40,7 +40,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply { try $0.plan(json, options: options) }
+        return try await call.apply(json)
     }
 
     /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
@@ -76,7 +76,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.dryRun { try $0.plan(json, options: options) }
+        return try await call.dryRun(json)
     }
 
     /// What a sync of JSON values would change. Writes nothing.

@@ -1,3 +1,4 @@
+import Foundation
 import SyncCore
 import SyncSQLite
 
@@ -44,6 +45,26 @@ struct SyncCall: Sendable {
     /// Maps a payload, and finds out what differs.
     nonisolated(nonsending) func dryRun(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
         try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: true)
+    }
+
+    // MARK: Bytes
+
+    /// Maps a payload of bytes, but for the records that are known, and writes what differs.
+    nonisolated(nonsending) func apply(_ json: Data) async throws -> SyncResult {
+        guard let use = try fingerprints() else { return try await apply { try $0.plan(json, options: options) } }
+        return try await stack.apply(json, staging(), use, options: options, isDryRun: false)
+    }
+
+    /// Maps a payload of bytes, but for the records that are known, and finds out what differs.
+    nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
+        guard let use = try fingerprints() else { return try await dryRun { try $0.plan(json, options: options) } }
+        return try await stack.apply(json, staging(), use, options: options, isDryRun: true)
+    }
+
+    private func fingerprints() throws -> FingerprintUse? {
+        FingerprintUse(
+            try stack.model.compiled.entity(named: entity), of: stack.model, operations, options,
+            isPartial: predicate != nil || parent != nil || relationship != nil)
     }
 
     func staging() throws -> PayloadStaging {

@@ -51,8 +51,10 @@ enum KeptModel {
         _ kept: Model, to model: Model, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
         let schema = text(model)
+        try FingerprintSchema.remove(from: db)
         let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+        try FingerprintSchema.prepare(model, in: db)
         return report
     }
 
@@ -64,6 +66,7 @@ enum KeptModel {
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
             arguments: [schema, SchemaSQL.version])
+        try FingerprintSchema.prepare(model, in: db)
     }
 
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
@@ -72,6 +75,7 @@ enum KeptModel {
         guard try !needsMigration(self.model(kept), to: model) else {
             throw SyncError(.modelMismatch, "the store was opened with another model meanwhile")
         }
+        try FingerprintSchema.prepare(model, in: db)
         let schema = text(model)
         guard kept != schema else { return }
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])

@@ -7,6 +7,9 @@ package struct JSONReader {
 
     private enum State { case start, elements, finished }
 
+    /// What was found next.
+    enum Step { case record, known, end }
+
     private var scanner: JSONScanner
     private let form: Form
     private let keyPath: [String]
@@ -18,6 +21,9 @@ package struct JSONReader {
     private var openObjects = 0
     /// The index of the record last read, from 0; -1 before the first.
     package private(set) var recordIndex = -1
+
+    /// Where the record last read stands.
+    private(set) var recordRange = 0..<0
 
     /// How many bytes have been read.
     var position: Int { scanner.position }
@@ -51,44 +57,62 @@ package struct JSONReader {
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
     ///   with a path, `keyPathNotFound`.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
+        try next(into: &tape, knowing: nil) == .record
+    }
+
+    /// The same, but passes over records that are known.
+    mutating func next(into tape: inout JSONTape, knowing known: KnownRecords?) throws -> Step {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
             switch state {
-            case .finished: return false
-            case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
-            case .elements: return try nextElement(into: &tape)
+            case .finished: return .end
+            case .start: return form == .ndjson ? try nextLine(into: &tape, known) : try first(into: &tape, known)
+            case .elements: return try nextElement(into: &tape, known)
             }
         } catch let error as SyncError {
             throw place.absolute(error)
         }
     }
 
+    /// Reads the record that begins here, or passes over it if it is known. Equal bytes were read strictly once.
+    private mutating func record(into tape: inout JSONTape, depth: Int, _ known: KnownRecords?) throws -> Step {
+        recordIndex += 1
+        if let length = known?.length(of: scanner.bytes, at: scanner.position) {
+            scanner.advance(length)
+            return .known
+        }
+        let start = scanner.position
+        try scanner.value(into: &tape, depth: depth)
+        recordRange = start..<scanner.position
+        try expectRecord(tape)
+        return .record
+    }
+
     // MARK: NDJSON
 
-    private mutating func nextLine(into tape: inout JSONTape) throws -> Bool {
+    private mutating func nextLine(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
         scanner.skipBlanks()
         guard !scanner.isAtEnd else {
             if isLast { state = .finished }
-            return false
+            return .end
         }
-        recordIndex += 1
-        try scanner.value(into: &tape, depth: 0)
-        try expectRecord(tape)
+        let step = try record(into: &tape, depth: 0, known)
         try scanner.endLine()
-        return true
+        return step
     }
 
     // MARK: One document
 
-    private mutating func first(into tape: inout JSONTape) throws -> Bool {
+    private mutating func first(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
         scanner.skipBlanks()
         try descend()
         let byte = try scanner.peek("an array of records or an object")
         if byte == UInt8(ascii: "[") {
             scanner.advance()
             state = .elements
-            return try nextElement(into: &tape)
+            return try nextElement(into: &tape, known)
         }
+        let start = scanner.position
         try scanner.value(into: &tape, depth: openObjects)
         guard tape.tokens[0].kind == .object else {
             throw SyncError(
@@ -96,29 +120,27 @@ package struct JSONReader {
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
         recordIndex = 0
+        recordRange = start..<scanner.position
         try finish()
-        return true
+        return .record
     }
 
-    private mutating func nextElement(into tape: inout JSONTape) throws -> Bool {
+    private mutating func nextElement(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
         scanner.skipBlanks()
-        if scanner.isAtEnd, !isLast { return false }
+        if scanner.isAtEnd, !isLast { return .end }
         let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
         let byte = try scanner.peek(expected)
         if byte == UInt8(ascii: "]") {
             scanner.advance()
             try finish()
-            return false
+            return .end
         }
         if recordIndex >= 0 {
             guard byte == UInt8(ascii: ",") else { throw scanner.failure(expected: expected) }
             scanner.advance()
             scanner.skipBlanks()
         }
-        recordIndex += 1
-        try scanner.value(into: &tape, depth: openObjects + 1)
-        try expectRecord(tape)
-        return true
+        return try record(into: &tape, depth: openObjects + 1, known)
     }
 
     private func expectRecord(_ tape: JSONTape) throws {

@@ -14,7 +14,7 @@ struct JSONScanner {
 
     var isAtEnd: Bool { position >= bytes.count }
 
-    mutating func advance() { position += 1 }
+    mutating func advance(_ count: Int = 1) { position += count }
 
     @inline(__always)
     mutating func skipBlanks() {

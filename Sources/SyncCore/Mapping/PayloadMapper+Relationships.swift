@@ -176,7 +176,9 @@ extension PayloadMapper {
                 "\(found(tape, at: token, bytes)) cannot be the key of a \(destination.name); it is skipped")
             return nil
         }
-        return node(forKey: key, keyOwner: keyOwner, destination, bytes).node
+        let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
+        logReference(destination.tree, node)
+        return node
     }
 
     // MARK: Statements

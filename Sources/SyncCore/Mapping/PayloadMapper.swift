@@ -285,6 +285,7 @@ package struct PayloadMapper: Sendable {
                     parent: place.mention, permission: place.permission, mark: path.mark))
             if options.willInsert != nil { plan.places.append(path.place(bytes, tables)) }
         }
+        logGiven(entity.tree, node, bytes)
         plan.rows[entity.tree].merge(
             scratch.first(types[entity.tree].count), into: node, permission: place.permission, mention: mention)
         return Mapped(tree: entity.tree, node: node, mention: mention)

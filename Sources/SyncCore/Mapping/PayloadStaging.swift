@@ -44,12 +44,17 @@ package struct PayloadStaging: Sendable {
     }
 
     /// A payload of bytes: strict JSON, or one record a line.
-    package consuming func plan(_ data: Data, options: SyncOptions) throws -> ChangePlan {
+    ///
+    /// - Parameter known: The records that need not be read, where the store has fingerprints; what the others speak of
+    ///   is then logged.
+    package consuming func plan(
+        _ data: Data, options: SyncOptions, knowing known: KnownRecords? = nil
+    ) throws -> ChangePlan {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
-            return try plan(data, bytes, &reader, from: 0)
+            return try plan(data, bytes, &reader, from: 0, knowing: known)
         }
     }
 
@@ -57,7 +62,8 @@ package struct PayloadStaging: Sendable {
     ///
     /// - Parameter firstRecord: How many records are in the pieces before.
     func plan(
-        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
+        knowing known: KnownRecords? = nil
     ) throws -> ChangePlan {
         var staging = self
         staging.mapper.goOn(at: firstRecord)
@@ -65,8 +71,18 @@ package struct PayloadStaging: Sendable {
         var mapper = staging.mapper
         mapper.begin()
         var tape = JSONTape()
-        while try reader.next(into: &tape) {
-            try mapper.mapRoot(tape, bytes)
+        if known != nil { mapper.plan.log = RecordLog() }
+        loop: while true {
+            switch try reader.next(into: &tape, knowing: known) {
+            case .end: break loop
+            case .known: mapper.skipRoot()
+            case .record:
+                if let known {
+                    try mapper.mapLoggedRoot(tape, bytes, reader.recordRange, known.hasher)
+                } else {
+                    try mapper.mapRoot(tape, bytes)
+                }
+            }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }

@@ -17,11 +17,17 @@ public struct Entity: Sendable, Hashable {
     public var relationships: [Relationship]
     /// The name this entity had in an earlier model.
     public var renamedFrom: String?
+    /// Whether the store keeps fingerprints of its root records, so that those that come again unchanged are not read.
+    ///
+    /// Worth it where large payloads come again and again with few changes. Every write to the store, whoever makes it,
+    /// is then recorded by triggers.
+    public var keepsFingerprints: Bool
 
     /// An entity without parent, declared key or members unless said otherwise.
     public init(
         _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: String? = nil,
-        attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil
+        attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil,
+        keepsFingerprints: Bool = false
     ) {
         self.name = name
         self.parent = parent
@@ -30,5 +36,6 @@ public struct Entity: Sendable, Hashable {
         self.attributes = attributes
         self.relationships = relationships
         self.renamedFrom = renamedFrom
+        self.keepsFingerprints = keepsFingerprints
     }
 }

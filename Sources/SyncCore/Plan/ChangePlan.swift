@@ -58,6 +58,8 @@ package struct ChangePlan: Sendable {
     /// What maps the payload again as a hook rewrites it.
     package internal(set) var rewriting: RecordRewriting?
     package internal(set) var parent: Parent?
+    /// What each root record speaks of, if the store wants to know.
+    package internal(set) var log: RecordLog?
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []
     /// Whether the payload is all there is of its scope.

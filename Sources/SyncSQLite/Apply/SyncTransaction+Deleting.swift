@@ -29,7 +29,7 @@ extension SyncTransaction {
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {
             guard isFirstRound else { return [] }
-            return try wholeEntityRows(tree)
+            return leavesRecordsOut ? try unknownRows(tree) : try wholeEntityRows(tree)
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
         return try rows(where: scopeCondition())

@@ -35,6 +35,7 @@ extension SyncTransaction {
     func finishedResult() throws -> SyncResult {
         var result = report.result(unresolved: unresolved)
         try addHistory(to: &result)
+        try addKnownRecords(to: &result)
         return result
     }
 }

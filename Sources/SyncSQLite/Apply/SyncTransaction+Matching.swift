@@ -37,7 +37,7 @@ extension SyncTransaction {
 
     /// Whether every stored row must be seen, because those the payload leaves out are deleted.
     func scansForScope(_ tree: Int) -> Bool {
-        isWholeEntityScope && model.entities[plan.entity].tree == tree
+        isWholeEntityScope && !leavesRecordsOut && model.entities[plan.entity].tree == tree
     }
 
     /// Whether the scope is the whole entity.

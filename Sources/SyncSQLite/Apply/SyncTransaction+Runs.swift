@@ -8,7 +8,7 @@ extension SyncTransaction {
 
     /// Whether anything in the payload, or in an earlier page of its run, mentions a stored row.
     func isMentioned(_ row: StoredRow) throws -> Bool {
-        try isNode(row.key, row.tree) || isMentionedBefore(row)
+        try isNode(row.key, row.tree) || isMentionedBefore(row) || known?.mentions(row) ?? false
     }
 
     /// Whether an earlier page of the run mentions a stored row.

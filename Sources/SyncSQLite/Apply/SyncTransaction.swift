@@ -13,6 +13,8 @@ struct SyncTransaction {
     let predicate: RecordPredicate?
     /// What earlier pages of the same run said; nil unless the payload is one of them.
     var run: RunMemory?
+    /// The records that the plan leaves out because they are known; nil for a plan of all of them.
+    var known: KnownPlaces?
     let columns: [RowColumns]
     let statements: StatementCache
     let lookups: [NodeLookup]
@@ -49,11 +51,12 @@ struct SyncTransaction {
     /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
     static func apply(
         _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout,
-        arrivals: ArrivalWatch, in db: Database, run: inout RunMemory?
+        arrivals: ArrivalWatch, in db: Database, run: inout RunMemory?, knowing known: KnownPlaces? = nil
     ) throws -> SyncResult {
         let plan = try rewritten(plan, predicate, options, layout, db)
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, predicate, options, layout, pool, db, arrivals)
+            sync.known = known
             swap(&sync.run, &run)
             defer { swap(&sync.run, &run) }
             try sync.checkPredicate()
@@ -70,6 +73,7 @@ struct SyncTransaction {
             try sync.deleteRows()
             try sync.settleOrders()
             try sync.checkGuard()
+            try sync.settleFingerprints()
             sync.pending.settle(db)
             try sync.dropMarks()
             try sync.notifyObservers()

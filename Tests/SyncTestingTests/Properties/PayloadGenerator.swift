@@ -8,11 +8,14 @@ struct PayloadGenerator {
     private let kinds: PropertyKinds
     /// Whether every row is named once only.
     private let alwaysNamesOnce: Bool
+    /// How many keys there are, if that is said.
+    private let keyCount: Int?
     private var namesOnce = false
     private var named: Set<String> = []
     private var given: Set<String> = []
 
-    init(_ random: inout SplitMix64, _ model: Model, _ kinds: PropertyKinds, namesOnce: Bool) {
+    init(_ random: inout SplitMix64, _ model: Model, _ kinds: PropertyKinds, namesOnce: Bool, keyCount: Int? = nil) {
+        self.keyCount = keyCount
         self.random = SplitMix64(seed: random.next())
         self.model = model
         self.kinds = kinds
@@ -40,6 +43,18 @@ struct PayloadGenerator {
             if let record = record(entity, depth: 0) { step.payload.append(record) }
         }
         return step
+    }
+
+    /// Records of an entity, some with a key that nothing takes.
+    mutating func records(of entity: CompiledEntity, count: Int) -> [JSONValue] {
+        named = []
+        given = []
+        namesOnce = alwaysNamesOnce
+        return (0..<count).compactMap { _ in
+            guard case .object(var members)? = record(entity, depth: 0) else { return nil }
+            if random.chance(20) { members.append(.init("unknown\(random.below(3))", .null)) }
+            return .object(members)
+        }
     }
 
     /// A condition on the rows' values, on the rows they lead to, or on how many those are.
@@ -139,7 +154,7 @@ struct PayloadGenerator {
     /// A number of a key that may be used (again). An entity and its sub-entity have keys of their own: of which of them
     /// a row is that is new as both is not said.
     private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
-        var number = random.below(namesOnce ? 12 : 5)
+        var number = random.below(keyCount ?? (namesOnce ? 12 : 5))
         if entity.parent != nil {
             number = number % 2 + 3
         } else if asObject, entity.family.count > 1 {
@@ -157,7 +172,8 @@ struct PayloadGenerator {
         switch model.compiled.trees[entity.tree].attributes[slot].type {
         case .string: return .string("k\(number)")
         case .uuid:
-            let text = "0000000\(String(number, radix: 16))-0000-0000-0000-00000000000A"
+            let digits = String(number, radix: 16)
+            let text = "\(String(repeating: "0", count: 8 - digits.count))\(digits)-0000-0000-0000-00000000000A"
             return .string(random.chance(30) ? text.lowercased() : text)
         case .date:
             return random.chance(30)

@@ -21,7 +21,7 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
         var entity = Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.formerName)
+            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)

@@ -1,4 +1,4 @@
-/// What the user info of an attribute or a relationship says about mapping, under the prefix `sync.` or the older
+/// What the user info of an entity, an attribute or a relationship says about mapping, under the prefix `sync.` or the older
 /// `hyper.`. The newer spelling counts if both are there.
 struct CoreDataUserInfo {
     private var entries: [String: String] = [:]
@@ -13,6 +13,7 @@ struct CoreDataUserInfo {
     private func text(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 
     var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
+    var keepsFingerprints: Bool { ["YES", "true"].contains(value("fingerprints")) }
     var remoteKey: String? { text("remoteKey") }
     var transformer: String? { text("valueTransformer") }
     /// Whatever the entry's value is, its presence excludes from exports.

@@ -2,7 +2,9 @@
 struct SchemaReader {
     /// The keys of each kind of object; `Docs/schema.schema.json` has the same.
     static let rootKeys = ["entities", "$schema"]
-    static let entityKeys = ["primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom"]
+    static let entityKeys = [
+        "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
+    ]
     static let attributeKeys = [
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
     ]
@@ -52,6 +54,7 @@ struct SchemaReader {
         entity.isAbstract = object.flag("abstract", default: false, &draft)
         entity.primaryKey = object.text("primaryKey", &draft)
         entity.renamedFrom = object.text("renamedFrom", &draft)
+        entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
         for key in ["attributes", "relationships"] {
             if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
         }

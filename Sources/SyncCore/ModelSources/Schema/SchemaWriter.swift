@@ -13,6 +13,7 @@ enum SchemaWriter {
         object.add("abstract", entity.isAbstract, unless: false)
         object.add("primaryKey", entity.primaryKey)
         object.add("renamedFrom", entity.renamedFrom)
+        object.add("fingerprints", entity.keepsFingerprints, unless: false)
         if !entity.attributes.isEmpty {
             object.add("attributes", .object(entity.attributes.map { .init($0.name, attribute($0)) }))
         }

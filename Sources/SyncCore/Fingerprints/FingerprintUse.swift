@@ -1,0 +1,44 @@
+import Foundation
+
+/// Whether fingerprints are of use for a call, and what they mean for it.
+package struct FingerprintUse: Sendable {
+    /// Changes with how records are mapped: an older library's fingerprints say nothing.
+    private static let version = 1
+
+    package let entity: String
+    /// What the records' bytes mean: by which model and where in the payload.
+    package let meaning: RecordHash
+
+    /// Nil where they are not: the entity does not keep any, the payload does not speak for the whole entity, what its
+    /// records may do is restricted, or code of the app decides what they mean.
+    package init?(
+        _ entity: CompiledEntity, of model: Model, _ operations: SyncOperations, _ options: SyncOptions,
+        isPartial: Bool
+    ) {
+        guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil,
+            model.entities[entity.id].keepsFingerprints, !Self.hasTransformers(entity, model.compiled)
+        else { return nil }
+        self.entity = entity.name
+        var text = Array(model.schemaFile())
+        text += "\(Self.version) \(options.form.rawValue) \(options.keyPath.count)".utf8
+        // Made anew for each call, so any fixed seed will do.
+        let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x4A53_4F4E))
+        meaning = text.withUnsafeBytes { hasher.hash($0) }
+    }
+
+    /// Whether a transformer decides about values that records of an entity can have. Its code may be another next time.
+    private static func hasTransformers(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+        var trees: Set<Int> = [entity.tree]
+        var waiting = [entity.tree]
+        while let tree = waiting.popLast() {
+            if model.trees[tree].attributes.contains(where: { $0.transformer != nil }) { return true }
+            for id in model.trees[tree].entities {
+                for relationship in model.entities[id].relationships {
+                    let next = model.entities[relationship.destination].tree
+                    if trees.insert(next).inserted { waiting.append(next) }
+                }
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,86 @@
+extension PayloadMapper {
+    /// Notes a row that the record being mapped gives; its values are in the scratch row.
+    mutating func logGiven(_ tree: Int, _ node: Int, _ bytes: Bytes) {
+        guard plan.log != nil else { return }
+        plan.log?.nodes.append(
+            .init(tree: Int16(truncatingIfNeeded: tree), node: Int32(truncatingIfNeeded: node), isGiven: true))
+        let batch = plan.rows[tree]
+        var version = batch.nodes[node].firstVersion
+        while version >= 0 {
+            let values = Int(version) * batch.stride
+            for slot in 0..<batch.stride where isContested(batch.slots[values + slot], scratch[slot], bytes) {
+                plan.log?.contested.insert(.init(tree: tree, node: node))
+            }
+            version = batch.versions[Int(version)].next
+        }
+    }
+
+    /// Notes a row that the record being mapped refers to by id.
+    mutating func logReference(_ tree: Int, _ node: Int) {
+        plan.log?.nodes.append(
+            .init(tree: Int16(truncatingIfNeeded: tree), node: Int32(truncatingIfNeeded: node), isGiven: false))
+    }
+
+    private func isContested(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
+        if one.kind == .absent || other.kind == .absent { return false }
+        return plan.arena.withUnsafeBufferPointer { arena in
+            let pool = TextPool(payload: bytes, arena: arena)
+            if one.isText, other.isText { return !TextPool.equal(pool.bytes(one), pool.bytes(other)) }
+            if one.kind == .arenaBlob, other.kind == .arenaBlob {
+                return !TextPool.equal(pool.bytes(one), pool.bytes(other))
+            }
+            return one.kind != other.kind || one.bits != other.bits
+        }
+    }
+
+    /// Maps a root record and notes what it speaks of.
+    mutating func mapLoggedRoot(
+        _ tape: JSONTape, _ bytes: Bytes, _ range: Range<Int>, _ hasher: RecordHasher
+    ) throws {
+        let problems = plan.diagnostics.count + plan.omittedDiagnostics
+        let readable = plan.readableRootRecords
+        let firstNode = plan.log?.nodes.count ?? 0
+        try mapRoot(tape, bytes)
+        let isWhole =
+            problems == plan.diagnostics.count + plan.omittedDiagnostics && plan.readableRootRecords == readable + 1
+        let hash = hasher.hash(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[range])))
+        let unmapped = unmappedPlace()
+        plan.log?.records.append(
+            .init(
+                hash: hash, length: UInt32(truncatingIfNeeded: range.count), firstNode: firstNode,
+                lastSequence: sequence, isWhole: isWhole && range.count <= Int(Int32.max), unmapped: unmapped))
+    }
+
+    /// Passes over a root record that is known.
+    mutating func skipRoot() {
+        plan.rootRecords += 1
+        plan.readableRootRecords += 1
+    }
+
+    /// The place of what the record just mapped has that nothing takes.
+    private mutating func unmappedPlace() -> Int {
+        guard var log = plan.log.take() else { return 0 }
+        defer { plan.log = log }
+        var counts: [Int] = []
+        for table in tables.indices {
+            if log.unmappedSoFar.count == table { log.unmappedSoFar.append([]) }
+            for entry in tables[table].unmapped.indices {
+                if log.unmappedSoFar[table].count == entry { log.unmappedSoFar[table].append(0) }
+                let count = tables[table].unmapped[entry]
+                guard count != log.unmappedSoFar[table][entry] else { continue }
+                counts += [table, entry, count - log.unmappedSoFar[table][entry]]
+                log.unmappedSoFar[table][entry] = count
+            }
+        }
+        if let known = log.unmappedPlaces[counts] { return known }
+        let keys = stride(from: 0, to: counts.count, by: 3).map { index in
+            let table = tables[counts[index]]
+            let key = table.path + [String(decoding: table.names[counts[index + 1]], as: UTF8.self)]
+            return SyncResult.UnmappedKey(
+                entity: model.entities[table.entity].name, key: key.joined(separator: "."), count: counts[index + 2])
+        }
+        log.unmapped.append(keys)
+        log.unmappedPlaces[counts] = log.unmapped.count - 1
+        return log.unmapped.count - 1
+    }
+}

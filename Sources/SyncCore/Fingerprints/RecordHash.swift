@@ -1,0 +1,10 @@
+/// 128 bits that stand for the bytes of a record.
+package struct RecordHash: Sendable, Hashable {
+    package var low: UInt64
+    package var high: UInt64
+
+    package init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+}

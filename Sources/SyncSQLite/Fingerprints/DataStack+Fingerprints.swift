@@ -1,0 +1,27 @@
+package import Foundation
+import GRDB
+package import SyncCore
+
+extension DataStack {
+    /// Reads the records of a payload that are not known from an earlier one, compares them with the stored rows, and
+    /// writes the difference, in one transaction.
+    ///
+    /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
+    package func apply(
+        _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, options: SyncOptions, isDryRun: Bool
+    ) async throws -> SyncResult {
+        let (model, layout, arrivals) = (model, layout, arrivals)
+        return try await database.writeWithoutTransaction { db in
+            var result = SyncResult(entity: "")
+            try db.inTransaction(.immediate) {
+                let sync = FingerprintedSync(
+                    data: data, staging: staging, use: use, options: options, model: model, layout: layout,
+                    arrivals: arrivals, db: db)
+                result = try sync.apply()
+                try Task.checkCancellation()
+                return isDryRun ? .rollback : .commit
+            }
+            return result
+        }
+    }
+}

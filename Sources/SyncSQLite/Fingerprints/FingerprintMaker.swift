@@ -1,0 +1,188 @@
+import SyncCore
+
+/// Takes fingerprints of the records of a plan that was applied: of those whose every statement the store satisfies now,
+/// and about which nothing else in the payload says anything different.
+struct FingerprintMaker {
+    private let sync: SyncTransaction
+    private let plan: ChangePlan
+    private let log: RecordLog
+    private let hasher: RecordHasher
+    private let places: WrittenPlaces
+    /// Places about which the payload says different things, or more than this can follow.
+    private var contested: Set<UInt64> = []
+    /// Records that do not count as satisfied.
+    private var isOpen: [Bool]
+
+    init(_ sync: SyncTransaction, _ hasher: RecordHasher) {
+        self.sync = sync
+        self.hasher = hasher
+        plan = sync.plan
+        log = sync.plan.log ?? RecordLog()
+        places = WrittenPlaces(sync.model)
+        isOpen = log.records.map { !$0.isWhole }
+    }
+
+    /// - Parameter isTaken: Whether a record that was left out has this root row.
+    mutating func fingerprints(isTaken: (UInt64) -> Bool) -> FingerprintList {
+        guard !log.records.isEmpty else { return FingerprintList() }
+        findContestedRows()
+        for link in sync.model.links where !plan.links[link.id].isEmpty { findContested(link) }
+        for noted in sync.pending.noted { isOpen[record(of: noted.assertion.sequence)] = true }
+        var found = allFingerprints()
+        leaveOutRepeated(found.fingerprints)
+        found.fingerprints = found.fingerprints.enumerated().filter { index, fingerprint in
+            !isOpen[index] && !isTaken(fingerprint.root)
+                && (contested.isEmpty || !found.places.hashes[fingerprint.places].contains(where: contested.contains))
+        }.map(\.element)
+        return found
+    }
+
+    /// Of records of the same row one counts if they are all the same, else none.
+    private mutating func leaveOutRepeated(_ found: [Fingerprint]) {
+        var seen = HashTable(capacity: found.count)
+        let repeated = found.indices.filter { !seen.insert(found[$0].root) }
+        guard !repeated.isEmpty else { return }
+        let roots = Set(repeated.map { found[$0].root })
+        var hashes: [UInt64: Set<RecordHash>] = [:]
+        for fingerprint in found where roots.contains(fingerprint.root) {
+            hashes[fingerprint.root, default: []].insert(fingerprint.hash)
+        }
+        for index in repeated { isOpen[index] = true }
+        for index in found.indices where hashes[found[index].root]?.count ?? 1 > 1 { isOpen[index] = true }
+    }
+
+    /// The record that makes a statement.
+    private func record(of sequence: UInt32) -> Int {
+        var low = 0
+        var high = log.records.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if log.records[middle].lastSequence < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    // MARK: Contests
+
+    private mutating func findContestedRows() {
+        for row in log.contested.union(sync.duplicates.keys) { contest(row.tree, row.node) }
+        for (duplicate, kept) in sync.duplicates { contest(duplicate.tree, kept) }
+        for tree in sync.trees.indices { for node in sync.trees[tree].refused { contest(tree, Int(node)) } }
+    }
+
+    private mutating func contest(_ tree: Int, _ node: Int) {
+        for place in [places.row(tree), places.gone(tree)] { hash(node, tree, place).map { _ = contested.insert($0) } }
+    }
+
+    /// Each end of a link may be spoken for once at each row, and links from one of their ends only.
+    private mutating func findContested(_ link: Link) {
+        let batch = plan.links[link.id]
+        let speakers = Set(batch.assertions.map(\.saidBy)).union(batch.replacements.map(\.end))
+        let isSpokenFromBoth = speakers.count > 1 || link.isSymmetric
+        var last: [[UInt32]] = [Link.End.first, .second].map { end in
+            Array(repeating: 0, count: plan.rows[link.side(end).tree].nodes.count)
+        }
+        func isContested(_ end: Link.End, _ node: Int32, _ sequence: UInt32) -> Bool {
+            defer { last[end.rawValue][Int(node)] = sequence }
+            let earlier = last[end.rawValue][Int(node)]
+            return isSpokenFromBoth || (earlier != 0 && earlier != sequence)
+        }
+        for replacement in batch.replacements {
+            if isContested(replacement.end, replacement.node, replacement.sequence) {
+                contest(link, replacement.end, replacement.node)
+            }
+        }
+        for assertion in batch.assertions {
+            for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
+            where assertion.saidBy == end || !link.side(end).isToMany {
+                if isContested(end, node, assertion.sequence) { contest(link, end, node) }
+            }
+        }
+    }
+
+    private mutating func contest(_ link: Link, _ end: Link.End, _ node: Int32) {
+        hash(Int(node), link.side(end).tree, places.links(link.id, end)).map { _ = contested.insert($0) }
+    }
+
+    // MARK: Places
+
+    private func hash(_ node: Int, _ tree: Int, _ place: Int) -> UInt64? {
+        if let key = sync.trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] { return hasher.hash(key, at: place) }
+        let slot = plan.rows[tree].nodes[node].key
+        switch slot.kind {
+        case .integer, .real: return hasher.hash(slot.bits, at: place)
+        case .payloadText, .arenaText: return hasher.hash(sync.pool.bytes(slot), at: place)
+        default: return RowKey(slot, sync.pool).map { hasher.hash($0, at: place) }
+        }
+    }
+
+    /// A fingerprint for each record, one after the other: statements are in the order of the records that make them.
+    private mutating func allFingerprints() -> FingerprintList {
+        var found = FingerprintList()
+        found.unmapped = log.unmapped
+        found.fingerprints.reserveCapacity(log.records.count)
+        found.places.reserve(log.nodes.count * 2)
+        let links = sync.model.links.filter { !plan.links[$0.id].isEmpty }
+        var cursors = links.map { _ in (replacement: 0, assertion: 0) }
+        for (index, record) in log.records.enumerated() {
+            let start = found.places.count
+            let end = index + 1 < log.records.count ? log.records[index + 1].firstNode : log.nodes.count
+            if !addRows(record.firstNode..<end, from: start, to: &found.places) { isOpen[index] = true }
+            let root = found.places.count > start ? found.places.hashes[start] : 0
+            for (place, link) in links.enumerated() {
+                addLinks(link, &cursors[place], upTo: record.lastSequence, from: start, to: &found.places)
+            }
+            found.fingerprints.append(
+                Fingerprint(
+                    hash: record.hash, root: root, length: record.length, unmapped: Int32(clamping: record.unmapped),
+                    places: start..<found.places.count))
+        }
+        return found
+    }
+
+    /// Whether all the rows are stored.
+    private func addRows(_ mentions: Range<Int>, from start: Int, to places: inout RecordPlaces) -> Bool {
+        for mention in log.nodes[mentions] {
+            let tree = Int(mention.tree)
+            let node = Int(mention.node)
+            guard sync.trees[tree].presence[node] != .missing,
+                let place = hash(node, tree, mention.isGiven ? self.places.row(tree) : self.places.gone(tree))
+            else { return false }
+            let kind = mention.isGiven ? UInt16(truncatingIfNeeded: sync.trees[tree].entity[node] + 1) : 0
+            places.add(place, kind: kind, from: start)
+            if sync.columns[tree].hasHiddenKey { addKey(of: node, tree, from: start, to: &places) }
+        }
+        return !mentions.isEmpty
+    }
+
+    /// A row with a hidden key is known by its key attribute too.
+    private func addKey(of node: Int, _ tree: Int, from start: Int, to places: inout RecordPlaces) {
+        let slot = plan.rows[tree].nodes[node].key
+        guard slot.kind != .absent, let key = RowKey(slot, sync.pool),
+            let keySlot = sync.model.entities[Int(sync.trees[tree].entity[node])].keySlot
+        else { return }
+        places.add(hasher.hash(key, at: self.places.key(tree, slot: keySlot)), from: start)
+    }
+
+    private func addLinks(
+        _ link: Link, _ cursor: inout (replacement: Int, assertion: Int), upTo last: UInt32, from start: Int,
+        to places: inout RecordPlaces
+    ) {
+        func add(_ end: Link.End, _ node: Int32) {
+            guard let hash = hash(Int(node), link.side(end).tree, self.places.links(link.id, end)) else { return }
+            places.add(hash, from: start)
+        }
+        let replacements = plan.links[link.id].replacements
+        while cursor.replacement < replacements.count, replacements[cursor.replacement].sequence <= last {
+            add(replacements[cursor.replacement].end, replacements[cursor.replacement].node)
+            cursor.replacement += 1
+        }
+        let assertions = plan.links[link.id].assertions
+        while cursor.assertion < assertions.count, assertions[cursor.assertion].sequence <= last {
+            let assertion = assertions[cursor.assertion]
+            if assertion.saidBy == .first || !link.first.isToMany { add(.first, assertion.first) }
+            if assertion.saidBy == .second || !link.second.isToMany { add(.second, assertion.second) }
+            cursor.assertion += 1
+        }
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import GRDB
+import SyncCore
+
+/// The fingerprints of one entity's root records, in the order their payload had them.
+final class FingerprintSet {
+    /// Records that are stored together.
+    private static let partSize = 2048
+
+    let entity: String
+    let hasher: RecordHasher
+    /// The model and the version of the mapping by which the records were read.
+    let meaning: RecordHash
+    /// The keys that nothing takes, of the records that have them.
+    private(set) var unmapped: [[SyncResult.UnmappedKey]] = [[]]
+    /// How many different rows the records give, by entity.
+    private(set) var rowCounts: [String: Int] = [:]
+    private(set) var fingerprints: [Fingerprint] = []
+    private var loadedPlaces: RecordPlaces?
+    /// Fingerprints that do not hold any more.
+    private(set) var isDropped: [Bool] = []
+    private(set) var isChanged = false
+
+    /// - Parameter replacing: Whether a stored set of the entity is of no use and must not stay.
+    init(_ entity: String, _ meaning: RecordHash, replacing: Bool) {
+        self.entity = entity
+        self.meaning = meaning
+        hasher = .random()
+        isChanged = replacing
+    }
+
+    var count: Int { fingerprints.count }
+
+    func known() -> KnownRecords {
+        let known = KnownRecords(fingerprints.map(\.hash), lengths: fingerprints.map(\.length), hasher: hasher)
+        for index in isDropped.indices where isDropped[index] { known.stage(index) }
+        return known
+    }
+
+    // MARK: Loading
+
+    /// How many bytes of JSON the records of a stored set are; 0 if there is none.
+    static func byteCount(_ entity: String, in db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT bytes FROM sync_fingerprints WHERE entity = ?", arguments: [entity]) ?? 0
+    }
+
+    /// The stored sets, those of other entities too.
+    static func all(in db: Database) throws -> [FingerprintSet] {
+        try String.fetchAll(db, sql: "SELECT entity FROM sync_fingerprints").compactMap {
+            try FingerprintSet($0, in: db)
+        }
+    }
+
+    /// The stored set of an entity; nil if there is none that can be read.
+    init?(_ entity: String, in db: Database) throws {
+        guard
+            let row = try Row.fetchOne(
+                db, sql: "SELECT meaning, seed, unmapped, rows FROM sync_fingerprints WHERE entity = ?",
+                arguments: [entity]),
+            let meaning = RecordHash(data: row[0]), let seed = RecordHash(data: row[1])
+        else { return nil }
+        self.entity = entity
+        self.meaning = meaning
+        hasher = RecordHasher(seed: seed)
+        unmapped = try JSONDecoder().decode([[SyncResult.UnmappedKey]].self, from: Data((row[2] as String).utf8))
+        rowCounts = try JSONDecoder().decode([String: Int].self, from: Data((row[3] as String).utf8))
+        let parts = try Row.fetchCursor(
+            db, sql: "SELECT records FROM sync_fingerprint WHERE entity = ? ORDER BY part", arguments: [entity])
+        while let part = try parts.next() {
+            try part.withUnsafeData(atIndex: 0) { data in read(data ?? Data()) }
+        }
+        isDropped = Array(repeating: false, count: count)
+    }
+
+    private func read(_ data: Data) {
+        data.withUnsafeBytes { raw in
+            let stride = Fingerprint.wordCount * 8
+            for start in Swift.stride(from: 0, through: raw.count - stride, by: stride) {
+                func word(_ index: Int) -> UInt64 {
+                    raw.loadUnaligned(fromByteOffset: start + 8 * index, as: UInt64.self)
+                }
+                fingerprints.append(
+                    Fingerprint(
+                        word(0), word(1), word(2), word(3), placesFrom: fingerprints.last?.places.upperBound ?? 0))
+            }
+        }
+    }
+
+    /// The places of all records; read only when something was written or left out.
+    func places(in db: Database) throws -> RecordPlaces {
+        if let loadedPlaces { return loadedPlaces }
+        let count = fingerprints.last?.places.upperBound ?? 0
+        var places = RecordPlaces()
+        places.reserve(count)
+        let parts = try Row.fetchCursor(
+            db, sql: "SELECT places, kinds FROM sync_fingerprint WHERE entity = ? ORDER BY part", arguments: [entity])
+        while let part = try parts.next() {
+            try part.withUnsafeData(atIndex: 0) { hashes in
+                try part.withUnsafeData(atIndex: 1) { kinds in
+                    places.append(hashes: Self.values(hashes), kinds: Self.values(kinds))
+                }
+            }
+        }
+        guard places.hashes.count == count, places.kinds.count == count else {
+            throw SyncError(.storeFailure, "the fingerprints of \(entity) cannot be read")
+        }
+        loadedPlaces = places
+        return places
+    }
+
+    private static func values<Value: FixedWidthInteger>(_ data: Data?) -> [Value] {
+        guard let data, !data.isEmpty else { return [] }
+        let size = MemoryLayout<Value>.size
+        return [Value](unsafeUninitializedCapacity: data.count / size) { buffer, count in
+            count = data.copyBytes(to: UnsafeMutableRawBufferPointer(buffer)) / size
+        }
+    }
+
+    // MARK: Changing
+
+    func drop(_ index: Int) {
+        guard !isDropped[index] else { return }
+        isDropped[index] = true
+        isChanged = true
+    }
+
+    /// The records that speak of what was written.
+    func concerned(by written: WrittenRows, in db: Database) throws -> [Int] {
+        if written.isEmpty || count == 0 { return [] }
+        if written.isEverything { return Array(fingerprints.indices) }
+        let table = written.hashes(hasher)
+        let hashes = try places(in: db).hashes
+        return fingerprints.indices.filter { index in
+            fingerprints[index].places.contains { table.contains(hashes[$0]) }
+        }
+    }
+
+    /// Adds new fingerprints, which take the place of those of the same row; leaves out what does not hold any more.
+    func merge(_ new: FingerprintList, in db: Database) throws {
+        guard !new.fingerprints.isEmpty else { return }
+        isChanged = true
+        let old = try places(in: db)
+        var merged: [Fingerprint] = []
+        var places = RecordPlaces()
+        merged.reserveCapacity(count + new.fingerprints.count)
+        places.reserve(old.count + new.places.count)
+        func add(_ fingerprint: Fingerprint, _ source: RecordPlaces, unmapped: Int32) {
+            guard fingerprint.fits else { return }
+            var copy = fingerprint
+            copy.unmapped = unmapped
+            copy.places = places.count..<places.count + fingerprint.places.count
+            places.append(source, fingerprint.places)
+            merged.append(copy)
+        }
+        let unmapped = new.unmapped.map { Int32(clamping: place(of: $0)) }
+        var byRoot: [UInt64: Int] = [:]
+        if count > 0 { for (index, one) in new.fingerprints.enumerated() { byRoot[one.root] = index } }
+        var isTaken = Array(repeating: false, count: new.fingerprints.count)
+        for (index, fingerprint) in fingerprints.enumerated() {
+            if let place = byRoot[fingerprint.root] {
+                if isTaken[place] { continue }
+                isTaken[place] = true
+                let one = new.fingerprints[place]
+                add(one, new.places, unmapped: unmapped[Int(one.unmapped)])
+            } else if !isDropped[index] {
+                add(fingerprint, old, unmapped: fingerprint.unmapped)
+            }
+        }
+        for (index, one) in new.fingerprints.enumerated() where !isTaken[index] {
+            add(one, new.places, unmapped: unmapped[Int(one.unmapped)])
+        }
+        fingerprints = merged
+        loadedPlaces = places
+        isDropped = Array(repeating: false, count: count)
+    }
+
+    private func place(of unmapped: [SyncResult.UnmappedKey]) -> Int {
+        if let known = self.unmapped.firstIndex(of: unmapped) { return known }
+        self.unmapped.append(unmapped)
+        return self.unmapped.count - 1
+    }
+
+    // MARK: Saving
+
+    /// Writes the set if it changed.
+    func save(in db: Database, _ model: CompiledModel) throws {
+        guard isChanged else { return }
+        let places = try places(in: db)
+        let kept = fingerprints.indices.filter { !isDropped[$0] }.map { fingerprints[$0] }
+        try db.execute(sql: "DELETE FROM sync_fingerprint WHERE entity = ?", arguments: [entity])
+        for (part, start) in stride(from: 0, to: kept.count, by: Self.partSize).enumerated() {
+            try save(part, kept[start..<min(start + Self.partSize, kept.count)], places, in: db)
+        }
+        rowCounts = [:]
+        for (entity, count) in Mentioned(kept.lazy.map(\.places), places).rowCounts {
+            rowCounts[model.entities[entity].name] = count
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        try db.execute(
+            sql: """
+                INSERT INTO sync_fingerprints (entity, meaning, seed, bytes, unmapped, rows) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET meaning = excluded.meaning, seed = excluded.seed, bytes = excluded.bytes,
+                unmapped = excluded.unmapped, rows = excluded.rows
+                """,
+            arguments: [
+                entity, meaning.data, hasher.seed.data, kept.reduce(0) { $0 + Int($1.length) },
+                String(decoding: try encoder.encode(unmapped), as: UTF8.self),
+                String(decoding: try encoder.encode(rowCounts), as: UTF8.self),
+            ])
+    }
+
+    private func save(_ part: Int, _ kept: ArraySlice<Fingerprint>, _ places: RecordPlaces, in db: Database) throws {
+        var words: [UInt64] = []
+        var own = RecordPlaces()
+        for fingerprint in kept {
+            fingerprint.append(to: &words)
+            own.append(places, fingerprint.places)
+        }
+        try db.execute(
+            sql: "INSERT INTO sync_fingerprint (entity, part, records, places, kinds) VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+                entity, part, words.withUnsafeBytes { Data($0) }, own.hashes.withUnsafeBytes { Data($0) },
+                own.kinds.withUnsafeBytes { Data($0) },
+            ])
+    }
+
+    // MARK: Counting
+
+    /// Everything that some records speak of.
+    struct Mentioned {
+        private(set) var table: HashTable
+        /// How many different rows they give, by entity.
+        private(set) var rowCounts: [Int: Int] = [:]
+
+        init(_ records: some Sequence<Range<Int>>, _ places: RecordPlaces) {
+            table = HashTable(capacity: places.count)
+            var counts: [Int] = []
+            for range in records {
+                for place in range where table.insert(places.hashes[place]) && places.kinds[place] > 0 {
+                    let entity = Int(places.kinds[place]) - 1
+                    while counts.count <= entity { counts.append(0) }
+                    counts[entity] += 1
+                }
+            }
+            for (entity, count) in counts.enumerated() where count > 0 { rowCounts[entity] = count }
+        }
+    }
+}
+
+extension RecordHash {
+    init?(data: Data) {
+        guard data.count == 16 else { return nil }
+        let words = data.withUnsafeBytes { raw in
+            (raw.loadUnaligned(as: UInt64.self), raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        self.init(low: words.0, high: words.1)
+    }
+
+    var data: Data { [low, high].withUnsafeBytes { Data($0) } }
+}

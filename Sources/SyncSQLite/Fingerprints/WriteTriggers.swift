@@ -1,0 +1,114 @@
+import SyncCore
+
+/// The triggers that record what is written to a store's tables.
+///
+/// A change of a row's key counts as one of its links too: what points to a row does so by its key, and a list that
+/// leaves a row out because its key is a local one may not once it has another.
+struct WriteTriggers {
+    let layout: StoreLayout
+    private let places: WrittenPlaces
+
+    init(_ layout: StoreLayout) {
+        self.layout = layout
+        places = WrittenPlaces(layout.model)
+    }
+
+    var statements: [String] {
+        layout.model.trees.flatMap(table) + layout.links.indices.flatMap(joinTable) + pending
+    }
+
+    // MARK: Tables
+
+    private func table(_ tree: EntityTree) -> [String] {
+        let table = layout.tables[tree.id]
+        let key = table.keyColumn
+        let row = places.row(tree.id)
+        let gone = places.gone(tree.id)
+        let keys = keySlots(tree).map { (places.key(tree.id, slot: $0), table.columns[$0]) }
+        let links = tree.foreignKeys.flatMap { foreignKey($0) }
+        let ends = links.map { ($0.place, $0.isOwn ? key : $0.column) }
+        let all = [(row, key)] + keys + ends
+        let linkColumns = Array(Set(links.map(\.column) + links.compactMap(\.order) + [key] + keys.map(\.1))).sorted()
+        var triggers = [
+            trigger(table.name, "insert", "INSERT", notes(all, "NEW")),
+            trigger(table.name, "delete", "DELETE", notes(all + [(gone, key)], "OLD")),
+            trigger(table.name, "update", "UPDATE", notes([(row, key)], "OLD")),
+            trigger(
+                table.name, "key", "UPDATE OF \(([key] + keys.map(\.1)).map(\.quoted).joined(separator: ", "))",
+                notes([(row, key), (gone, key)] + keys, "OLD") + notes([(row, key), (gone, key)] + keys, "NEW")),
+        ]
+        if !links.isEmpty {
+            triggers.append(
+                trigger(
+                    table.name, "links", "UPDATE OF \(linkColumns.map(\.quoted).joined(separator: ", "))",
+                    notes(ends, "OLD") + notes(ends, "NEW")))
+        }
+        return triggers
+    }
+
+    /// The key attributes of a table whose rows have a hidden key.
+    private func keySlots(_ tree: EntityTree) -> [Int] {
+        guard layout.tables[tree.id].hasHiddenKey else { return [] }
+        return Set(tree.entities.compactMap { layout.model.entities[$0].keySlot }).sorted()
+    }
+
+    /// Both ends of a foreign key: the row that has it, and the row it points to.
+    private func foreignKey(_ id: Int) -> [(place: Int, column: String, order: String?, isOwn: Bool)] {
+        guard case .foreignKey(_, let column, let order) = layout.links[id] else { return [] }
+        return [
+            (places.links(id, .first), column, order, true), (places.links(id, .second), column, order, false),
+        ]
+    }
+
+    private func joinTable(_ id: Int) -> [String] {
+        guard case .joinTable(let name, let first, let second, _, _) = layout.links[id] else { return [] }
+        let ends = [(places.links(id, .first), first), (places.links(id, .second), second)]
+        return [
+            trigger(name, "insert", "INSERT", notes(ends, "NEW")),
+            trigger(name, "delete", "DELETE", notes(ends, "OLD")),
+            trigger(name, "update", "UPDATE", notes(ends, "OLD") + notes(ends, "NEW")),
+        ]
+    }
+
+    /// References that wait for their rows are statements about the links of their owners.
+    private var pending: [String] {
+        [("INSERT", ["NEW"]), ("UPDATE", ["OLD", "NEW"]), ("DELETE", ["OLD"])].map { event, versions in
+            trigger("sync_pending", event.lowercased(), event, versions.map(pendingNote))
+        }
+    }
+
+    private func pendingNote(_ version: String) -> String {
+        let cases = layout.model.entities.flatMap { entity in
+            entity.relationships.map { relationship in
+                "WHEN \("\(entity.name).\(relationship.name)".literal) THEN \(places.links(relationship.link, relationship.end))"
+            }
+        }
+        guard !cases.isEmpty else { return note("\(WrittenPlaces.everything)", "0") }
+        let name = "\(version).\("owner_entity".quoted) || '.' || \(version).\("relationship".quoted)"
+        let place = "CASE \(name) \(cases.joined(separator: " ")) ELSE \(WrittenPlaces.everything) END"
+        return note(place, "\(version).\("owner_key".quoted)")
+    }
+
+    // MARK: SQL
+
+    private func trigger(_ table: String, _ name: String, _ event: String, _ notes: [String]) -> String {
+        """
+        CREATE TRIGGER \("sync_written_\(table)_\(name)".quoted) AFTER \(event) ON \(table.quoted)
+        WHEN EXISTS (SELECT 1 FROM "sync_fingerprint")
+        BEGIN
+          \(notes.joined(separator: "\n  "))
+        END
+        """
+    }
+
+    private func notes(_ columns: [(Int, String)], _ version: String) -> [String] {
+        columns.map { place, column in note("\(place)", "\(version).\(column.quoted)") }
+    }
+
+    /// An upsert's own clause holds whatever the statement that fires the trigger says of conflicts.
+    private func note(_ place: String, _ key: String) -> String {
+        """
+        INSERT INTO "sync_written" SELECT \(place), \(key) WHERE \(key) IS NOT NULL ON CONFLICT DO NOTHING;
+        """
+    }
+}

@@ -1,0 +1,29 @@
+import GRDB
+import SyncCore
+
+/// What was written since the fingerprints were made, as the triggers recorded it.
+struct WrittenRows {
+    private var rows: [(place: Int, key: RowKey)] = []
+    /// Whether nothing can be said of any record.
+    private(set) var isEverything = false
+
+    init(_ db: Database) throws {
+        let statement = try RawStatement(db, "SELECT place, key FROM sync_written")
+        while try statement.step() {
+            let place = Int(statement.integer(0))
+            if place != WrittenPlaces.everything, let key = statement.key(1) {
+                rows.append((place, key))
+            } else {
+                isEverything = true
+            }
+        }
+    }
+
+    var isEmpty: Bool { rows.isEmpty && !isEverything }
+
+    func hashes(_ hasher: RecordHasher) -> HashTable {
+        HashTable(rows.map { hasher.hash($0.key, at: $0.place) })
+    }
+
+    static func forget(in db: Database) throws { try db.execute(sql: "DELETE FROM sync_written") }
+}

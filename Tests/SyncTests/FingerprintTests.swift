@@ -1,0 +1,190 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Fingerprints")
+struct FingerprintTests {
+    private let payload = """
+        [{"id": 1, "name": "A", "company": {"id": 7, "name": "Seven"}, "notes": [{"id": 10, "text": "a"}], "extra": 1},
+         {"id": 2, "name": "B", "company": {"id": 7, "name": "Seven"}, "notes": [], "extra": 2}]
+        """
+
+    private static func model(fingerprints: Bool = true, attribute: String = "name") throws -> Model {
+        try Model(
+            schema: Data(
+                """
+                {"entities": {
+                  "User": {"fingerprints": \(fingerprints),
+                    "attributes": {"id": "integer", "\(attribute)": {"type": "string", "remoteKey": "name"}},
+                    "relationships": {"company": {"entity": "Company"},
+                      "notes": {"entity": "Note", "many": true, "inverse": "user", "deleteRule": "cascade"}}},
+                  "Company": {"attributes": {"id": "integer", "name": "string"}},
+                  "Note": {"attributes": {"id": "integer", "text": "string"},
+                    "relationships": {"user": {"entity": "User", "inverse": "notes"}}}}}
+                """.utf8))
+    }
+
+    @discardableResult
+    private func sync(_ text: String, _ stack: DataStack) async throws -> SyncResult {
+        try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack)
+    }
+
+    private func count(_ sql: String, _ stack: DataStack) throws -> Int {
+        try stack.read { try Int.fetchOne($0, sql: sql) ?? 0 }
+    }
+
+    /// Writes to a row and has the store forget that anybody did.
+    private func writeUnnoticed(_ sql: String, _ stack: DataStack) throws {
+        try stack.write { db in
+            try db.execute(sql: sql)
+            try db.execute(sql: "DELETE FROM sync_written")
+        }
+    }
+
+    @Test("Records that come again are not read, and the result is the same as if they were")
+    func known() async throws {
+        let plain = try DataStack.inMemory(Self.model(fingerprints: false))
+        let kept = try DataStack.inMemory(Self.model())
+        for _ in 1...2 { #expect(try await sync(payload, kept) == sync(payload, plain)) }
+        try writeUnnoticed("UPDATE User SET name = 'unnoticed' WHERE id = 1", kept)
+        let result = try await sync(payload, kept)
+        #expect(result.isEmpty)
+        #expect(result.root.matched == 2)
+        #expect(try count("SELECT count(*) FROM User WHERE name = 'unnoticed'", kept) == 1)
+    }
+
+    @Test("The same payload again writes nothing at all")
+    func nothingWritten() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        let before = try await stack.changesWritten()
+        try await sync(payload, stack)
+        #expect(try await stack.changesWritten() == before)
+    }
+
+    @Test(
+        "What somebody else writes is put right",
+        arguments: [
+            "UPDATE User SET name = 'X' WHERE id = 1",
+            "UPDATE Note SET text = 'X'",
+            "UPDATE Company SET name = 'X'",
+            "UPDATE Note SET userID = 2",
+            "UPDATE User SET companyID = NULL",
+            "DELETE FROM User WHERE id = 2",
+            "DELETE FROM Company",
+            "DELETE FROM Note",
+            "UPDATE Note SET id = 11",
+            "UPDATE User SET id = 3 WHERE id = 2",
+            "INSERT INTO Note (id, text, userID) VALUES (12, 'new', 2)",
+            "INSERT INTO User (id, name) VALUES (9, 'new')",
+            "INSERT OR REPLACE INTO Company (id, name) VALUES (7, 'X')",
+            "INSERT OR FAIL INTO Note (id, text, userID) VALUES (13, 'new', 1), (14, 'new', 1)",
+            "UPDATE OR ABORT Note SET text = 'X', userID = 2",
+        ])
+    func localWrites(_ sql: String) async throws {
+        let plain = try DataStack.inMemory(Self.model(fingerprints: false))
+        let kept = try DataStack.inMemory(Self.model())
+        for stack in [plain, kept] {
+            try await sync(payload, stack)
+            try await stack.write { try $0.execute(sql: sql) }
+        }
+        let (expected, found) = (try await sync(payload, plain), try await sync(payload, kept))
+        #expect(!found.isEmpty)
+        #expect(found == expected)
+        for table in ["User", "Note", "Company"] {
+            let rows = try [plain, kept].map { stack in
+                try stack.read { try Row.fetchAll($0, sql: "SELECT * FROM \(table)") }
+            }
+            #expect(rows[0] == rows[1])
+        }
+    }
+
+    @Test("A child that moves from a known record to a new one moves")
+    func movedChild() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        let moved = payload.replacing("\"notes\": []", with: "\"notes\": [{\"id\": 10, \"text\": \"a\"}]")
+        try await sync(moved, stack)
+        #expect(try count("SELECT userID FROM Note WHERE id = 10", stack) == 2)
+    }
+
+    @Test("What stands between known records is read as strictly as ever")
+    func strictness() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        for bad in [
+            payload.replacing("},\n", with: "};\n"), payload + "x", String(payload.dropLast()),
+            payload.replacing("},\n", with: "}\n"),
+        ] {
+            await #expect(throws: SyncError.self) { try await sync(bad, stack) }
+        }
+    }
+
+    @Test("A unique index that others made is reason enough to read everything")
+    func uniqueIndex() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        try await stack.write { db in
+            try db.execute(sql: "CREATE UNIQUE INDEX mine ON Company (name)")
+            try db.execute(sql: "INSERT OR REPLACE INTO Company (id, name) VALUES (8, 'Seven')")
+        }
+        try await sync(payload.replacing("Seven", with: "7"), stack)
+        #expect(try count("SELECT count(*) FROM Company WHERE id = 7", stack) == 1)
+        #expect(try count("SELECT count(*) FROM User WHERE companyID = 7", stack) == 2)
+    }
+
+    @Test("A dry run says the same and leaves the store as it was")
+    func dryRun() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        let contents = try await stack.contents()
+        let changed = payload.replacing("\"B\"", with: "\"C\"")
+        let planned = try await Sync.plan(Data(changed.utf8), inEntity: "User", stack: stack)
+        #expect(try await stack.contents() == contents)
+        #expect(try await sync(changed, stack) == planned)
+    }
+
+    @Test("Fingerprints are turned on and off by the model a store is opened with, and do not survive another model")
+    func models() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let url = folder.database
+        let triggers = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"
+        let off = try DataStack(model: Self.model(fingerprints: false), at: url)
+        try await sync(payload, off)
+        #expect(try count(triggers, off) == 0)
+        try off.close()
+        let on = try DataStack(model: Self.model(), at: url)
+        try await sync(payload, on)
+        #expect(try count("SELECT count(*) FROM sync_fingerprint", on) == 1)
+        try writeUnnoticed("UPDATE User SET name = 'unnoticed' WHERE id = 1", on)
+        try on.close()
+        let other = try DataStack(model: Self.model(attribute: "title"), at: url, migration: .allowingLoss)
+        #expect(try count(triggers, other) > 0)
+        try await sync(payload, other)
+        #expect(try count("SELECT count(*) FROM User WHERE title IN ('A', 'B')", other) == 2)
+        try other.close()
+        let again = try DataStack(
+            model: Self.model(fingerprints: false, attribute: "title"), at: url, migration: .allowingLoss)
+        #expect(try count(triggers + " OR name GLOB 'sync_fingerprint*' OR name = 'sync_written'", again) == 0)
+        try again.close()
+    }
+
+    @Test("Dropping all rows forgets the fingerprints")
+    func drop() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        try stack.drop()
+        #expect(try await sync(payload, stack)["User"].insertedCount == 2)
+    }
+
+    @Test("A record reports its problems every time")
+    func diagnostics() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        let odd = payload.replacing("\"B\"", with: "[]")
+        let first = try await sync(odd, stack)
+        #expect(first.diagnostics.count == 1)
+        #expect(try await sync(odd, stack).diagnostics == first.diagnostics)
+    }
+}
