@@ -1,4 +1,4 @@
-/// The records of an earlier payload that need not be read again, met by walking through a new one.
+/// The records of an earlier payload that need not be read again, met by walking through a new one once.
 ///
 /// They are likely to come in the order they came in: the next record is guessed to be the next known one, so that its
 /// end need not be looked for.
@@ -28,15 +28,6 @@ package final class KnownRecords {
 
     /// Has a record read from now on.
     package func stage(_ index: Int) { isStaged[index] = true }
-
-    package func stageAll() { isStaged = Array(repeating: true, count: hashes.count) }
-
-    /// Begins another walk.
-    package func restart() {
-        uses = Array(repeating: 0, count: hashes.count)
-        usedCount = 0
-        next = 0
-    }
 
     // MARK: Meeting
 

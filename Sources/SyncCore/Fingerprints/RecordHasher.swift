@@ -1,7 +1,8 @@
 /// Hashes the bytes of records and the keys of rows, differently for every seed.
 ///
 /// Two chains of 64 × 64 → 128 bit products run over the same words with secrets of their own; each folds its product to
-/// 64 bits. With a random seed nobody can prepare records that collide, and two given records do so once in about 2¹²⁸.
+/// 64 bits. Records that collide cannot be prepared by someone who does not know the seed, and two given records do so
+/// once in about 2¹²⁸.
 package struct RecordHasher: Sendable, Hashable {
     /// What a store keeps of it.
     package let seed: RecordHash

@@ -12,16 +12,23 @@ extension DataStack {
     ) async throws -> SyncResult {
         let (model, layout, arrivals) = (model, layout, arrivals)
         return try await database.writeWithoutTransaction { db in
-            var result = SyncResult(entity: "")
-            try db.inTransaction(.immediate) {
-                let sync = FingerprintedSync(
-                    data: data, staging: staging, use: use, options: options, model: model, layout: layout,
-                    arrivals: arrivals, db: db)
-                result = try sync.apply()
-                try Task.checkCancellation()
-                return isDryRun ? .rollback : .commit
+            let sync = FingerprintedSync(
+                data: data, staging: staging, use: use, options: options, model: model, layout: layout,
+                arrivals: arrivals, db: db)
+            var read = ToRead.none
+            while true {
+                do {
+                    var result = SyncResult(entity: "")
+                    try db.inTransaction(.immediate) {
+                        result = try sync.apply(reading: read)
+                        try Task.checkCancellation()
+                        return isDryRun ? .rollback : .commit
+                    }
+                    return result
+                } catch let needs as KnownPlaces.NeedsRecords {
+                    read.formUnion(needs.records)
+                }
             }
-            return result
         }
     }
 }

@@ -36,33 +36,45 @@ struct FingerprintSchema {
     ]
     private static let tableNames = ["sync_fingerprints", "sync_fingerprint", "sync_written"]
 
-    /// Makes the tables and triggers those that the model wants. Whatever was known before other ones is forgotten.
+    // MARK: Opening
+
+    /// Makes the tables for a model that wants fingerprints, or removes all there is.
     static func prepare(_ model: Model, in db: Database) throws {
-        let triggers = triggers(model, StoreLayout(model.compiled))
-        if try isPrepared(triggers, in: db) { return }
+        let isThere = try tableNames.map { try db.tableExists($0) }
+        if model.keepsFingerprints, isThere.contains(false) { try reset(db) }
+        if !model.keepsFingerprints, isThere.contains(true) { try remove(from: db) }
+    }
+
+    /// Forgets everything.
+    static func reset(_ db: Database) throws {
         try remove(from: db)
-        guard !triggers.isEmpty else { return }
-        for statement in tables + triggers { try db.execute(sql: statement) }
-    }
-
-    /// What records writes; nothing where the model wants no fingerprints.
-    static func triggers(_ model: Model, _ layout: StoreLayout) -> [String] {
-        model.keepsFingerprints ? WriteTriggers(layout).statements : []
-    }
-
-    /// Whether these are the triggers of the database, and none of them was changed.
-    static func isPrepared(_ triggers: [String], in db: Database) throws -> Bool {
-        let found = try String.fetchSet(
-            db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_written_*'")
-        guard found == Set(triggers) else { return false }
-        return try triggers.isEmpty || tableNames.allSatisfy { try db.tableExists($0) }
+        for statement in tables { try db.execute(sql: statement) }
     }
 
     static func remove(from db: Database) throws {
-        let names = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_written_*'")
-        for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
+        for name in try triggers("name", in: db) { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
         for name in tableNames { try db.execute(sql: "DROP TABLE IF EXISTS \(name.quoted)") }
+    }
+
+    // MARK: Syncing
+
+    /// Before fingerprints are used: forgets all if what records writes is not as it should be. A store that knows
+    /// nothing needs no triggers, and is faster without.
+    static func check(_ layout: StoreLayout, in db: Database) throws {
+        let isKnowing = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_fingerprint)") ?? false
+        let wanted = isKnowing ? Set(WriteTriggers(layout).statements) : []
+        if try triggers("sql", in: db) != wanted { try reset(db) }
+    }
+
+    /// After fingerprints were made: has writes recorded from now on.
+    static func watch(_ layout: StoreLayout, in db: Database) throws {
+        guard try triggers("name", in: db).isEmpty else { return }
+        for statement in WriteTriggers(layout).statements { try db.execute(sql: statement) }
+    }
+
+    private static func triggers(_ column: String, in db: Database) throws -> Set<String> {
+        try String.fetchSet(
+            db, sql: "SELECT \(column) FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_written_*'")
     }
 }
 

@@ -31,9 +31,12 @@ final class FingerprintSet {
 
     var count: Int { fingerprints.count }
 
-    func known() -> KnownRecords {
+    /// - Parameter read: Those of its records that are to be read nevertheless.
+    func known(but read: ToRead) -> KnownRecords {
         let known = KnownRecords(fingerprints.map(\.hash), lengths: fingerprints.map(\.length), hasher: hasher)
-        for index in isDropped.indices where isDropped[index] { known.stage(index) }
+        for index in fingerprints.indices where isDropped[index] || read.contains(fingerprints[index].hash) {
+            known.stage(index)
+        }
         return known
     }
 

@@ -17,55 +17,39 @@ struct FingerprintedSync {
     let arrivals: ArrivalWatch
     let db: Database
 
-    func apply() throws -> SyncResult {
+    /// - Parameter read: The records that an earlier attempt found out it needs.
+    /// - Throws: ``KnownPlaces/NeedsRecords`` if more are needed: undo what was written, and try again.
+    func apply(reading read: ToRead) throws -> SyncResult {
+        try FingerprintSchema.check(layout, in: db)
         guard try isWorthwhile() else { return try apply(staging.plan(data, options: options), knowing: nil) }
-        if try !FingerprintSchema.isPrepared(FingerprintSchema.triggers(model, layout), in: db) {
-            try FingerprintSchema.prepare(model, in: db)
-        }
         let stored = try FingerprintSet(use.entity, in: db)
         let set =
             stored.flatMap { $0.meaning == use.meaning ? $0 : nil }
             ?? FingerprintSet(use.entity, use.meaning, replacing: stored != nil)
         try forgetWritten(set)
-        let records = set.known()
-        while true {
-            do {
-                let (result, known) = try apply(set, records)
-                try save(set, known)
-                return result
-            } catch is KnownPlaces.NeedsRecords {
-                continue
-            } catch let error as SyncError where records.usedCount > 0 {
-                // It may be that the records left out would have prevented it.
-                records.stageAll()
-                _ = error
-            }
+        let records = set.known(but: read)
+        do {
+            let plan = try staging.plan(data, options: options, knowing: records)
+            let known = KnownPlaces(set, records, model.compiled, db)
+            let result = try apply(plan, knowing: known)
+            try save(set, known)
+            return result
+        } catch is SyncError where records.usedCount > 0 {
+            // It may be that the records left out would have prevented it.
+            throw KnownPlaces.NeedsRecords(records: .all)
         }
     }
 
     /// A payload much smaller than what the fingerprints are of is sooner read than they are.
     private func isWorthwhile() throws -> Bool {
-        guard try db.tableExists("sync_fingerprint") else { return true }
         if try HandMadeSchema.canHideWrites(layout, in: db) {
-            try db.execute(sql: "DELETE FROM sync_fingerprint")
+            try FingerprintSchema.reset(db)
             return false
         }
         return try data.count * 8 >= FingerprintSet.byteCount(use.entity, in: db)
     }
 
     // MARK: Applying
-
-    private func apply(_ set: FingerprintSet, _ records: KnownRecords) throws -> (SyncResult, KnownPlaces) {
-        records.restart()
-        let plan = try staging.plan(data, options: options, knowing: records)
-        let known = KnownPlaces(set, records, model.compiled, db)
-        var result = SyncResult(entity: "")
-        try db.inSavepoint {
-            result = try apply(plan, knowing: known)
-            return .commit
-        }
-        return (result, known)
-    }
 
     private func apply(_ plan: ChangePlan, knowing known: KnownPlaces?) throws -> SyncResult {
         var run: RunMemory?
@@ -100,5 +84,6 @@ struct FingerprintedSync {
         for index in 0..<set.count where known.records.isStaged[index] { set.drop(index) }
         try set.merge(known.new, in: db)
         try set.save(in: db, model.compiled)
+        if set.count > 0 { try FingerprintSchema.watch(layout, in: db) }
     }
 }

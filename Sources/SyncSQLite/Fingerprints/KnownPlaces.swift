@@ -3,8 +3,10 @@ import SyncCore
 
 /// What the records that a plan leaves out speak of, and what becomes of their fingerprints.
 final class KnownPlaces {
-    /// Thrown where leaving records out could make a difference: they are to be read too.
-    struct NeedsRecords: Error {}
+    /// Thrown where leaving records out could make a difference: these are to be read too.
+    struct NeedsRecords: Error {
+        let records: ToRead
+    }
 
     let set: FingerprintSet
     let records: KnownRecords
@@ -77,8 +79,7 @@ final class KnownPlaces {
         let concerned = try set.concerned(by: written, in: db)
         let left = concerned.filter { records.uses[$0] > 0 }
         guard left.isEmpty else {
-            for index in left { records.stage(index) }
-            throw NeedsRecords()
+            throw NeedsRecords(records: .some(Set(left.map { set.fingerprints[$0].hash })))
         }
         for index in concerned { set.drop(index) }
     }

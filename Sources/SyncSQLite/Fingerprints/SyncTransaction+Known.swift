@@ -28,8 +28,7 @@ extension SyncTransaction {
     func settleFingerprints() throws {
         guard let known, plan.log != nil else { return }
         if leavesRecordsOut, diagnosesEntities {
-            known.records.stageAll()
-            throw KnownPlaces.NeedsRecords()
+            throw KnownPlaces.NeedsRecords(records: .all)
         }
         try known.settle(WrittenRows(db))
         var maker = FingerprintMaker(self, known.set.hasher)
