@@ -25,8 +25,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
-        .target(name: "SyncCore", swiftSettings: ours),
         .systemLibrary(name: "CPrefetch"),
+        .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: ours),
         .target(
             name: "SyncSQLite",
             dependencies: [

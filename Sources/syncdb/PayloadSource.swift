@@ -113,7 +113,7 @@ enum PayloadSource {
         case .file(let path):
             try Self.check(path)
             do {
-                return try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
+                return try LargeFile.read(path)
             } catch {
                 throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: "\(error.localizedDescription)")
             }

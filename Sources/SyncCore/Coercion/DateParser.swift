@@ -7,39 +7,38 @@ package enum DateParser {
     /// that do not exist (leap seconds too), and for years outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard text.count >= 10, text[4] == 0x2D, text[7] == 0x2D else { return milliseconds(number: text) }
-        guard let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2) else {
-            return nil
-        }
-        let date = CalendarDate(year: year, month: month, day: day)
-        guard date.isValid else { return nil }
-        var milliseconds = Int64(date.daysSince1970) * 86_400_000
+        let century = pair(text, 0)
+        let date = CalendarDate(year: century &* 100 &+ pair(text, 2), month: pair(text, 5), day: pair(text, 8))
+        guard century < 100, date.isValid else { return nil }
+        var milliseconds = Int64(date.daysSince1970) &* 86_400_000
         if text.count > 10 {
             guard let time = time(text) else { return nil }
-            milliseconds += time
+            milliseconds &+= time
         }
         return DateText.range.contains(milliseconds) ? milliseconds : nil
     }
 
+    /// What is in the place of two digits that are none: too much for any part of a date.
+    private static let none = 1_000_000
+
+    /// Two digits; `none` if they are not there.
     @inline(__always)
-    private static func number(_ text: Text, _ start: Int, _ count: Int) -> Int? {
-        guard start + count <= text.count else { return nil }
-        var value = 0
-        for index in start..<start + count {
-            let digit = text[index] &- 0x30
-            if digit > 9 { return nil }
-            value = value * 10 + Int(digit)
-        }
-        return value
+    private static func pair(_ text: Text, _ start: Int) -> Int {
+        guard start &+ 2 <= text.count else { return none }
+        let tens = text[start] &- 0x30
+        let ones = text[start &+ 1] &- 0x30
+        return tens > 9 || ones > 9 ? none : Int(tens) &* 10 &+ Int(ones)
     }
 
     /// The time of day and its zone, as milliseconds to add to the day.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
-        guard text.count >= 19, text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A, text[16] == 0x3A,
-            let hour = number(text, 11, 2), let minute = number(text, 14, 2), let second = number(text, 17, 2),
-            hour < 24, minute < 60, second < 60
-        else { return nil }
-        var milliseconds = Int64(hour * 3600 + minute * 60 + second) * 1000
+        guard text.count >= 19, text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A, text[16] == 0x3A else {
+            return nil
+        }
+        let (hour, minute, second) = (pair(text, 11), pair(text, 14), pair(text, 17))
+        guard hour < 24, minute < 60, second < 60 else { return nil }
+        var milliseconds = Int64(hour &* 3600 &+ minute &* 60 &+ second) &* 1000
         var index = 19
         if index < text.count, text[index] == 0x2E {
             guard let fraction = fraction(text, &index) else { return nil }
@@ -73,21 +72,16 @@ package enum DateParser {
         let rest = text.count - start
         if rest == 0 { return 0 }
         if rest == 1 { return text[start] == 0x5A ? 0 : nil }
-        guard text[start] == 0x2B || text[start] == 0x2D, let hours = number(text, start + 1, 2), hours < 24 else {
-            return nil
-        }
-        var minutes = 0
+        guard text[start] == 0x2B || text[start] == 0x2D else { return nil }
+        let hours = pair(text, start + 1)
+        let minutes: Int
         switch rest {
-        case 3: break
-        case 5:
-            guard let value = number(text, start + 3, 2) else { return nil }
-            minutes = value
-        case 6:
-            guard text[start + 3] == 0x3A, let value = number(text, start + 4, 2) else { return nil }
-            minutes = value
+        case 3: minutes = 0
+        case 5: minutes = pair(text, start + 3)
+        case 6: minutes = text[start + 3] == 0x3A ? pair(text, start + 4) : none
         default: return nil
         }
-        guard minutes < 60 else { return nil }
+        guard hours < 24, minutes < 60 else { return nil }
         let east = Int64(hours * 60 + minutes) * 60_000
         return text[start] == 0x2D ? -east : east
     }

@@ -8,35 +8,42 @@ package enum DateText {
     @inline(__always)
     package static func write(_ milliseconds: Int64, to out: UnsafeMutablePointer<UInt8>) {
         let clamped = min(max(milliseconds, range.lowerBound), range.upperBound)
-        let day = clamped >= 0 ? clamped / 86_400_000 : (clamped - 86_399_999) / 86_400_000
-        let rest = Int(clamped - day * 86_400_000)
-        let date = CalendarDate(daysSince1970: Int(day))
-        write(date.year / 100, to: out)
-        write(date.year % 100, to: out + 2)
+        // Since year 1, so that nothing is negative.
+        let sinceStart = UInt64(bitPattern: clamped &- range.lowerBound)
+        let day = UInt32(truncatingIfNeeded: sinceStart / 86_400_000)
+        let rest = UInt32(truncatingIfNeeded: sinceStart &- UInt64(day) &* 86_400_000)
+        let date = CalendarDate(daysSinceYear1: day)
+        let year = UInt32(truncatingIfNeeded: date.year)
+        let century = year / 100
+        write(century, to: out)
+        write(year &- century &* 100, to: out + 2)
         out[4] = 0x2D
-        write(date.month, to: out + 5)
+        write(UInt32(truncatingIfNeeded: date.month), to: out + 5)
         out[7] = 0x2D
-        write(date.day, to: out + 8)
+        write(UInt32(truncatingIfNeeded: date.day), to: out + 8)
         out[10] = 0x20
         let seconds = rest / 1000
         let minutes = seconds / 60
-        write(minutes / 60, to: out + 11)
+        let hours = minutes / 60
+        write(hours, to: out + 11)
         out[13] = 0x3A
-        write(minutes % 60, to: out + 14)
+        write(minutes &- hours &* 60, to: out + 14)
         out[16] = 0x3A
-        write(seconds % 60, to: out + 17)
+        write(seconds &- minutes &* 60, to: out + 17)
         out[19] = 0x2E
-        let fraction = rest % 1000
-        out[20] = 0x30 + UInt8(truncatingIfNeeded: fraction / 100)
-        write(fraction % 100, to: out + 21)
+        let fraction = rest &- seconds &* 1000
+        let tenths = fraction / 100
+        out[20] = 0x30 &+ UInt8(truncatingIfNeeded: tenths)
+        write(fraction &- tenths &* 100, to: out + 21)
     }
 
     /// Writes two digits.
     @inline(__always)
-    private static func write(_ value: Int, to out: UnsafeMutablePointer<UInt8>) {
-        let tens = UInt8(truncatingIfNeeded: (value &* 103) >> 10)
-        out[0] = 0x30 + tens
-        out[1] = 0x30 + (UInt8(truncatingIfNeeded: value) &- tens &* 10)
+    private static func write(_ value: UInt32, to out: UnsafeMutablePointer<UInt8>) {
+        let tens = (value &* 103) >> 10
+        let digits = 0x3030 &+ (tens | (value &- tens &* 10) << 8)
+        UnsafeMutableRawPointer(out).storeBytes(
+            of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)
     }
 
     /// `2024-02-29 18:29:59.999`
@@ -71,25 +78,27 @@ struct CalendarDate {
 
     /// Counts in eras of 400 years that begin on 1 March, so that leap days come last.
     @inline(__always)
-    init(daysSince1970 days: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    init(daysSinceYear1 days: UInt32) {
+        let shifted = days &+ 306
+        let era = shifted / 146_097
+        let dayOfEra = shifted &- era &* 146_097
+        let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
+        let monthFromMarch = (5 &* dayOfYear &+ 2) / 153
+        day = Int(dayOfYear &- (153 &* monthFromMarch &+ 2) / 5 &+ 1)
+        month = Int(monthFromMarch < 10 ? monthFromMarch &+ 3 : monthFromMarch &- 9)
+        year = Int(yearOfEra &+ era &* 400) &+ (month <= 2 ? 1 : 0)
     }
 
+    /// Of a day that is valid.
     @inline(__always)
     var daysSince1970: Int {
-        let fromMarch = month <= 2 ? year - 1 : year
-        let era = (fromMarch >= 0 ? fromMarch : fromMarch - 399) / 400
-        let yearOfEra = fromMarch - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let fromMarch = UInt32(truncatingIfNeeded: month <= 2 ? year &- 1 : year)
+        let monthFromMarch = UInt32(truncatingIfNeeded: month > 2 ? month &- 3 : month &+ 9)
+        let century = fromMarch / 100
+        let dayOfYear = (153 &* monthFromMarch &+ 2) / 5 &+ UInt32(truncatingIfNeeded: day)
+        let days = fromMarch &* 365 &+ fromMarch / 4 &- century &+ century / 4 &+ dayOfYear
+        return Int(days) &- 719_469
     }
 
     var isValid: Bool { 1...9999 ~= year && 1...12 ~= month && day >= 1 && day <= daysInMonth }

@@ -44,10 +44,9 @@ struct KeyTable {
         self.slots = slots
     }
 
-    /// The entry of the key at a place of `text`, guessing that keys come in the order they came in last time; nil if the
-    /// key is new.
+    /// The entry of the key at a place of `text` if it is the one that came there last time.
     @inline(__always)
-    mutating func entry(_ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int, after previous: Int) -> Int? {
+    func follower(of previous: Int, _ text: UnsafeBufferPointer<UInt8>, at offset: Int, length: Int) -> Int? {
         let key = KeyText(text, at: offset, length: length)
         let guess = Int(previous < 0 ? first : entries[previous].follower)
         if guess >= 0, entries[guess].key == key,
@@ -55,10 +54,12 @@ struct KeyTable {
         {
             return guess
         }
-        return find(key, .init(rebasing: text[offset..<offset + length]), after: previous)
+        return nil
     }
 
-    private mutating func find(_ key: KeyText, _ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
+    /// The entry of a key; nil if it is new.
+    mutating func entry(_ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
+        let key = KeyText(name, at: 0, length: name.count)
         guard let found = byHash[key.hash]?.first(where: { isName(Int($0), name) }) else { return nil }
         learn(found, after: previous)
         return Int(found)

@@ -41,6 +41,8 @@ package struct PayloadMapper: Sendable {
     private let trees: [Int]
     private let types: [[AttributeType]]
     private let isRequired: [[Bool]]
+    /// By tree: the slot of the key that all its rows share; -1 if they do not.
+    private let keySlots: [Int]
     /// By tree and slot; empty for a tree of attributes that have none.
     private let transformers: [[AttributeTransformer?]]
     var tables: [KeyTable]
@@ -62,6 +64,7 @@ package struct PayloadMapper: Sendable {
         trees = model.entities.map(\.tree)
         types = model.trees.map { $0.attributes.map(\.type) }
         isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
+        keySlots = model.trees.map { $0.keySlot ?? -1 }
         self.transformers = model.trees.map { tree in
             let found = tree.attributes.map { $0.transformer.flatMap { transformers[$0] } }
             return found.allSatisfy { $0 == nil } ? [] : found
@@ -190,18 +193,19 @@ package struct PayloadMapper: Sendable {
     private mutating func entry(_ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: Bytes) -> Int {
         if !token.hasEscapes {
             let length = Int(token.length)
-            if let known = tables[table].entry(bytes, at: token.offset, length: length, after: previous) {
+            if let known = tables[table].follower(of: previous, bytes, at: token.offset, length: length) {
                 return known
             }
-            return newEntry(Bytes(rebasing: bytes[token.offset..<token.offset + length]), table, after: previous)
+            return otherEntry(Bytes(rebasing: bytes[token.offset..<token.offset + length]), table, after: previous)
         }
         var plain: [UInt8] = []
         JSONText.unescape(
             Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)]), into: &plain)
-        return plain.withUnsafeBufferPointer { key in
-            tables[table].entry(key, at: 0, length: key.count, after: previous)
-                ?? newEntry(key, table, after: previous)
-        }
+        return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
+    }
+
+    private mutating func otherEntry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
+        tables[table].entry(key, after: previous) ?? newEntry(key, table, after: previous)
     }
 
     private mutating func newEntry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
@@ -226,6 +230,7 @@ package struct PayloadMapper: Sendable {
         let type = types[tree][slot]
         if let value = value(tape, at: key + 1, for: slot, of: tree, as: type, bytes) {
             scratch[slot] = value.kind == .null && isRequired[tree][slot] ? .absent : value
+            if slot == keySlots[tree], value.kind == .integer { plan.rows[tree].prefetch(value) }
         } else {
             scratch[slot] = .absent
             let entity = model.entities[tables[table].entity]

@@ -1,3 +1,5 @@
+import CPrefetch
+
 /// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times.
 package struct KeyIndex: Sendable {
     /// Upper half: 32 bits of the hash, which also say where to look first; lower half: node + 1, or 0 if free.
@@ -48,10 +50,31 @@ package struct KeyIndex: Sendable {
         places[place] = entry
     }
 
-    private mutating func grow() {
+    /// Asks for the memory of a key that will be looked up soon: its place is a random one.
+    @inline(__always)
+    func prefetch(hash: UInt64) {
+        places.withUnsafeBufferPointer { places in
+            guard let base = places.baseAddress else { return }
+            sync_prefetch(base + (Int(truncatingIfNeeded: hash >> 32) & mask))
+        }
+    }
+
+    /// Makes room for `factor` times what is here.
+    mutating func reserve(_ factor: Double) {
+        let count = Int(Double(count) * factor)
+        var wanted = mask
+        while count * 4 >= wanted * 3 { wanted = wanted * 2 + 1 }
+        if wanted > mask { grow(to: wanted) }
+    }
+
+    private mutating func grow() { grow(to: mask * 2 + 1) }
+
+    private mutating func grow(to mask: Int) {
         let old = places
-        mask = mask * 2 + 1
-        places = Array(repeating: 0, count: mask + 1)
+        self.mask = mask
+        places = []
+        places.reserve(mask + 1)
+        places.append(contentsOf: repeatElement(0, count: mask + 1))
         for entry in old where entry != 0 { place(entry) }
     }
 }

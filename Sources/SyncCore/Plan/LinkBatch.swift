@@ -40,8 +40,8 @@ package struct LinkBatch: Sendable {
     package internal(set) var replacements: [Replacement] = []
     /// Makes room for `factor` times what is here.
     mutating func reserve(_ factor: Double) {
-        assertions.reserveCapacity(Int(Double(assertions.count) * factor))
-        replacements.reserveCapacity(Int(Double(replacements.count) * factor))
+        assertions.reserve(Int(Double(assertions.count) * factor))
+        replacements.reserve(Int(Double(replacements.count) * factor))
     }
 
     package var isEmpty: Bool { assertions.isEmpty && replacements.isEmpty }

@@ -75,6 +75,12 @@ package struct RowBatch: Sendable {
         return (nodes.count - 1, true)
     }
 
+    /// Asks for the place of an integer key in the index, where it will be looked up soon.
+    @inline(__always)
+    func prefetch(_ key: Slot) {
+        if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
+    }
+
     private mutating func place(of keyOwner: Int) -> Int {
         if let place = keyOwners.firstIndex(of: keyOwner) { return place }
         keyOwners.append(keyOwner)
@@ -150,9 +156,10 @@ package struct RowBatch: Sendable {
 
     /// Makes room for `factor` times what is here.
     mutating func reserve(_ factor: Double) {
-        nodes.reserveCapacity(Int(Double(nodes.count) * factor))
-        slots.reserveCapacity(Int(Double(slots.count) * factor))
-        versions.reserveCapacity(Int(Double(versions.count) * factor))
+        nodes.reserve(Int(Double(nodes.count) * factor))
+        slots.reserve(Int(Double(slots.count) * factor))
+        versions.reserve(Int(Double(versions.count) * factor))
+        for place in indexes.indices { indexes[place].reserve(factor) }
     }
 
     /// Frees what only staging needs.

@@ -1,7 +1,8 @@
 import SyncCore
 
-/// The columns of a table in the order a sync reads them: key, entity, attributes, foreign keys, orders.
-struct RowColumns {
+/// The columns of a table in the order a sync reads them: key, entity, attributes, foreign keys, orders. A class, because
+/// it is asked at every row.
+final class RowColumns: Sendable {
     let table: String
     let keyColumn: String
     let entity: Int?

@@ -123,7 +123,7 @@ extension SyncTransaction {
             while start < pairs.count {
                 var end = start + 1
                 while end < pairs.count, order.major(pairs[end]) == order.major(pairs[start]) { end += 1 }
-                if !isAscending(pairs, start, end, order) { pairs[start..<end].sort(by: order.precedes) }
+                if !isAscending(pairs, start, end, order) { sort(&pairs, start, end, order) }
                 start = end
             }
         } else {
@@ -139,6 +139,20 @@ extension SyncTransaction {
             }
         }
         pairs.removeLast(pairs.count - last - 1)
+    }
+
+    /// Sorts the pairs of one list, which are few mostly.
+    private func sort(_ pairs: inout [Said], _ start: Int, _ end: Int, _ order: PairOrder) {
+        guard end - start <= 16 else { return pairs[start..<end].sort(by: order.precedes) }
+        for index in (start + 1)..<end {
+            let pair = pairs[index]
+            var place = index
+            while place > start, order.precedes(pair, pairs[place - 1]) {
+                pairs[place] = pairs[place - 1]
+                place -= 1
+            }
+            pairs[place] = pair
+        }
     }
 
     /// Whether no pair of a range comes before, or is the same as, the one before it.
