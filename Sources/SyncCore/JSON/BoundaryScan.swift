@@ -139,7 +139,8 @@ struct BoundaryScan {
         case (.start, _): go(path.other(byte, depth: depth))
         case (.records, 0x0A) where isNDJSON: boundary = end
         case (.records, 0x2C) where !isNDJSON:
-            if hasScalar { boundary = end - 1 }
+            // With the comma, which is what is told to be wrong after an unfinished number.
+            if hasScalar { boundary = end }
             hasScalar = false
         case (_, 0x20), (_, 0x0A), (_, 0x0D), (_, 0x09): break
         default:
