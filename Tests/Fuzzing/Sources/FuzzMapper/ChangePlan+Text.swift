@@ -2,7 +2,10 @@ import SyncCore
 
 extension ChangePlan {
     /// Everything the plan says, whether its texts are in the payload or beside it.
-    var text: String {
+    ///
+    /// - Parameter withPlaces: Whether to name places and quote values. They are told as the payload spells them, so
+    ///   that they are others where a string without its escapes is mapped.
+    func text(withPlaces: Bool) -> String {
         withTexts { pool in
             var lines = ["records \(readableRootRecords) of \(rootRecords), deletes \(canDelete)"]
             for (tree, batch) in rows.enumerated() { lines += batch.lines(model.trees[tree].attributes, pool) }
@@ -13,8 +16,11 @@ extension ChangePlan {
                 lines += batch.replacements.map { "list \(link): \($0.node) \($0.end) \($0.kind) #\($0.sequence)" }
             }
             lines += ownedRows.map { "owned \($0.tree) \($0.node)" }
-            lines += mentions.indices.map { "mention \(mentions[$0].tree) \(mentions[$0].node) \(path(of: $0, pool))" }
-            lines += diagnostics.map { "\($0)" } + unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
+            lines += mentions.indices.map {
+                "mention \(mentions[$0].tree) \(mentions[$0].node) \(withPlaces ? path(of: $0, pool) : "")"
+            }
+            lines += diagnostics.map { withPlaces ? "\($0)" : "\($0.kind) of \($0.entity) \($0.key ?? "")" }
+            lines += unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
             return lines.joined(separator: "\n")
         }
     }

@@ -1,7 +1,8 @@
 import FuzzSupport
 import SyncCore
 
-/// Payloads to plans: a plan made of bytes says the same as one made of the values that the bytes are.
+/// Payloads to plans: a plan made of bytes says the same as one made of the values that the bytes are, and the plans of
+/// its pieces report the same.
 @main
 enum FuzzMapper {
     static func main() {
@@ -12,62 +13,64 @@ enum FuzzMapper {
     }
 
     static func check(_ call: FuzzCall) {
-        let ofBytes = plan(call) { try $0.plan(call.data, options: call.options) }
-        if case .refused(let error) = ofBytes { error.requirePlace(in: call.payload) }
+        let withPlaces = !call.payload.contains(UInt8(ascii: "\\"))
+        let ofBytes = MappingOutcome(call, withPlaces: withPlaces) { try $0.plan(call.data, options: call.options) }
+        ofBytes.error?.requirePlace(in: call.payload)
+        requireSameInPieces(ofBytes, call)
         guard let value = call.value else {
-            if case .text = ofBytes { fail("a plan was made of what is no JSON") }
+            require(ofBytes.error != nil, "a plan was made of what is no JSON")
             return
         }
-        requireSame(ofBytes, plan(call) { try $0.plan(value) }, "as values")
+        requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.plan(value) }, "as values")
+        guard case .array(let records) = value else { return }
+        if call.options.form == .json, call.options.keyPath.isEmpty {
+            requireSame(ofBytes, ofLines(records, call, withPlaces), "one record a line")
+        }
+        requireNativeIsSame(records, call)
+    }
 
-        if call.options.form == .json, call.options.keyPath.isEmpty, case .array(let records) = value {
-            var lines: [UInt8] = []
-            for record in records {
-                JSONText.append(record, to: &lines)
-                lines.append(0x0A)
-            }
+    // MARK: What must hold
+
+    static func requireSameInPieces(_ whole: MappingOutcome, _ call: FuzzCall) {
+        let pieces = MappingOutcome(piecesOf: call)
+        require(whole.error == pieces.error, "whole: \(whole.error as Any), in pieces: \(pieces.error as Any)")
+        guard whole.error == nil else { return }
+        require(whole.reports == pieces.reports, "whole: \(whole.reports), in pieces: \(pieces.reports)")
+    }
+
+    /// Dictionaries say the same as objects with the same members in the order of their keys.
+    static func requireNativeIsSame(_ records: [JSONValue], _ call: FuzzCall) {
+        for isBoxed in [false, true] {
+            let native = records.map { NativeValue($0, isBoxed: isBoxed) }
+            let dictionaries = native.compactMap { $0.any as? [String: Any] }
+            guard dictionaries.count == records.count else { return }
+            let ofValues = MappingOutcome(call, withPlaces: true) { try $0.plan(.array(native.map(\.json))) }
+            let ofDictionaries = MappingOutcome(call, withPlaces: true) { try $0.plan(dictionaries) }
+            requireSame(ofValues, ofDictionaries, "as dictionaries")
+        }
+    }
+
+    static func ofLines(_ records: [JSONValue], _ call: FuzzCall, _ withPlaces: Bool) -> MappingOutcome {
+        var lines: [UInt8] = []
+        for record in records {
+            JSONText.append(record, to: &lines)
+            lines.append(0x0A)
+        }
+        return lines.withUnsafeBufferPointer { buffer in
             var other = call
             other.options.form = .ndjson
-            let ofLines = lines.withUnsafeBufferPointer { buffer in
-                other.payload = buffer
-                return plan(other) { try $0.plan(other.data, options: other.options) }
-            }
-            requireSame(ofBytes, ofLines, "one record a line")
+            other.payload = buffer
+            return MappingOutcome(other, withPlaces: withPlaces) { try $0.plan(other.data, options: other.options) }
         }
     }
 
-    // MARK: Plans
-
-    enum Outcome {
-        case text(String)
-        case refused(SyncError)
-    }
-
-    static func plan(_ call: FuzzCall, _ body: (PayloadStaging) throws -> ChangePlan) -> Outcome {
-        do {
-            let staging = try PayloadStaging(
-                inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil,
-                operations: call.operations, options: call.options)
-            return .text(try body(staging).text)
-        } catch let error as SyncError {
-            return .refused(error)
-        } catch {
-            fail("not a SyncError: \(error)")
-        }
-    }
-
-    static func requireSame(_ first: Outcome, _ second: Outcome, _ name: String) {
-        switch (first, second) {
-        case (.text(let first), .text(let second)):
-            guard first != second else { return }
-            let (left, right) = (first.split(separator: "\n"), second.split(separator: "\n"))
-            let line = zip(left, right).enumerated().first { $1.0 != $1.1 }?.offset ?? min(left.count, right.count)
-            fail("\(name): \(left.dropFirst(line).first ?? "") <> \(right.dropFirst(line).first ?? "")")
-        case (.refused(let first), .refused(let second)):
-            // Records one by one: what is wrong first is told, but not with the same words for its place.
-            require(first.code == second.code, "\(name): \(first) <> \(second)")
-        case (.refused(let error), .text): fail("only \(name) is it a payload: \(error)")
-        case (.text, .refused(let error)): fail("\(name): \(error)")
-        }
+    /// What is wrong first is told, but not with the same words for its place.
+    static func requireSame(_ first: MappingOutcome, _ second: MappingOutcome, _ name: String) {
+        require(
+            first.error?.code == second.error?.code, "\(name): \(first.error as Any) <> \(second.error as Any)")
+        guard first.error == nil, first.text != second.text else { return }
+        let (left, right) = (first.text.split(separator: "\n"), second.text.split(separator: "\n"))
+        let line = zip(left, right).enumerated().first { $1.0 != $1.1 }?.offset ?? min(left.count, right.count)
+        fail("\(name): \(left.dropFirst(line).first ?? "") <> \(right.dropFirst(line).first ?? "")")
     }
 }

@@ -1,7 +1,8 @@
 import FuzzSupport
 import SyncCore
 
-/// Bytes to values: what is read is read whole, and read again from its own text; what is not is refused at a place.
+/// Bytes to values: what is read is read whole, read again from its own text, and read the same in pieces; what is not
+/// is refused at a place, in pieces too.
 @main
 enum FuzzReader {
     static func main() {
@@ -12,43 +13,27 @@ enum FuzzReader {
     }
 
     static func check(_ input: UnsafeBufferPointer<UInt8>) {
-        let reading = read(input) { try JSONValue(parsing: Array(input)) }
+        let reading = value(of: input)
         requireAgreementOfFoundation(on: input, with: reading)
-        let records = try? read(input) { try self.records(in: input) }.get()
-        if let value = try? reading.get() {
-            requireStableText(value)
-            requireRecords(records, of: value)
-        } else if let records {
-            fail("records were read from what is no JSON: \(records)")
-        }
-        if let records { requireLines(records) }
-        _ = read(input) { try self.records(in: input, form: .ndjson) }
+        if case .success(let value) = reading { requireStableText(value) }
+
+        let cuts = PayloadCuts(input)
+        let records = requireSameInPieces(input, cuts)
+        requireRecords(records, of: reading)
+        if records.error == nil { requireLines(records.records) }
+        _ = requireSameInPieces(input, form: .ndjson, cuts)
+        for keyPath in [["a"], ["a", "b"]] { _ = requireSameInPieces(input, keyPath: keyPath, cuts) }
     }
 
-    /// What is read, or why it is refused, which has a place in the input.
-    static func read<Value>(
-        _ input: UnsafeBufferPointer<UInt8>, _ body: () throws -> Value
-    ) -> Result<Value, SyncError> {
+    static func value(of input: UnsafeBufferPointer<UInt8>) -> Result<JSONValue, SyncError> {
         do {
-            return .success(try body())
+            return .success(try JSONValue(parsing: Array(input)))
         } catch let error as SyncError {
             error.requirePlace(in: input)
             return .failure(error)
         } catch {
             fail("not a SyncError: \(error)")
         }
-    }
-
-    /// Reads from the input itself: the address sanitizer sees a byte read beyond its end.
-    static func records(
-        in input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, keyPath: [String] = []
-    ) throws -> [JSONValue] {
-        var reader = JSONReader(input, form: form, keyPath: keyPath)
-        var tape = JSONTape()
-        var records: [JSONValue] = []
-        while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: input)) }
-        require(try !reader.next(into: &tape), "a record after the last one")
-        return records
     }
 
     // MARK: What must hold
@@ -64,14 +49,27 @@ enum FuzzReader {
         require(CanonicalJSON.bytes(plain) == canonical, "its canonical text is not canonical")
     }
 
+    /// A document that is cut gives the same records, and the same error at the same place.
+    static func requireSameInPieces(
+        _ input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, keyPath: [String] = [], _ cuts: PayloadCuts
+    ) -> RecordReading {
+        let whole = RecordReading(of: input, form: form, keyPath: keyPath)
+        let pieces = RecordReading(of: input, form: form, keyPath: keyPath, cuts: cuts)
+        require(whole == pieces, "\(form) at \(keyPath): \(whole), in pieces of \(cuts.pieceSize): \(pieces)")
+        return whole
+    }
+
     /// The reader of records gives the elements of an array, an object as the only one, and refuses all else.
-    static func requireRecords(_ records: [JSONValue]?, of value: JSONValue) {
+    static func requireRecords(_ reading: RecordReading, of value: Result<JSONValue, SyncError>) {
+        let records = reading.error == nil ? reading.records : nil
         switch value {
-        case .object: require(records == [value], "an object is not its own only record")
-        case .array(let elements):
+        case .failure: require(records == nil, "records were read from what is no JSON: \(reading)")
+        case .success(.object(let members)):
+            require(records == [.object(members)], "an object is not its own only record")
+        case .success(.array(let elements)):
             let areObjects = elements.allSatisfy { if case .object = $0 { true } else { false } }
             require(records == (areObjects ? elements : nil), "the records are not the elements")
-        default: require(records == nil, "records were read from a scalar")
+        case .success: require(records == nil, "records were read from a scalar")
         }
     }
 
@@ -82,8 +80,8 @@ enum FuzzReader {
             JSONText.append(record, to: &lines)
             lines.append(0x0A)
         }
-        let fromLines = try? lines.withUnsafeBufferPointer { try self.records(in: $0, form: .ndjson) }
-        require(fromLines == records, "one a line, the records are others")
+        let ofLines = lines.withUnsafeBufferPointer { RecordReading(of: $0, form: .ndjson) }
+        require(ofLines.error == nil && ofLines.records == records, "one a line, the records are others")
 
         let wrapped = JSONValue.object([
             .init("count", [1, ["data": []]]), .init("data", ["rows": .array(records), "next": nil]),
@@ -91,13 +89,9 @@ enum FuzzReader {
         ])
         var text: [UInt8] = []
         JSONText.append(wrapped, to: &text)
-        do {
-            let below = try text.withUnsafeBufferPointer { try self.records(in: $0, keyPath: ["data", "rows"]) }
-            require(below == records, "below a key path, the records are others")
-        } catch let error as SyncError where error.code == .nestingTooDeep {
-            // Two levels more than the input had.
-        } catch {
-            fail("below a key path, the records are refused: \(error)")
-        }
+        let below = text.withUnsafeBufferPointer { RecordReading(of: $0, keyPath: ["data", "rows"]) }
+        // Two levels more than the input had.
+        guard below.error?.code != .nestingTooDeep else { return }
+        require(below.error == nil && below.records == records, "below a key path, the records are others: \(below)")
     }
 }

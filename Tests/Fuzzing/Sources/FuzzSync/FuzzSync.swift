@@ -1,10 +1,8 @@
-import Dispatch
-import Foundation
 import FuzzSupport
 import Sync
 
-/// Whole syncs into a store in memory: bytes and values lead to the same rows, a dry run tells what will happen, and
-/// a second sync finds nothing to do.
+/// Whole syncs into a store in memory: bytes, values and pieces lead to the same rows, a dry run tells what will
+/// happen, and a second sync finds nothing to do.
 @main
 enum FuzzSync {
     static func main() {
@@ -15,107 +13,60 @@ enum FuzzSync {
     }
 
     static func check(_ call: FuzzCall) {
-        let stack = store(for: call)
-        let before = contents(of: stack)
-        let (entity, operations, options) = (call.entity, call.operations, call.options)
-        let data = Data(call.payload)
-
-        let planned = outcome {
-            try await Sync.plan(data, inEntity: entity, stack: stack, operations: operations, options: options)
-        }
-        require(contents(of: stack) == before, "the dry run wrote something")
-        let done = outcome {
-            try await Sync.changes(data, inEntity: entity, stack: stack, operations: operations, options: options)
-        }
+        let store = FuzzStore(for: call)
+        let before = store.contents
+        let planned = store.plan()
+        require(store.contents == before, "the dry run wrote something")
+        let done = store.sync()
         require(planned == done, "planned \(planned), done \(done)")
-        let after = contents(of: stack)
+        let after = store.contents
         if case .failure(let error) = done {
             require(after == before, "a refused payload changed something: \(error)")
-            if !isOfStore(error) { error.requirePlace(in: call.payload) }
+            // Refusals for what the rows are, rather than for what a place of the payload is.
+            if error.code != .deletionDenied { error.requirePlace(in: call.payload) }
         }
-        require(wait { try await stack.damage() } == [], "the store is damaged")
+        require(store.damage == [], "the store is damaged: \(store.damage)")
 
-        if let value = call.value {
-            let other = store(for: call)
-            let same = outcome {
-                try await Sync.changes(value, inEntity: entity, stack: other, operations: operations, options: options)
-            }
-            requireSame(done, same)
-            require(contents(of: other) == after, "as values: \(contents(of: other).differences(from: after))")
+        let ofValues = FuzzStore(for: call)
+        if let same = ofValues.syncValue() {
+            requireSame(done, same, "as values")
+            requireSame(ofValues.contents, after, "as values")
         }
-        guard case .success = done else { return }
-        let again = outcome {
-            try await Sync.changes(data, inEntity: entity, stack: stack, operations: operations, options: options)
-        }
+        requireSameInPieces(done, after, call)
+        if case .success = done { requireNothingLeft(in: store, call) }
+    }
+
+    // MARK: What must hold
+
+    static func requireSameInPieces(_ done: FuzzStore.Outcome, _ after: StoreContents, _ call: FuzzCall) {
+        let store = FuzzStore(for: call)
+        requireSame(done, store.syncPieces(), "in pieces", alsoResults: false)
+        requireSame(store.contents, after, "in pieces")
+        require(store.damage == [], "in pieces: \(store.damage)")
+    }
+
+    static func requireNothingLeft(in store: FuzzStore, _ call: FuzzCall) {
+        let (after, changes) = (store.contents, store.changes)
+        let again = store.sync()
         guard case .success(let second) = again else { fail("the second time: \(again)") }
         require(second.isEmpty, "a second sync of the same payload: \(second)")
-        require(contents(of: stack) == after, "a second sync: \(contents(of: stack).differences(from: after))")
+        requireSame(store.contents, after, "a second sync")
+        require(store.changes == changes, "a second sync wrote \(store.changes - changes) rows")
     }
 
-    // MARK: Stores
+    static func requireSame(_ found: StoreContents, _ expected: StoreContents, _ name: String) {
+        require(found == expected, "\(name): \(found.differences(from: expected))")
+    }
 
-    private static let rows = """
-        [{"id":1,"name":"a","group":{"title":"g","size":1},"children":[{"id":2,"parts":[{"label":"p"},{}]},{"id":4}],
-          "meta":{"labels":[{"uid":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}]},"friends":[{"id":2}],
-          "badge":{"number":1.1},"box":{"sealed_at":"2024-01-01"}},{"id":3,"count":3}]
-        """
-
-    private static func store(for call: FuzzCall) -> DataStack {
-        wait {
-            let stack = try DataStack.inMemory(FuzzModel.model)
-            guard call.isIntoRows else { return stack }
-            try await Sync.changes(Data(rows.utf8), inEntity: "Item", stack: stack)
-            return stack
+    static func requireSame(
+        _ expected: FuzzStore.Outcome, _ found: FuzzStore.Outcome, _ name: String, alsoResults: Bool = true
+    ) {
+        switch (expected, found) {
+        case (.success(let expected), .success(let found)):
+            require(!alsoResults || found == expected, "\(name): \(found), not \(expected)")
+        case (.failure(let expected), .failure(let found)):
+            require(expected.code == found.code, "\(name): \(found), not \(expected)")
+        default: fail("\(name): \(found), not \(expected)")
         }
-    }
-
-    private static func contents(of stack: DataStack) -> StoreContents { wait { try await stack.contents() } }
-
-    /// Refusals for what the rows are, rather than for what a place of the payload is.
-    private static func isOfStore(_ error: SyncError) -> Bool { error.code == .deletionDenied }
-
-    private static func requireSame(_ ofBytes: Result<SyncResult, SyncError>, _ ofValues: Result<SyncResult, SyncError>)
-    {
-        switch (ofBytes, ofValues) {
-        case (.success, .success): require(ofBytes == ofValues, "as values: \(ofValues), not \(ofBytes)")
-        case (.failure(let left), .failure(let right)): require(left.code == right.code, "\(left) <> \(right)")
-        default: fail("as values: \(ofValues), not \(ofBytes)")
-        }
-    }
-
-    // MARK: Waiting
-
-    private static func outcome(
-        _ body: @escaping @Sendable () async throws -> SyncResult
-    ) -> Result<SyncResult, SyncError> {
-        wait {
-            do {
-                return .success(try await body())
-            } catch let error as SyncError {
-                return .failure(error)
-            }
-        }
-    }
-
-    /// libFuzzer's targets are not async.
-    private static func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Value {
-        let answer = Answer<Value>()
-        Task {
-            do {
-                answer.value = try await body()
-            } catch {
-                fail("\(error)")
-            }
-            answer.isThere.signal()
-        }
-        answer.isThere.wait()
-        guard let value = answer.value else { fail("no answer") }
-        return value
-    }
-
-    /// Unchecked: it is read after the one that writes it has signalled.
-    private final class Answer<Value: Sendable>: @unchecked Sendable {
-        let isThere = DispatchSemaphore(value: 0)
-        var value: Value?
     }
 }

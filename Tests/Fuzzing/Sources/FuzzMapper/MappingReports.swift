@@ -1,0 +1,16 @@
+import SyncCore
+
+/// What plans report beside what they change.
+struct MappingReports: Equatable {
+    var records = 0
+    var readableRecords = 0
+    var diagnostics: [Diagnostic] = []
+    var unmappedKeys: [String: Int] = [:]
+
+    mutating func add(_ plan: ChangePlan) {
+        records += plan.rootRecords
+        readableRecords += plan.readableRootRecords
+        diagnostics += plan.diagnostics
+        for key in plan.unmappedKeys { unmappedKeys["\(key.entity) \(key.key)", default: 0] += key.count }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import FuzzSupport
+import SyncCore
+
+/// What reading records came to: those that were read, and why no more were.
+struct RecordReading: Equatable {
+    var records: [JSONValue] = []
+    var error: SyncError?
+
+    /// Reads from the input itself: the address sanitizer sees a byte read beyond its end.
+    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form = .json, keyPath: [String] = []) {
+        var reader = JSONReader(input, form: form, keyPath: keyPath)
+        attempt {
+            try $0.read(&reader, input)
+            var tape = JSONTape()
+            require(try !reader.next(into: &tape), "a record after the last one")
+        }
+        error?.requirePlace(in: input)
+    }
+
+    /// Reads in pieces.
+    init(of input: UnsafeBufferPointer<UInt8>, form: JSONReader.Form, keyPath: [String], cuts: PayloadCuts) {
+        var splitter = RecordSplitter(form: form, keyPath: keyPath, pieceSize: cuts.pieceSize)
+        var reader = JSONReader(form: form, keyPath: keyPath)
+        attempt { reading in
+            for chunk in cuts.chunks {
+                var rest = chunk[...]
+                while let piece = try splitter.next(from: &rest) { try reading.read(piece, &reader) }
+                require(rest.isEmpty, "the splitter left bytes of a chunk")
+            }
+            try reading.read(splitter.last(), &reader)
+        }
+    }
+
+    private mutating func read(_ piece: JSONPiece, _ reader: inout JSONReader) throws {
+        try piece.bytes.withUnsafeBytes { raw in
+            let bytes = raw.bindMemory(to: UInt8.self)
+            reader.read(bytes, at: piece.place, isLast: piece.isLast)
+            try read(&reader, bytes)
+        }
+    }
+
+    private mutating func read(_ reader: inout JSONReader, _ bytes: UnsafeBufferPointer<UInt8>) throws {
+        var tape = JSONTape()
+        while try reader.next(into: &tape) { records.append(tape.value(at: 0, in: bytes)) }
+    }
+
+    private mutating func attempt(_ body: (inout RecordReading) throws -> Void) {
+        do {
+            try body(&self)
+        } catch let error as SyncError {
+            self.error = error
+        } catch {
+            fail("not a SyncError: \(error)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import FuzzSupport
+import Sync
+
+/// A store in memory, and one sync into it.
+struct FuzzStore {
+    typealias Outcome = Result<SyncResult, SyncError>
+
+    private static let rows = """
+        [{"id":1,"name":"a","group":{"title":"g","size":1},"children":[{"id":2,"parts":[{"label":"p"},{}]},{"id":4}],
+          "meta":{"labels":[{"uid":"6f9619ff-8b86-d011-b42d-00c04fc964ff"}]},"friends":[{"id":2}],
+          "badge":{"number":1.1},"box":{"sealed_at":"2024-01-01"}},{"id":3,"count":3}]
+        """
+
+    private let stack: DataStack
+    private let entity: String
+    private let operations: SyncOperations
+    private var options: SyncOptions
+    private let data: Data
+    private let chunks: [[UInt8]]
+    private let value: JSONValue?
+
+    init(for call: FuzzCall) {
+        let isIntoRows = call.isIntoRows
+        stack = wait {
+            let stack = try DataStack.inMemory(FuzzModel.model)
+            if isIntoRows { try await Sync.changes(Data(Self.rows.utf8), inEntity: "Item", stack: stack) }
+            return stack
+        }
+        (entity, operations, options) = (call.entity, call.operations, call.options)
+        data = Data(call.payload)
+        value = call.value
+        let cuts = PayloadCuts(call.payload)
+        options.pieces.size = cuts.pieceSize
+        chunks = cuts.chunks.map { Array($0) }
+    }
+
+    // MARK: Syncs
+
+    func sync() -> Outcome {
+        outcome {
+            try await Sync.changes(data, inEntity: entity, stack: stack, operations: operations, options: options)
+        }
+    }
+
+    func plan() -> Outcome {
+        outcome { try await Sync.plan(data, inEntity: entity, stack: stack, operations: operations, options: options) }
+    }
+
+    func syncPieces() -> Outcome {
+        let stream = AsyncStream { stream in
+            for chunk in chunks { stream.yield(chunk) }
+            stream.finish()
+        }
+        return outcome {
+            try await Sync.changes(stream, inEntity: entity, stack: stack, operations: operations, options: options)
+        }
+    }
+
+    /// Nil if the payload is no JSON.
+    func syncValue() -> Outcome? {
+        value.map { value in
+            outcome {
+                try await Sync.changes(value, inEntity: entity, stack: stack, operations: operations, options: options)
+            }
+        }
+    }
+
+    private func outcome(_ body: @escaping @Sendable () async throws -> SyncResult) -> Outcome {
+        wait {
+            do {
+                return .success(try await body())
+            } catch let error as SyncError {
+                return .failure(error)
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    var contents: StoreContents { wait { try await stack.contents() } }
+    /// How many rows were written since it was opened.
+    var changes: Int { wait { try await stack.totalChanges() } }
+    var damage: [String] { wait { try await stack.damage() } }
+}

@@ -1,0 +1,24 @@
+import Dispatch
+import FuzzSupport
+
+/// Waits for what is async: libFuzzer's targets are not.
+func wait<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) -> Value {
+    let answer = Answer<Value>()
+    Task {
+        do {
+            answer.value = try await body()
+        } catch {
+            fail("\(error)")
+        }
+        answer.isThere.signal()
+    }
+    answer.isThere.wait()
+    guard let value = answer.value else { fail("no answer") }
+    return value
+}
+
+/// Unchecked: it is read after the one that writes it has signalled.
+private final class Answer<Value: Sendable>: @unchecked Sendable {
+    let isThere = DispatchSemaphore(value: 0)
+    var value: Value?
+}
