@@ -40,7 +40,7 @@ let package = Package(
             swiftSettings: instrumented),
         .target(name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], swiftSettings: instrumented),
         .target(name: "CLibFuzzer"),
-        .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: language),
+        .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: instrumented),
         fuzzer("FuzzReader", ["SyncCore"]),
         fuzzer("FuzzMapper", ["SyncCore"]),
         fuzzer("FuzzSync", ["SyncCore", "SyncSQLite", "Sync"]),

@@ -7,7 +7,7 @@ import SyncCore
 enum FuzzMapper {
     static func main() {
         fuzz { start, count in
-            FuzzMapper.check(FuzzCall(UnsafeBufferPointer(start: start, count: count)))
+            FuzzCall.read(UnsafeBufferPointer(start: start, count: count), FuzzMapper.check)
             return 0
         }
     }

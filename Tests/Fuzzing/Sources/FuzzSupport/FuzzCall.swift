@@ -4,7 +4,8 @@ public import SyncCore
 /// What one input asks for: a payload, and how to sync it.
 ///
 /// An input is a payload. One that starts with `!` and two bytes says also which operations are allowed (the low bits
-/// of the first byte), whether the store has rows already (its highest bit), and which options are on (the second).
+/// of the first byte), whether the store has rows already (its highest bit), and which options are on (the second). One
+/// that starts with `~` and two such bytes has a payload of the records that the other bytes choose.
 public struct FuzzCall {
     /// What the root records are.
     public var entity = "Item"
@@ -17,10 +18,24 @@ public struct FuzzCall {
     /// The payload where the fuzzer has it, so that the address sanitizer sees a byte read beyond its end.
     public var payload: UnsafeBufferPointer<UInt8>
 
-    /// Reads an input.
-    public init(_ input: UnsafeBufferPointer<UInt8>) {
+    /// Calls `body` with what an input asks for.
+    public static func read(_ input: UnsafeBufferPointer<UInt8>, _ body: (FuzzCall) -> Void) {
+        var call = FuzzCall(input)
+        guard input.first == UInt8(ascii: "~"), input.count >= 3 else { return body(call) }
+        call.options.keyPath = []
+        let made = PayloadWriter.payload(
+            UnsafeBufferPointer(rebasing: input[3...]), of: call.entity, asLines: call.options.form == .ndjson)
+        payloadBeingChecked = made
+        defer { payloadBeingChecked = nil }
+        made.withUnsafeBufferPointer { payload in
+            call.payload = payload
+            body(call)
+        }
+    }
+
+    private init(_ input: UnsafeBufferPointer<UInt8>) {
         payload = input
-        guard input.count >= 3, input[0] == UInt8(ascii: "!") else { return }
+        guard input.count >= 3, input[0] == UInt8(ascii: "!") || input[0] == UInt8(ascii: "~") else { return }
         payload = UnsafeBufferPointer(rebasing: input[3...])
         operations = SyncOperations(rawValue: Int(input[1] & 63))
         isIntoRows = input[1] & 128 != 0

@@ -8,9 +8,13 @@ public func fuzz(_ target: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt) 
     exit(LLVMFuzzerRunDriver(&count, &arguments, target))
 }
 
+/// What a failure is about, where that is not what the fuzzer made. Unsafe: only the thread that fuzzes touches it.
+nonisolated(unsafe) var payloadBeingChecked: [UInt8]?
+
 /// Says what is wrong and ends the process, by which libFuzzer knows that the input is to be kept.
 public func fail(_ message: String) -> Never {
-    FileHandle.standardError.write(Data("\nNot as it should be: \(message)\n".utf8))
+    let payload = payloadBeingChecked.map { "\nThe payload: " + String(decoding: $0, as: UTF8.self) } ?? ""
+    FileHandle.standardError.write(Data("\nNot as it should be: \(message)\(payload)\n".utf8))
     abort()
 }
 

@@ -2,7 +2,8 @@ import Foundation
 import FuzzSupport
 import Sync
 
-/// A store in memory, and one sync into it.
+/// A store in memory, and one sync into it. There is only one at a time, because they are one database that is emptied:
+/// most of the work would be to make its tables.
 struct FuzzStore {
     typealias Outcome = Result<SyncResult, SyncError>
 
@@ -12,7 +13,9 @@ struct FuzzStore {
           "badge":{"number":1.1},"box":{"sealed_at":"2024-01-01"}},{"id":3,"count":3}]
         """
 
-    private let stack: DataStack
+    private static let stack = wait { try DataStack.inMemory(FuzzModel.model) }
+
+    private let stack = Self.stack
     private let entity: String
     private let operations: SyncOperations
     private var options: SyncOptions
@@ -22,10 +25,9 @@ struct FuzzStore {
 
     init(for call: FuzzCall) {
         let isIntoRows = call.isIntoRows
-        stack = wait {
-            let stack = try DataStack.inMemory(FuzzModel.model)
-            if isIntoRows { try await Sync.changes(Data(Self.rows.utf8), inEntity: "Item", stack: stack) }
-            return stack
+        wait {
+            try Self.stack.drop()
+            if isIntoRows { try await Sync.changes(Data(Self.rows.utf8), inEntity: "Item", stack: Self.stack) }
         }
         (entity, operations, options) = (call.entity, call.operations, call.options)
         data = Data(call.payload)

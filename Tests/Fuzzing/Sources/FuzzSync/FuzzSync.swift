@@ -7,7 +7,7 @@ import Sync
 enum FuzzSync {
     static func main() {
         fuzz { start, count in
-            FuzzSync.check(FuzzCall(UnsafeBufferPointer(start: start, count: count)))
+            FuzzCall.read(UnsafeBufferPointer(start: start, count: count), FuzzSync.check)
             return 0
         }
     }
@@ -26,14 +26,14 @@ enum FuzzSync {
             if error.code != .deletionDenied { error.requirePlace(in: call.payload) }
         }
         require(store.damage == [], "the store is damaged: \(store.damage)")
+        if case .success = done, !call.mayChangeAgain { requireNothingLeft(in: store, after, call) }
 
         let ofValues = FuzzStore(for: call)
         if let same = ofValues.syncValue() {
             requireSame(done, same, "as values")
             requireSame(ofValues.contents, after, "as values")
         }
-        requireSameInPieces(done, after, call)
-        if case .success = done { requireNothingLeft(in: store, call) }
+        if call.isSameInPieces { requireSameInPieces(done, after, call) }
     }
 
     // MARK: What must hold
@@ -45,8 +45,8 @@ enum FuzzSync {
         require(store.damage == [], "in pieces: \(store.damage)")
     }
 
-    static func requireNothingLeft(in store: FuzzStore, _ call: FuzzCall) {
-        let (after, changes) = (store.contents, store.changes)
+    static func requireNothingLeft(in store: FuzzStore, _ after: StoreContents, _ call: FuzzCall) {
+        let changes = store.changes
         let again = store.sync()
         guard case .success(let second) = again else { fail("the second time: \(again)") }
         require(second.isEmpty, "a second sync of the same payload: \(second)")
