@@ -85,6 +85,32 @@ struct PageTests {
         #expect(owners == ["1:1", "2:none"])
     }
 
+    @Test("order rows that stay by a later page's word after those that are listed")
+    func orderOfRowsThatStay() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Item", attributes: [Attribute("id", .integer)],
+                relationships: [
+                    Relationship("parent", to: "Item", inverse: "children"),
+                    Relationship("children", to: "Item", many: true, ordered: true, inverse: "parent"),
+                ])
+        ])
+        let pages: [JSONValue] = [[["id": 1, "children": [["id": 3]]]], [["id": 2, "parent_id": 1]]]
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 1, "children": [["id": 2], ["id": 4]]]], inEntity: "Item", stack: stack)
+        let run = SyncRun()
+        for page in pages {
+            try await Sync.changes(page, inEntity: "Item", stack: stack, options: SyncOptions(payload: .page(of: run)))
+        }
+        try await run.finish()
+        let children = try await stack.read { db in
+            try String.fetchAll(
+                db, sql: "SELECT id || ':' || sync_parent_order FROM Item WHERE parentID = 1 ORDER BY sync_parent_order"
+            )
+        }
+        #expect(children == ["3:0", "2:1"])
+    }
+
     @Test("of a sequence that ends early delete nothing")
     func interrupted() async throws {
         struct Lost: Error {}

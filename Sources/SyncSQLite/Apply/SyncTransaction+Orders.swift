@@ -16,14 +16,15 @@ extension SyncTransaction {
         let replaced = replaced(link.id, end)
         let tree = link.side(end).tree
         let joined = joinedOwners(link, end)
+        let leaving = leavingOwners(link, end)
         var lists: [Int32: Set<RowKey>] = [:]
         for assertion in plan.links[link.id].assertions
         where assertion.saidBy == end && assertion.position >= 0 && standing(assertion) != .none {
             let (owner, child) = assertion.ends(from: end)
             let childTree = link.side(end.other).tree
             let isAlone = trees[tree].presence[Int(owner)] == .new || replaced.at(owner) >= 0
-            guard !isAlone || joined.contains(owner), isPresent(owner, tree), isPresent(child, childTree),
-                let key = trees[childTree].rowKey(Int(child), plan.rows[childTree], pool)
+            guard !isAlone || joined.contains(owner) || leaving.contains(owner), isPresent(owner, tree),
+                isPresent(child, childTree), let key = trees[childTree].rowKey(Int(child), plan.rows[childTree], pool)
             else { continue }
             lists[owner, default: []].insert(key)
         }
@@ -41,6 +42,14 @@ extension SyncTransaction {
             owners.insert(assertion.ends(from: end).owner)
         }
         return owners
+    }
+
+    /// The owners whose rows a list left out, which stay until the end of the run: a later page may say that they stay
+    /// for good.
+    private func leavingOwners(_ link: Link, _ end: Link.End) -> Set<Int32> {
+        guard end == .second, let unlisted = run?.unlisted, !unlisted.isEmpty else { return [] }
+        let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
+        return Set(keys.compactMap { node(of: $0, link.second.tree) })
     }
 
     private func settleOrder(of owner: StoredRow, _ link: Int, _ end: Link.End, _ list: Set<RowKey>) throws {
