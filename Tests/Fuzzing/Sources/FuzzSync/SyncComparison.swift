@@ -1,0 +1,27 @@
+import FuzzSupport
+import SyncCore
+
+/// With what the sync of a payload can be compared.
+struct SyncComparison {
+    /// Whether all of it comes out the same each time. A record without a key whose owner says where it belongs is
+    /// stored under a key made for it.
+    var again = true
+    /// Whether each row is given by one record at most, and all of it is done: what several records say of one row
+    /// together, such as of which entity it is, pieces cannot know.
+    var inPieces = true
+    /// Whether the same payload again must write nothing. Where children may be inserted and not updated, what is nested
+    /// in a child counts while the child is new, and not when it is stored.
+    let writesOnce: Bool
+
+    init(_ call: FuzzCall) {
+        writesOnce =
+            !call.operations.contains(.insertRelationships) || call.operations.contains(.updateRelationships)
+        let staging = try? PayloadStaging(
+            inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
+            options: call.options)
+        guard let plan = try? staging?.plan(call.data, options: call.options) else { return }
+        again = plan.ownedRows.allSatisfy { plan.model.trees[$0.tree].keySlot == nil }
+        let rows = plan.mentions.map { ChangePlan.RowReference(tree: Int($0.tree), node: Int($0.node)) }
+        inPieces = again && call.operations == .all && Set(rows).count == rows.count
+    }
+}
