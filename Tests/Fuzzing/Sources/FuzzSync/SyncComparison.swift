@@ -7,11 +7,13 @@ struct SyncComparison {
     /// stored under a key made for it.
     var again = true
     /// Whether each row is given by one record at most, and all of it is done: what several records say of one row
-    /// together, such as of which entity it is, pieces cannot know.
+    /// together, such as of which entity it is, pieces cannot know. Nor can they know the order of rows whose owner is
+    /// named by its id and comes later.
     var inPieces = true
     /// Whether the same payload again must write nothing. Where children may be inserted and not updated, what is nested
-    /// in a child counts while the child is new, and not when it is stored.
-    let writesOnce: Bool
+    /// in a child counts while the child is new, and not when it is stored; so does a record whose row another one makes,
+    /// where not everything may be done.
+    var writesOnce: Bool
 
     init(_ call: FuzzCall) {
         writesOnce =
@@ -22,6 +24,11 @@ struct SyncComparison {
         guard let plan = try? staging?.plan(call.data, options: call.options) else { return }
         again = plan.ownedRows.allSatisfy { plan.model.trees[$0.tree].keySlot == nil }
         let rows = plan.mentions.map { ChangePlan.RowReference(tree: Int($0.tree), node: Int($0.node)) }
-        inPieces = again && call.operations == .all && Set(rows).count == rows.count
+        let namesOnce = Set(rows).count == rows.count
+        let ordersByID = zip(plan.model.links, plan.links).contains { link, batch in
+            (link.first.isOrdered || link.second.isOrdered) && batch.assertions.contains(where: \.isByID)
+        }
+        writesOnce = writesOnce && (namesOnce || call.operations == .all)
+        inPieces = again && namesOnce && !ordersByID && call.operations == .all
     }
 }
