@@ -18,7 +18,7 @@ struct StoreFile {
         configuration.busyMode = .timeout(5)
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA cache_size = -16384")
+            try db.execute(sql: "PRAGMA cache_size = -8192")
             PredicateSQL.install(in: db)
         }
         return configuration

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The front door of mapping: a payload and what is to be done with it, to a ``ChangePlan``.
 package struct PayloadStaging: Sendable {
-    /// After so many records the size of the whole plan is estimated.
-    private static let sampleSize = 1000
+    /// After so many records the size of the whole plan is estimated from what the second half of them added.
+    private static let sampleSize = 4096
 
     private var mapper: PayloadMapper
     private let model: Model
@@ -83,6 +83,7 @@ package struct PayloadStaging: Sendable {
                     try mapper.mapRoot(tape, bytes)
                 }
             }
+            if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
             }
@@ -192,6 +193,7 @@ package struct PayloadStaging: Sendable {
             try read(index, &builder)
             if index & 1023 == 1023 { try mapper.report(index, of: count) }
             try builder.bytes.withUnsafeBufferPointer { try mapper.mapRoot(builder.tape, $0) }
+            if index + 1 == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
         return mapper.finished(payload: Data(builder.bytes))

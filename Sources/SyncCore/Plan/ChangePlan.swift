@@ -85,7 +85,13 @@ package struct ChangePlan: Sendable {
         links = model.links.map { _ in LinkBatch() }
     }
 
-    /// Makes room for `factor` times what is here, so that nothing large is copied as it grows.
+    /// Called when half of a sample of the payload is mapped.
+    mutating func noteSizes() {
+        for tree in rows.indices { rows[tree].noteSize() }
+    }
+
+    /// Makes room for a payload that is `factor` times as large as the sample, so that nothing large is copied as it
+    /// grows.
     mutating func reserve(_ factor: Double) {
         for tree in rows.indices { rows[tree].reserve(factor) }
         for link in links.indices { links[link].reserve(factor) }

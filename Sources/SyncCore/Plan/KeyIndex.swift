@@ -59,9 +59,8 @@ package struct KeyIndex: Sendable {
         }
     }
 
-    /// Makes room for `factor` times what is here.
-    mutating func reserve(_ factor: Double) {
-        let count = Int(Double(count) * factor)
+    /// Makes room for so many keys.
+    mutating func reserve(_ count: Int) {
         var wanted = mask
         while count * 4 >= wanted * 3 { wanted = wanted * 2 + 1 }
         if wanted > mask { grow(to: wanted) }

@@ -45,6 +45,8 @@ package struct RowBatch: Sendable {
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [Owner: Int32] = [:]
+    /// How many nodes half of a sample has.
+    private var halfCount = 0
 
     /// Whether a key alone says which row is meant.
     package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
@@ -154,12 +156,18 @@ package struct RowBatch: Sendable {
 
     mutating func setOwner(_ node: Int32, of place: Int) { owners[place].node = node }
 
-    /// Makes room for `factor` times what is here.
+    mutating func noteSize() { halfCount = nodes.count }
+
+    /// Makes room for a payload that is `factor` times as large as what was mapped. Rows that many records share, such
+    /// as tags, become fewer as it goes on, so that the second half of the sample tells.
     mutating func reserve(_ factor: Double) {
-        nodes.reserve(Int(Double(nodes.count) * factor))
-        slots.reserve(Int(Double(slots.count) * factor))
-        versions.reserve(Int(Double(versions.count) * factor))
-        for place in indexes.indices { indexes[place].reserve(factor) }
+        guard !nodes.isEmpty else { return }
+        let count = nodes.count + Int(Double((nodes.count - halfCount) * 2) * (factor - 1))
+        nodes.reserve(count)
+        let versions = Int(Double(versions.count) * Double(count) / Double(nodes.count))
+        slots.reserve(versions * stride)
+        self.versions.reserve(versions)
+        for place in indexes.indices { indexes[place].reserve(count) }
     }
 
     /// Frees what only staging needs.
