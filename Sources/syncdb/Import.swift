@@ -36,6 +36,12 @@ struct Import: AsyncParsableCommand {
             valueName: "size"))
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
+    @Flag(
+        help: ArgumentHelp(
+            "Remember the entity's records, so that those that come again unchanged are not even read; from now on. The "
+                + "same as \"fingerprints\": true in a schema file. (JSON read in pieces is read anyway.)"))
+    var fingerprints = false
+
     @Option(help: ArgumentHelp("The size of a piece of JSON that is not read whole.", visibility: .hidden))
     var pieceSize = ByteCount(bytes: PieceOptions().size)
 
@@ -55,7 +61,7 @@ struct Import: AsyncParsableCommand {
     }
 
     private func importIntoExisting(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
-        guard store.model != nil || store.evolve else {
+        guard store.model != nil || store.evolve || fingerprints else {
             return try await sync(payloads, into: DataStack(at: store.location.url))
         }
         let kept = try store.location.open()
@@ -63,14 +69,18 @@ struct Import: AsyncParsableCommand {
             kept: kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         try kept.close()
         return try await sync(
-            payloads, into: DataStack(model: model, at: store.location.url, migration: store.migration))
+            payloads, into: DataStack(model: adjusted(model), at: store.location.url, migration: store.migration))
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
         let model = try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
-        return try await NewDatabase(at: store.location.url).fill(model) { stack in
+        return try await NewDatabase(at: store.location.url).fill(adjusted(model)) { stack in
             try await sync(payloads, into: stack)
         }
+    }
+
+    private func adjusted(_ model: Model) throws -> Model {
+        fingerprints ? try model.keepingFingerprints(of: payload.entity) : model
     }
 
     private func sync(_ payloads: [Payload], into stack: DataStack) async throws -> (SyncResult, Model) {

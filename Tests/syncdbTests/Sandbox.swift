@@ -48,9 +48,12 @@ final class Sandbox {
     }
 
     /// The rows and tables of the database, as SQL that makes them.
-    func databaseDump() throws -> String {
+    func databaseDump() throws -> String { try query(".dump") }
+
+    /// What the `sqlite3` shell says to a statement or a command of its own.
+    func query(_ statement: String) throws -> String {
         let run = try Program.run(
-            ["sqlite3", "app.sqlite", ".dump"], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
+            ["sqlite3", "app.sqlite", statement], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
         try #require(run.status == 0, "\(run.errors)")
         return run.output
     }
