@@ -29,7 +29,7 @@ let package = Package(
     dependencies: [.package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0")],
     targets: [
         .systemLibrary(name: "CPrefetch"),
-        .target(name: "SyncCore", swiftSettings: instrumented),
+        .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: instrumented),
         .target(
             name: "SyncSQLite",
             dependencies: [

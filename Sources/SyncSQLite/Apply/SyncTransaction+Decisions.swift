@@ -31,20 +31,11 @@ extension SyncTransaction {
         return isActive(plan.mentions[Int(assertion.mention)].parent) ? .keeps : .none
     }
 
-    /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. What is
-    /// nested in a refused record does not count either, so this is repeated until no more are refused.
+    /// What is nested in a refused record does not count either, so this is repeated until no more are refused.
     private mutating func decideMentions() throws {
         while true {
             let refused = trees.map(\.refused.count)
-            activeMentions = Array(repeating: false, count: plan.mentions.count)
-            for (index, mention) in plan.mentions.enumerated() {
-                let tree = Int(mention.tree)
-                guard mention.parent < 0 || activeMentions[Int(mention.parent)],
-                    !trees[tree].refused.contains(mention.node)
-                else { continue }
-                let isStored = trees[tree].presence[Int(mention.node)] == .stored
-                activeMentions[index] = mention.permission.contains(isStored ? .update : .insert)
-            }
+            weighMentions()
             for tree in trees.indices {
                 mergeVersions(tree)
                 let values = trees[tree].values
@@ -53,6 +44,30 @@ extension SyncTransaction {
             if refused == trees.map(\.refused.count) { break }
         }
         try compareRows()
+    }
+
+    /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. One that may
+    /// only be updated counts for a row that another record inserts too: the next time that row is stored.
+    private mutating func weighMentions() {
+        let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
+        var inserted: Set<ChangePlan.RowReference> = []
+        var insertedBefore: Int
+        repeat {
+            insertedBefore = inserted.count
+            activeMentions = Array(repeating: false, count: plan.mentions.count)
+            for (index, mention) in plan.mentions.enumerated() {
+                let tree = Int(mention.tree)
+                guard mention.parent < 0 || activeMentions[Int(mention.parent)],
+                    !trees[tree].refused.contains(mention.node)
+                else { continue }
+                let isStored = trees[tree].presence[Int(mention.node)] == .stored
+                activeMentions[index] = mention.permission.contains(isStored ? .update : .insert)
+                guard someOnlyUpdate, !isStored else { continue }
+                let row = ChangePlan.RowReference(tree: tree, node: Int(mention.node))
+                if activeMentions[index] { inserted.insert(row) }
+                if mention.permission == .update { activeMentions[index] = inserted.contains(row) }
+            }
+        } while inserted.count > insertedBefore
     }
 
     /// The values of the versions that count, later ones over earlier ones.

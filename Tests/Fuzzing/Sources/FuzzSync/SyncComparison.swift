@@ -11,8 +11,8 @@ struct SyncComparison {
     /// named by its id and comes later.
     var inPieces = true
     /// Whether the same payload again must write nothing. Where children may be inserted and not updated, what is nested
-    /// in a child counts while the child is new, and not when it is stored; so does a record whose row another one makes,
-    /// where not everything may be done.
+    /// in a child counts while the child is new, and not when it is stored. A record without a key speaks of the row that
+    /// its owner had before: where rows are given twice, the payload may say that it is another.
     var writesOnce: Bool
 
     init(_ call: FuzzCall) {
@@ -28,7 +28,7 @@ struct SyncComparison {
         let ordersByID = zip(plan.model.links, plan.links).contains { link, batch in
             (link.first.isOrdered || link.second.isOrdered) && batch.assertions.contains(where: \.isByID)
         }
-        writesOnce = writesOnce && (namesOnce || call.operations == .all)
+        writesOnce = writesOnce && (namesOnce || again)
         inPieces = again && namesOnce && !ordersByID && call.operations == .all
     }
 }
