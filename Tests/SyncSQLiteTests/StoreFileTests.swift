@@ -50,7 +50,7 @@ import Testing
         }
         #expect(try pragma("journal_mode") == "wal")
         #expect(try pragma("foreign_keys") == "1")
-        #expect(try pragma("cache_size") == "-16384")
+        #expect(try pragma("cache_size") == "-8192")
         #expect(try pragma("busy_timeout") == "5000")
         try stack.close()
     }
