@@ -85,7 +85,8 @@ class Bench:
         return reports
 
     def pieces(self):
-        measured = self.output("pieces", self.model, self.about["entity"], self.data / "base.json")
+        before = [self.about["setup_entity"], self.data / "setup.json"] if "setup_entity" in self.about else []
+        measured = self.output("pieces", self.model, self.about["entity"], self.data / "base.json", *before)
         for piece in measured:
             print(f"  {piece['name']}: {piece['value']:.3g} {piece['unit']}", flush=True)
         return measured

@@ -6,6 +6,8 @@ struct Pieces {
     private let model: Model
     private let entity: String
     private let json: Data
+    /// What is stored before, because the payload names it by id only.
+    var storedBefore: (entity: String, json: Data)?
 
     init(model: String, entity: String, payload: String) throws {
         self.model = try Model(contentsOf: URL(fileURLWithPath: model))
@@ -37,6 +39,9 @@ struct Pieces {
 
     private func stored() async throws -> [Measurement] {
         let stack = try DataStack.inMemory(model)
+        if let storedBefore {
+            try await Sync.changes(storedBefore.json, inEntity: storedBefore.entity, stack: stack)
+        }
         try await Sync.changes(json, inEntity: entity, stack: stack)
         let records = try NativeRecords.read(json).count
         let shuffled = try shuffledPayload()

@@ -2,7 +2,7 @@ import Foundation
 
 /// Benchmarks that need the library in the same process. Each prints JSON; `run.py` makes tables of it.
 ///
-///     sync-benchmarks pieces  MODEL ENTITY PAYLOAD
+///     sync-benchmarks pieces  MODEL ENTITY PAYLOAD [ENTITY PAYLOAD of what is stored before]
 ///     sync-benchmarks calls   DATABASE ENTITY PARENT|- PAYLOAD…
 ///     sync-benchmarks readers DATABASE ENTITY PAYLOAD…
 @main
@@ -17,8 +17,9 @@ enum Program {
 
     private static func run(_ arguments: [String]) async throws {
         switch (arguments.first, arguments.count) {
-        case ("pieces", 4):
-            let pieces = try Pieces(model: arguments[1], entity: arguments[2], payload: arguments[3])
+        case ("pieces", 4), ("pieces", 6):
+            var pieces = try Pieces(model: arguments[1], entity: arguments[2], payload: arguments[3])
+            if arguments.count == 6 { pieces.storedBefore = (arguments[4], try contents(arguments[5])) }
             try output(await pieces.measure())
         case ("calls", 5...):
             let calls = Calls(database: arguments[1], entity: arguments[2], parent: arguments[3])
