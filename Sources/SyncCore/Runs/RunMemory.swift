@@ -24,6 +24,8 @@ package struct RunMemory: Sendable {
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.
     package var parentRows: [RowKey]?
+    /// By quoted name: tables found to have more rows than this.
+    package var largeTables: [String: Int] = [:]
     package var rootRecords = 0
     package var readableRootRecords = 0
     /// Whether what is applied now is the end of the run, and no page.

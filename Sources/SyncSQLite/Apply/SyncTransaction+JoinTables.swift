@@ -182,32 +182,27 @@ extension SyncTransaction {
         }
         let limit = (firsts.count + seconds.count) * 12 + others.count * 6
         guard limit > 0 else { return }
-        let size = try TableSize(of: name.quoted, limit: limit, in: db)
-        if size == .empty { return }
-        if size == .small {
-            let statement = try RawStatement(db, select)
-            let firstKeys = lookups[link.first.tree].integerKeys
-            let secondKeys = lookups[link.second.tree].integerKeys
-            let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && orders == "NULL, NULL"
-            var guess = 0
-            while try statement.step() {
-                try checkCancellation()
-                // Pairs are often stored in the order they are said in.
-                if isGuessed, guess < pairs.count, firstKeys[Int(pairs[guess].first)] == statement.integer(0),
-                    secondKeys[Int(pairs[guess].second)] == statement.integer(1)
-                {
-                    pairs[guess].isStored = true
-                    guess += 1
-                } else if let met = compare(
-                    statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
-                {
-                    guess = met + 1
-                }
-            }
-            return
+        let isOrdered = orders != "NULL, NULL"
+        switch try size(of: name.quoted, limit: limit) {
+        case .empty: return
+        case .small:
+            return try compareAll(
+                RawStatement(db, select), link, isOrdered, &pairs, order, replacedFirst, replacedSecond, &changes)
+        case .large: break
         }
         var seen: Set<JoinChanges.Pair> = []
         for (nodes, tree, column) in [(firsts, link.first.tree, first), (seconds, link.second.tree, second)] {
+            let keys = lookups[tree].integerKeys
+            if firsts.isEmpty || seconds.isEmpty, !keys.isEmpty,
+                let range = KeyRange(nodes.map { keys[$0] }, factor: 12)
+            {
+                let statement = try RawStatement(
+                    db, select + KeyRange.condition(column.quoted) + " ORDER BY \(column.quoted)")
+                range.bind(to: statement)
+                try compareAll(
+                    statement, link, isOrdered, &pairs, order, replacedFirst, replacedSecond, &changes)
+                continue
+            }
             let statement = try RawStatement(db, select + " WHERE \(column.quoted) = ?")
             for node in nodes {
                 try checkCancellation()
@@ -230,6 +225,29 @@ extension SyncTransaction {
                 _ = compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes)
             }
             statement.reset()
+        }
+    }
+
+    /// All pairs that a statement reads.
+    private mutating func compareAll(
+        _ statement: RawStatement, _ link: Link, _ isOrdered: Bool, _ pairs: inout [Said], _ order: PairOrder,
+        _ replacedFirst: Replaced, _ replacedSecond: Replaced, _ changes: inout JoinChanges
+    ) throws {
+        let firstKeys = lookups[link.first.tree].integerKeys
+        let secondKeys = lookups[link.second.tree].integerKeys
+        let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && !isOrdered
+        var guess = 0
+        while try statement.step() {
+            try checkCancellation()
+            // Pairs are often stored in the order they are said in.
+            if isGuessed, guess < pairs.count, firstKeys[Int(pairs[guess].first)] == statement.integer(0),
+                secondKeys[Int(pairs[guess].second)] == statement.integer(1)
+            {
+                pairs[guess].isStored = true
+                guess += 1
+            } else if let met = compare(statement, link, &pairs, order, replacedFirst, replacedSecond, &changes) {
+                guess = met + 1
+            }
         }
     }
 

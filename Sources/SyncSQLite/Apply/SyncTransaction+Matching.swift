@@ -52,22 +52,38 @@ extension SyncTransaction {
         let keyed = plan.rows[tree].nodes.count - plan.rows[tree].owners.count
         if pass != .compare, scansForScope(tree) { return try scan(tree, pass) }
         guard keyed > 0 else { return }
-        switch try TableSize(of: columns[tree].table, limit: keyed * 6, in: db) {
+        switch try size(of: columns[tree].table, limit: keyed * 6) {
         case .empty: break
         case .small: try scan(tree, pass)
-        case .large: try lookUp(tree, pass)
+        case .large:
+            if columns[tree].isOrderedByKey, let keys = KeyRange(lookups[tree].integerKeys, factor: 6) {
+                try scan(tree, pass, within: keys)
+            } else {
+                try lookUp(tree, pass)
+            }
         }
     }
 
-    private mutating func scan(_ tree: Int, _ pass: Pass) throws {
+    /// Whether a table has at most so many rows. What a run once found to be large is not measured again.
+    mutating func size(of table: String, limit: Int) throws -> TableSize {
+        if let known = run?.largeTables[table], known >= limit { return .large }
+        let size = try TableSize(of: table, limit: limit, in: db)
+        if size == .large { run?.largeTables[table] = limit }
+        return size
+    }
+
+    private mutating func scan(_ tree: Int, _ pass: Pass, within range: KeyRange? = nil) throws {
         if pass != .compare { expectTargets(tree) }
         // Integer keys are the table's own order, so that rows and nodes can be merged.
         var order =
             columns[tree].isOrderedByKey && !lookups[tree].integerKeys.isEmpty
             ? KeyOrder(lookups[tree].integerKeys) : nil
         let statement = try RawStatement(
-            db, columns[tree].select + (order == nil ? "" : " ORDER BY \(columns[tree].keyColumn)"))
-        let collectsStrays = pass != .compare
+            db,
+            columns[tree].select + (range == nil ? "" : KeyRange.condition(columns[tree].keyColumn))
+                + (order == nil ? "" : " ORDER BY \(columns[tree].keyColumn)"))
+        range?.bind(to: statement)
+        let collectsStrays = pass != .compare && range == nil
         if collectsStrays { trees[tree].isScanned = true }
         let watched = collectsStrays ? watchedLinks(tree) : []
         var last = -1
@@ -106,7 +122,11 @@ extension SyncTransaction {
     private mutating func lookUp(_ tree: Int, _ pass: Pass) throws {
         var statements: [Int: RawStatement] = [:]
         let batch = plan.rows[tree]
-        for node in batch.nodes.indices where batch.nodes[node].owner < 0 {
+        // In the order of the table, so that neighbours are found on the same page.
+        let order = KeyOrder.ascending(lookups[tree].integerKeys)
+        for place in batch.nodes.indices {
+            let node = order.isEmpty ? place : Int(order[place])
+            guard batch.nodes[node].owner < 0 else { continue }
             try checkCancellation()
             let entityID = Int(batch.nodes[node].entity)
             guard let keyOwner = model.entities[entityID].keyOwner else { continue }
