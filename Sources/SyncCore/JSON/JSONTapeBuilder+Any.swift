@@ -21,11 +21,11 @@ extension JSONTapeBuilder {
         {
             try append(elements, depth: depth)
         } else if type == Int.self, let integer = value as? Int {
-            add(.number, "\(integer)")
+            add(.number, String(integer))
         } else if type == Bool.self, let bool = value as? Bool {
             add(bool ? .true_ : .false_)
         } else if type == Double.self, let real = value as? Double, real.isFinite {
-            add(.number, "\(real)")
+            add(.number, real.description)
         } else if type == Date.self, let date = value as? Date {
             try append(date)
         } else if type == NSNull.self {
@@ -96,7 +96,7 @@ extension JSONTapeBuilder {
     private mutating func append(_ number: NSNumber) throws {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "B"), UInt8(ascii: "c"): add(number.boolValue ? .true_ : .false_)
-        case UInt8(ascii: "i"), UInt8(ascii: "q"), UInt8(ascii: "s"): add(.number, "\(number.int64Value)")
+        case UInt8(ascii: "i"), UInt8(ascii: "q"), UInt8(ascii: "s"): add(.number, String(number.int64Value))
         case UInt8(ascii: "d"), UInt8(ascii: "f"):
             guard number.doubleValue.isFinite else {
                 throw SyncError(.valueDoesNotFit, "\(number) has no JSON form")
@@ -104,7 +104,7 @@ extension JSONTapeBuilder {
             if type(of: number) != NSNumber.self, let exact = number as? NSDecimalNumber {
                 add(.number, "\(exact.decimalValue)")
             } else {
-                add(.number, "\(number.doubleValue)")
+                add(.number, number.doubleValue.description)
             }
         default: add(.number, number.stringValue)
         }

@@ -11,8 +11,8 @@ public struct PieceOptions: Sendable, Hashable {
 
     /// The size of a piece in bytes. A piece holds whole records, so it is larger where a record is.
     ///
-    /// A sync holds two pieces at a time, each with what it is mapped to: six to eight times this size together. Smaller
-    /// pieces take less memory and more time.
+    /// A sync holds two pieces at a time, each with what it is mapped to: six to eight times this size together, besides
+    /// a page cache of 64 MB. Smaller pieces take less memory and more time.
     public var size: Int
     /// In how many transactions the pieces are written.
     public var transactions: Transactions

@@ -68,12 +68,16 @@ def calls(found):
 
 
 def growth(users):
+    """Above 64 MB `syncdb` reads in pieces; the variant of this name reads whole."""
     for scenario in SCENARIOS:
-        sizes = [s for s in sorted(users) if s >= 10_000 and "sync" in users[s].get(scenario, {}).get("medians", {})]
-        if len(sizes) > 1:
-            first, last = ((s, users[s][scenario]["medians"]["sync"][0]) for s in (sizes[0], sizes[-1]))
-            factor = last[1] / first[1] / (last[0] / first[0])
-            yield (f"growth of {SCENARIOS[scenario]}, {first[0]:,} → {last[0]:,} users, of linear", "at most 1.5 ×",
+        medians = {s: users[s].get(scenario, {}).get("medians", {}) for s in sorted(users) if s >= 10_000}
+        for name, how in (("sync", ""), ("sync read whole", ", read whole")):
+            times = {s: m.get(name, m.get("sync"))[0] for s, m in medians.items() if "sync" in m}
+            if len(times) < 2 or name not in medians[max(times)]:
+                continue
+            first, last = min(times), max(times)
+            factor = times[last] / times[first] / (last / first)
+            yield (f"growth of {SCENARIOS[scenario]}, {first:,} → {last:,} users{how}, of linear", "at most 1.5 ×",
                    f"{factor:.2f} ×", factor <= 1.5)
 
 
