@@ -51,8 +51,7 @@ enum PayloadSource {
     ) throws -> Payload.Content {
         if case .file(let path) = self, let fileSize = try Self.plainFileSize(path), !hasGzipName {
             let url = URL(fileURLWithPath: path)
-            if fileSize > size.bytes, try !Self.isGzip(url) { return .file(url) }
-            if fileSize <= size.bytes, try !Self.isGzip(url) { return .whole(try readBytes()) }
+            if try !Self.isGzip(url) { return fileSize > size.bytes ? .file(url) : .whole(try readBytes()) }
         }
         let reader = try ByteReader(self, unpackingTo: limit)
         var start = Data()

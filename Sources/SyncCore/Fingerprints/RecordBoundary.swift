@@ -34,9 +34,6 @@ enum RecordBoundary {
 
     // MARK: Words
 
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-    private static let highs: UInt64 = 0x8080_8080_8080_8080
-
     /// The first place from `start` with a byte that `hits` marks by its highest bit; the end if there is none.
     @inline(__always)
     private static func next(
@@ -53,16 +50,13 @@ enum RecordBoundary {
         return position
     }
 
-    /// Marks the bytes of a word that equal one byte; exact up to and including the first of them.
     @inline(__always)
-    private static func equal(_ word: UInt64, _ byte: UInt64) -> UInt64 {
-        let difference = word ^ (ones &* byte)
-        return (difference &- ones) & ~difference & highs
+    private static func brace(_ word: UInt64) -> UInt64 {
+        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x7B) | ByteWord.equal(word, 0x7D)) & ByteWord.highs
     }
 
     @inline(__always)
-    private static func brace(_ word: UInt64) -> UInt64 { equal(word, 0x22) | equal(word, 0x7B) | equal(word, 0x7D) }
-
-    @inline(__always)
-    private static func quote(_ word: UInt64) -> UInt64 { equal(word, 0x22) | equal(word, 0x5C) }
+    private static func quote(_ word: UInt64) -> UInt64 {
+        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C)) & ByteWord.highs
+    }
 }

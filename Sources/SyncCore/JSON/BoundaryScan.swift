@@ -86,10 +86,7 @@ struct BoundaryScan {
 
     @inline(__always)
     private static func hasQuoteOrBackslash(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let quote = word ^ (ones &* 0x22)
-        let slash = word ^ (ones &* 0x5C)
-        return (((quote &- ones) & ~quote) | ((slash &- ones) & ~slash)) & (ones &* 0x80) != 0
+        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C)) & ByteWord.highs != 0
     }
 
     // MARK: Brackets

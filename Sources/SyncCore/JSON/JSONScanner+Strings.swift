@@ -35,12 +35,8 @@ extension JSONScanner {
     /// byte also of some others.
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        let quote = word ^ (ones &* 0x22)
-        let slash = word ^ (ones &* 0x5C)
-        let found = ((quote &- ones) & ~quote) | ((slash &- ones) & ~slash) | ((word &- ones &* 0x20) & ~word) | word
-        return found & highs
+        let control = (word &- ByteWord.ones &* 0x20) & ~word
+        return (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C) | control | word) & ByteWord.highs
     }
 
     /// Passes an escape, a run of characters beyond ASCII, or one plain byte near the end of the text.

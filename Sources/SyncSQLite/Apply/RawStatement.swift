@@ -12,8 +12,9 @@ final class RawStatement {
     /// One place of 24 bytes per parameter, for dates as text while they are bound.
     private let dates: UnsafeMutablePointer<UInt8>
 
-    init(_ db: Database, _ sql: String) throws {
+    init(_ db: Database, _ sql: String, arguments: [DatabaseValue] = []) throws {
         statement = try db.makeStatement(sql: sql)
+        if !arguments.isEmpty { try statement.setArguments(StatementArguments(arguments)) }
         handle = statement.sqliteStatement
         dates = .allocate(capacity: 24 * (Int(sqlite3_bind_parameter_count(handle)) + 1))
     }

@@ -29,7 +29,7 @@ extension SyncTransaction {
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {
             guard isFirstRound else { return [] }
-            return leavesRecordsOut ? try unknownRows(tree) : try wholeEntityRows(tree)
+            return leavesRecordsOut ? try rows(where: nil) : try wholeEntityRows(tree)
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
         return try rows(where: scopeCondition())
@@ -73,14 +73,14 @@ extension SyncTransaction {
         var conditions = [condition?.sql, PredicateSQL.familyCondition(rootEntity, layout: layout, alias: "scope")]
             .compactMap { $0 }
         if conditions.isEmpty { conditions = ["1"] }
-        let cursor = try Row.fetchCursor(
+        let statement = try RawStatement(
             db,
-            sql: "SELECT scope.\(columns[tree].keyColumn) FROM \(columns[tree].table) AS scope WHERE "
+            "SELECT scope.\(columns[tree].keyColumn) FROM \(columns[tree].table) AS scope WHERE "
                 + conditions.map { "(\($0))" }.joined(separator: " AND "),
-            arguments: StatementArguments(condition?.arguments ?? []))
+            arguments: condition?.arguments ?? [])
         var found: Set<StoredRow> = []
-        while let row = try cursor.next() {
-            guard let key = RowKey(row[0] as DatabaseValue) else { continue }
+        while try statement.step() {
+            guard let key = statement.key(0) else { continue }
             let row = StoredRow(tree: tree, key: key)
             if try isIncluded(row) { found.insert(row) }
         }

@@ -193,7 +193,8 @@ extension SyncTransaction {
         var seen: Set<JoinChanges.Pair> = []
         for (nodes, tree, column) in [(firsts, link.first.tree, first), (seconds, link.second.tree, second)] {
             let keys = lookups[tree].integerKeys
-            if firsts.isEmpty || seconds.isEmpty, !keys.isEmpty,
+            // A pair may be met again below, which only matters where it has a place.
+            if !isOrdered, firsts.isEmpty || seconds.isEmpty, !keys.isEmpty,
                 let range = KeyRange(nodes.map { keys[$0] }, factor: 12)
             {
                 let statement = try RawStatement(

@@ -6,24 +6,6 @@ import SyncCore
 extension SyncTransaction {
     var leavesRecordsOut: Bool { (known?.records.usedCount ?? 0) > 0 }
 
-    /// Rows of the whole entity that neither the plan nor a record that was left out speaks of.
-    func unknownRows(_ tree: Int) throws -> Set<StoredRow> {
-        var conditions: [String] = []
-        if columns[tree].entity != nil {
-            conditions.append(SchemaSQL.entityCondition(rootEntity.family, layout))
-        }
-        let condition = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        let statement = try RawStatement(
-            db, "SELECT \(columns[tree].keyColumn) FROM \(columns[tree].table)\(condition)")
-        var found: Set<StoredRow> = []
-        while try statement.step() {
-            guard let key = statement.key(0) else { continue }
-            let row = StoredRow(tree: tree, key: key)
-            if try !isMentioned(row) { found.insert(row) }
-        }
-        return try found.filter { try !isLocal($0) }
-    }
-
     /// Makes sure that nothing was written that the records left out speak of, and takes fingerprints of the others.
     func settleFingerprints() throws {
         guard let known, plan.log != nil else { return }
