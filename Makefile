@@ -23,7 +23,7 @@ fuzz:
 	.ci/fuzz $(or $(SECONDS),600)
 
 guard:
-	@.ci/install libsqlite3-dev zlib1g-dev valgrind python3
+	@.ci/install libsqlite3-dev zlib1g-dev libxml2-dev valgrind python3
 	.ci/check-instructions $(if $(UPDATE),--update)
 
 demo:

@@ -5,9 +5,6 @@ extension DataStack {
     /// How many unresolved references the result of a payload in pieces lists where keys are not collected.
     private static let unresolvedLimit = 10_000
 
-    /// The page cache for a payload in pieces, in KiB: each piece asks for rows all over the tables.
-    private static let cacheSize = 65_536
-
     /// Applies the pieces of one payload, in one transaction. A payload of one piece is applied as it is; the pieces of
     /// a longer one are pages of a run, which `ending` ends.
     ///
@@ -23,12 +20,12 @@ extension DataStack {
     ) async throws -> SyncResult {
         let (layout, arrivals) = (layout, arrivals)
         return try await database.writeWithoutTransaction { db in
-            try StoreFile.setCache(Self.cacheSize, db)
-            defer { try? StoreFile.setCache(StoreFile.cacheSize, db) }
             var piece = try next()
             var result = SyncResult(entity: "")
             try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
                 try db.inTransaction(.immediate) {
+                    // Each piece asks for rows all over the tables.
+                    try PageCache.grow(to: PageCache.largeSize, db)
                     if let only = piece, only.isLast, ending != nil {
                         memory = nil
                         result = try SyncTransaction.apply(

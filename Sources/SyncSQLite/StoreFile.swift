@@ -12,20 +12,13 @@ struct StoreFile {
         path = url.path
     }
 
-    /// The page cache of a connection, in KiB.
-    static let cacheSize = 8192
-
-    static func setCache(_ size: Int, _ db: Database) throws {
-        try db.execute(sql: "PRAGMA cache_size = -\(size)")
-    }
-
     static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
         configuration.busyMode = .timeout(5)
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
-            try setCache(cacheSize, db)
+            try PageCache.set(PageCache.size, db)
             PredicateSQL.install(in: db)
         }
         return configuration

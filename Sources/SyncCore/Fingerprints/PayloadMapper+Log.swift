@@ -11,7 +11,7 @@ extension PayloadMapper {
             for slot in 0..<batch.stride where isContested(batch.slots[values + slot], scratch[slot], bytes) {
                 plan.log?.contested.insert(.init(tree: tree, node: node))
             }
-            version = batch.versions[Int(version)].next
+            version = batch.version(after: version)
         }
     }
 

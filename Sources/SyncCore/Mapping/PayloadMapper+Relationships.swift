@@ -197,14 +197,13 @@ extension PayloadMapper {
     ) {
         let owner = Int32(truncatingIfNeeded: owner)
         let target = Int32(truncatingIfNeeded: target)
-        var assertion = LinkBatch.Assertion(
-            first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
-            position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID)
-        plan.links[link].assertions.append(assertion)
-        guard isSymmetric, owner != target else { return }
-        swap(&assertion.first, &assertion.second)
-        assertion.saidBy = end.other
-        plan.links[link].assertions.append(assertion)
+        func assertion(saidBy end: Link.End) -> LinkBatch.Assertion {
+            .init(
+                first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
+                position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID)
+        }
+        plan.links[link].assertions.append(assertion(saidBy: end))
+        if isSymmetric, owner != target { plan.links[link].assertions.append(assertion(saidBy: end.other)) }
     }
 
     /// Says that a row has no other links than the ones said along with this.

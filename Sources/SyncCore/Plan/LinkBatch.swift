@@ -8,17 +8,33 @@ package struct LinkBatch: Sendable {
         package var first: Int32
         package var second: Int32
         package var sequence: UInt32
-        /// Its position in the list that gave it; -1 if no list did.
-        package var position: Int32
         /// The record that says it, or of a child listed as an object the child's own, where mentions are tracked;
         /// else -1.
         package var mention: Int32
+        /// The position, and in its lowest bits the rest: there may be millions of these.
+        private let positionAndFlags: Int32
+        private static let flagBits: Int32 = 3
+
+        /// Its position in the list that gave it; -1 if no list did.
+        package var position: Int32 { positionAndFlags >> Self.flagBits }
         /// The end whose record or list says it.
-        package var saidBy: Link.End
+        package var saidBy: Link.End { positionAndFlags & 1 == 0 ? .first : .second }
         /// Whether `mention` is a listed child's: one that may be neither inserted nor updated only keeps a stored link.
-        package var isListed: Bool
+        package var isListed: Bool { positionAndFlags & 2 != 0 }
         /// Whether it refers by id to a row that may arrive later.
-        package var isByID: Bool
+        package var isByID: Bool { positionAndFlags & 4 != 0 }
+
+        init(
+            first: Int32, second: Int32, sequence: UInt32, position: Int32, mention: Int32, saidBy: Link.End,
+            isListed: Bool, isByID: Bool
+        ) {
+            self.first = first
+            self.second = second
+            self.sequence = sequence
+            self.mention = mention
+            positionAndFlags =
+                position << Self.flagBits | (saidBy == .first ? 0 : 1) | (isListed ? 2 : 0) | (isByID ? 4 : 0)
+        }
     }
 
     /// The links of a row at one end are what the payload says here, and no others.

@@ -7,15 +7,23 @@ package struct RowBatch: Sendable {
     package struct Node: Sendable {
         /// The primary key; absent for a row that is known only by its owner (``Owner``).
         package var key: Slot
+        /// Its first version in document order; -1 if it is mentioned only by id.
+        package var firstVersion: Int32 = -1
         /// The most specific entity it was mentioned as.
         package var entity: Int16
         /// Whether a root record gives it.
         package var isRoot = false
-        /// Its first and last version in document order; -1 if it is mentioned only by id.
-        package var firstVersion: Int32 = -1
-        package var lastVersion: Int32 = -1
-        /// Its place in `owners`, or -1.
-        package var owner: Int32 = -1
+        /// Its place in `owners`, or -1: what a row has instead of a key.
+        package var owner: Int32 { key.kind == .absent ? Int32(truncatingIfNeeded: key.bits) : -1 }
+
+        init(key: Slot, entity: Int) {
+            self.key = key
+            self.entity = Int16(truncatingIfNeeded: entity)
+        }
+
+        init(owner: Int, entity: Int) {
+            self.init(key: Slot(kind: .absent, bits: UInt64(owner)), entity: entity)
+        }
     }
 
     /// What identifies a row without a key: who owns it, through which link, at which position.
@@ -29,17 +37,23 @@ package struct RowBatch: Sendable {
     }
 
     /// What one part of the payload says of a row.
-    package struct Version: Sendable {
-        package var permission: Permission
-        package var next: Int32 = -1
+    private struct Version: Sendable {
+        var permission: Permission
+        /// The next version of the same node, and of its first version the last; -1 if there is none.
+        var next: Int32 = -1
+        var last: Int32
         /// The mention that began it; -1 where mentions are not tracked.
-        package var mention: Int32 = -1
+        var mention: Int32 = -1
     }
 
     package let stride: Int
     package private(set) var nodes: [Node] = []
     package private(set) var slots: [Slot] = []
-    package private(set) var versions: [Version] = []
+    package private(set) var versionCount = 0
+    /// Empty as long as no node has two versions and mentions are not tracked, which is most payloads: all versions then
+    /// have the same permission.
+    private var versions: [Version] = []
+    private var permission: Permission?
     package private(set) var owners: [Owner] = []
     /// One set of keys for each topmost entity that declares one; a tree has few, mostly one.
     private var keyOwners: [Int] = []
@@ -72,7 +86,7 @@ package struct RowBatch: Sendable {
         let hash = pool.hash(key)
         let place = self.place(of: keyOwner)
         if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
-        nodes.append(Node(key: key, entity: Int16(truncatingIfNeeded: entity)))
+        nodes.append(Node(key: key, entity: entity))
         indexes[place].insert(nodes.count - 1, hash: hash)
         return (nodes.count - 1, true)
     }
@@ -94,10 +108,7 @@ package struct RowBatch: Sendable {
         if let known = nodeByOwner[owner] { return (Int(known), false) }
         nodeByOwner[owner] = Int32(truncatingIfNeeded: nodes.count)
         owners.append(owner)
-        nodes.append(
-            Node(
-                key: .absent, entity: Int16(truncatingIfNeeded: entity),
-                owner: Int32(truncatingIfNeeded: owners.count - 1)))
+        nodes.append(Node(owner: owners.count - 1, entity: entity))
         return (nodes.count - 1, true)
     }
 
@@ -107,51 +118,66 @@ package struct RowBatch: Sendable {
     /// Merges a record's values into a node: later values over earlier ones, absent ones
     /// leave them.
     mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: Int, permission: Permission, mention: Int32) {
-        let last = Int(nodes[node].lastVersion)
-        if last >= 0, versions[last].permission == permission, mention < 0 {
-            for slot in 0..<stride where row[slot].kind != .absent { slots[last * stride + slot] = row[slot] }
-            return
+        let first = Int(nodes[node].firstVersion)
+        if versions.isEmpty {
+            if mention < 0, self.permission ?? permission == permission {
+                self.permission = permission
+                return first < 0 ? addVersion(row, of: node) : merge(row, intoVersion: first)
+            }
+            versions = (0..<versionCount).map {
+                Version(permission: self.permission ?? permission, last: Int32(truncatingIfNeeded: $0))
+            }
         }
-        let version = Int32(truncatingIfNeeded: versions.count)
-        versions.append(Version(permission: permission, mention: mention))
-        slots.append(contentsOf: row)
-        if last >= 0 { versions[last].next = version } else { nodes[node].firstVersion = version }
-        nodes[node].lastVersion = version
+        let last = first < 0 ? -1 : Int(versions[first].last)
+        if last >= 0, versions[last].permission == permission, mention < 0 { return merge(row, intoVersion: last) }
+        let version = Int32(truncatingIfNeeded: versionCount)
+        versions.append(Version(permission: permission, last: version, mention: mention))
+        addVersion(row, of: node)
+        guard last >= 0 else { return }
+        versions[last].next = version
+        versions[first].last = version
     }
+
+    private mutating func merge(_ row: UnsafeBufferPointer<Slot>, intoVersion version: Int) {
+        for slot in 0..<stride where row[slot].kind != .absent { slots[version * stride + slot] = row[slot] }
+    }
+
+    /// Adds the values of a version, which is the node's first if it has none.
+    private mutating func addVersion(_ row: UnsafeBufferPointer<Slot>, of node: Int) {
+        if nodes[node].firstVersion < 0 { nodes[node].firstVersion = Int32(truncatingIfNeeded: versionCount) }
+        slots.append(contentsOf: row)
+        versionCount += 1
+    }
+
+    /// The version of the same node that comes next in the document; -1 if there is none.
+    package func version(after version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].next }
+
+    /// The mention that began a version; -1 where mentions are not tracked.
+    package func mention(ofVersion version: Int32) -> Int32 { versions.isEmpty ? -1 : versions[Int(version)].mention }
 
     /// Moves what was said of one node to another, because both turned out to be the same row. What comes later in the
     /// document wins.
     mutating func absorb(_ node: Int, into other: Int) {
-        let taken = versionChain(node)
+        var chain = (versionChain(other) + versionChain(node)).sorted()
         nodes[node].firstVersion = -1
-        nodes[node].lastVersion = -1
-        let kept = versionChain(other)
-        let all = (kept + taken).sorted()
-        guard let first = all.first, let last = all.last else { return }
-        if versions[first].mention < 0 {
-            for version in all.dropFirst() {
-                for slot in 0..<stride where slots[version * stride + slot].kind != .absent {
-                    slots[first * stride + slot] = slots[version * stride + slot]
+        guard let first = chain.first else { return }
+        nodes[other].firstVersion = first
+        if mention(ofVersion: first) < 0 {
+            for version in chain.dropFirst() {
+                for slot in 0..<stride where slots[Int(version) * stride + slot].kind != .absent {
+                    slots[Int(first) * stride + slot] = slots[Int(version) * stride + slot]
                 }
             }
-            nodes[other].firstVersion = Int32(truncatingIfNeeded: first)
-            nodes[other].lastVersion = Int32(truncatingIfNeeded: first)
-            return
+            chain = [first]
         }
-        for (version, next) in zip(all, all.dropFirst()) { versions[version].next = Int32(truncatingIfNeeded: next) }
-        versions[last].next = -1
-        nodes[other].firstVersion = Int32(truncatingIfNeeded: first)
-        nodes[other].lastVersion = Int32(truncatingIfNeeded: last)
+        guard !versions.isEmpty, let last = chain.last else { return }
+        for (version, next) in zip(chain, chain.dropFirst()) { versions[Int(version)].next = next }
+        versions[Int(last)].next = -1
+        versions[Int(first)].last = last
     }
 
-    private func versionChain(_ node: Int) -> [Int] {
-        var chain: [Int] = []
-        var version = Int(nodes[node].firstVersion)
-        while version >= 0 {
-            chain.append(version)
-            version = Int(versions[version].next)
-        }
-        return chain
+    private func versionChain(_ node: Int) -> [Int32] {
+        Array(sequence(first: nodes[node].firstVersion) { version(after: $0) }.prefix { $0 >= 0 })
     }
 
     mutating func setOwner(_ node: Int32, of place: Int) { owners[place].node = node }
@@ -164,9 +190,9 @@ package struct RowBatch: Sendable {
         guard !nodes.isEmpty else { return }
         let count = nodes.count + Int(Double((nodes.count - halfCount) * 2) * (factor - 1))
         nodes.reserve(count)
-        let versions = Int(Double(versions.count) * Double(count) / Double(nodes.count))
-        slots.reserve(versions * stride)
-        self.versions.reserve(versions)
+        let versionCount = Int(Double(versionCount) * Double(count) / Double(nodes.count))
+        slots.reserve(versionCount * stride)
+        if !versions.isEmpty { versions.reserve(versionCount) }
         for place in indexes.indices { indexes[place].reserve(count) }
     }
 

@@ -43,6 +43,9 @@ struct ChangeReport {
     // MARK: Rows of the plan
 
     mutating func inserted(_ nodes: [Int], _ tree: Int, _ state: TreeState, _ pool: TextPool) {
+        if collectsKeys, model.trees[tree].entities.count == 1 {
+            entities[model.trees[tree].root].inserted.reserveCapacity(nodes.count)
+        }
         for node in nodes {
             let entity = Int(plan.rows[tree].nodes[node].entity)
             entities[entity].insertedCount += 1
@@ -52,7 +55,7 @@ struct ChangeReport {
     }
 
     mutating func updated(_ node: Int, _ tree: Int, _ state: TreeState, _ changed: [String], _ pool: TextPool) {
-        let entity = Int(state.entity[node])
+        let entity = state.entity(of: node)
         entities[entity].updatedCount += 1
         if plan.rows[tree].nodes[node].isRoot, state.values[node] >= 0 { root.matched += 1 }
         if collectsKeys {
@@ -61,7 +64,7 @@ struct ChangeReport {
     }
 
     mutating func unchanged(_ node: Int, _ tree: Int, _ state: TreeState) {
-        entities[Int(state.entity[node])].unchangedCount += 1
+        entities[state.entity(of: node)].unchangedCount += 1
         if plan.rows[tree].nodes[node].isRoot { root.matched += 1 }
     }
 
@@ -87,15 +90,16 @@ struct ChangeReport {
 
     // MARK: Result
 
-    func result(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+    consuming func result(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
         var result = SyncResult(entity: model.entities[plan.entity].name)
-        var entities = entities
-        for (row, changed) in lateUpdates { merge(row, changed, into: &entities[row.entity]) }
-        for (id, changes) in entities.enumerated() where !changes.isEmpty || changes.unchangedCount > 0 {
-            var changes = changes
-            changes.inserted.sort()
-            changes.updated.sort { $0.key < $1.key }
-            changes.deleted.sort()
+        for (row, changed) in lateUpdates { mergeLateUpdate(row, changed) }
+        for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
+            // Millions of keys may be listed: taken, not copied, and sorted only where they are not.
+            var changes = SyncResult.EntityChanges()
+            swap(&changes, &entities[id])
+            changes.inserted.sortIfNeeded { $0 < $1 }
+            changes.updated.sortIfNeeded { $0.key < $1.key }
+            changes.deleted.sortIfNeeded { $0 < $1 }
             result.entities[model.entities[id].name] = changes
         }
         result.root = root
@@ -108,12 +112,21 @@ struct ChangeReport {
         return result
     }
 
-    private func merge(_ row: Identity, _ changed: Set<String>, into changes: inout SyncResult.EntityChanges) {
-        if let place = changes.updated.firstIndex(where: { $0.key == row.key }) {
-            changes.updated[place].changed += changed.subtracting(changes.updated[place].changed).sorted()
-        } else if !changes.inserted.contains(row.key) {
-            changes.updatedCount += 1
-            if collectsKeys { changes.updated.append(.init(key: row.key, changed: changed.sorted())) }
+    private mutating func mergeLateUpdate(_ row: Identity, _ changed: Set<String>) {
+        if let place = entities[row.entity].updated.firstIndex(where: { $0.key == row.key }) {
+            let known = entities[row.entity].updated[place].changed
+            entities[row.entity].updated[place].changed += changed.subtracting(known).sorted()
+        } else if !entities[row.entity].inserted.contains(row.key) {
+            entities[row.entity].updatedCount += 1
+            if collectsKeys {
+                entities[row.entity].updated.append(.init(key: row.key, changed: changed.sorted()))
+            }
         }
+    }
+}
+
+extension Array {
+    fileprivate mutating func sortIfNeeded(by precedes: (Element, Element) -> Bool) {
+        if zip(self, dropFirst()).contains(where: { precedes($1, $0) }) { sort(by: precedes) }
     }
 }

@@ -8,12 +8,18 @@ struct JoinChanges {
         var second: RowKey
     }
 
-    /// A link between two nodes, with its place in the order of either end; nil where there is none.
+    /// A link between two nodes, with its place in the order of either end; -1 where there is none.
     struct Link {
         var first: Int32
         var second: Int32
-        var firstOrder: Int64?
-        var secondOrder: Int64?
+        var firstPosition: Int32
+        var secondPosition: Int32
+
+        /// Its place in the order of an end, as it is stored.
+        func order(_ end: SyncCore.Link.End) -> Int64? {
+            let position = end == .first ? firstPosition : secondPosition
+            return position < 0 ? nil : Int64(position)
+        }
     }
 
     /// The place of a stored pair in the order of either end; nil where there is none.

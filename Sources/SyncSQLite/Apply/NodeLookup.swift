@@ -39,7 +39,7 @@ final class NodeLookup: Sendable {
             guard let base = nodes.baseAddress else { return }
             sync_prefetch(base + node)
         }
-        guard version >= 0, version < batch.versions.count else { return }
+        guard version >= 0, version < batch.versionCount else { return }
         batch.slots.withUnsafeBufferPointer { slots in
             guard let base = slots.baseAddress else { return }
             sync_prefetch(base + version * batch.stride)
@@ -50,7 +50,7 @@ final class NodeLookup: Sendable {
     /// Asks for the texts of a node whose values were asked for a while ago.
     @inline(__always)
     func prefetchTexts(version: Int, _ pool: TextPool) {
-        guard version >= 0, version < batch.versions.count, let payload = pool.payload.baseAddress else { return }
+        guard version >= 0, version < batch.versionCount, let payload = pool.payload.baseAddress else { return }
         batch.slots.withUnsafeBufferPointer { slots in
             for slot in slots[version * batch.stride..<(version + 1) * batch.stride] where slot.kind == .payloadText {
                 sync_prefetch(payload + slot.offset)

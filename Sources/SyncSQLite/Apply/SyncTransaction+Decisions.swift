@@ -78,8 +78,8 @@ extension SyncTransaction {
             var values: Int32 = -1
             var version = batch.nodes[node].firstVersion
             while version >= 0 {
-                defer { version = batch.versions[Int(version)].next }
-                guard isActive(batch.versions[Int(version)].mention) else { continue }
+                defer { version = batch.version(after: version) }
+                guard isActive(batch.mention(ofVersion: version)) else { continue }
                 values = values < 0 ? version : merge(version, over: values, tree)
             }
             trees[tree].values[node] = values
@@ -91,13 +91,13 @@ extension SyncTransaction {
         let stride = batch.stride
         func slots(_ place: Int32) -> ArraySlice<Slot> {
             let index = Int(place)
-            return index < batch.versions.count
+            return index < batch.versionCount
                 ? batch.slots[index * stride..<(index + 1) * stride]
                 : trees[tree].merged[
-                    (index - batch.versions.count) * stride..<(index - batch.versions.count + 1) * stride]
+                    (index - batch.versionCount) * stride..<(index - batch.versionCount + 1) * stride]
         }
         let merged = zip(slots(earlier), slots(version)).map { $1.kind == .absent ? $0 : $1 }
-        let place = batch.versions.count + trees[tree].merged.count / max(stride, 1)
+        let place = batch.versionCount + trees[tree].merged.count / max(stride, 1)
         trees[tree].merged += merged
         return Int32(truncatingIfNeeded: place)
     }
@@ -127,7 +127,7 @@ extension SyncTransaction {
     /// Where the payload first gives a row.
     func path(of node: Int, _ tree: Int) -> String {
         let version = plan.rows[tree].nodes[node].firstVersion
-        return version < 0 ? "" : plan.path(of: Int(plan.rows[tree].versions[Int(version)].mention), pool)
+        return version < 0 ? "" : plan.path(of: Int(plan.rows[tree].mention(ofVersion: version)), pool)
     }
 
     private func problem(withNew node: Int, _ tree: Int) -> (kind: Diagnostic.Kind, message: String)? {

@@ -208,10 +208,10 @@ extension SyncTransaction {
     private mutating func noteOrphans(_ tree: Int, _ node: Int, _ link: Int, stored: Int32) {
         guard stored != TreeState.noTarget else { return }
         let second = model.links[link].second.tree
-        if isKeyless(Int(trees[tree].entity[node])), let key = trees[tree].rowKey(node, plan.rows[tree], pool) {
+        if isKeyless(trees[tree].entity(of: node)), let key = trees[tree].rowKey(node, plan.rows[tree], pool) {
             orphans.insert(StoredRow(tree: tree, key: key))
         }
-        if stored >= 0, isKeyless(Int(trees[second].entity[Int(stored)])),
+        if stored >= 0, isKeyless(trees[second].entity(of: Int(stored))),
             let key = trees[second].rowKey(Int(stored), plan.rows[second], pool)
         {
             orphans.insert(StoredRow(tree: second, key: key))

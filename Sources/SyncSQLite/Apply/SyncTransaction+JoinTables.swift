@@ -19,6 +19,7 @@ extension SyncTransaction {
         var onlyKeeps: Bool
         var isStored = false
         var position: Int32 { max(firstPosition, secondPosition) }
+        var isNew: Bool { !isStored && !onlyKeeps }
 
         /// Takes over what a later statement says of the same pair.
         mutating func merge(_ later: Said) {
@@ -68,11 +69,12 @@ extension SyncTransaction {
         keepSameOrders(.first, pairs, replacedFirst, &changes)
         keepSameOrders(.second, pairs, replacedSecond, &changes)
         changes.reordered.removeAll { $0.orders == $0.stored }
-        for pair in pairs where !pair.isStored && !pair.onlyKeeps {
+        changes.added.reserveCapacity(pairs.count { $0.isNew })
+        for pair in pairs where pair.isNew {
             changes.added.append(
                 .init(
-                    first: pair.first, second: pair.second, firstOrder: place(pair.firstPosition),
-                    secondOrder: place(pair.secondPosition)))
+                    first: pair.first, second: pair.second, firstPosition: pair.firstPosition,
+                    secondPosition: pair.secondPosition))
         }
         report.linksAdded += changes.added.count
         report.linksRemoved += changes.removed.count
@@ -173,14 +175,14 @@ extension SyncTransaction {
         else { return }
         let orders = [firstOrder, secondOrder].map { $0?.quoted ?? "NULL" }.joined(separator: ", ")
         let select = "SELECT \(first.quoted), \(second.quoted), \(orders) FROM \(name.quoted)"
-        let firsts = storedNodes(replacedFirst, link.first.tree)
-        let seconds = storedNodes(replacedSecond, link.second.tree)
         let others = pairs.filter {
             replacedFirst.at($0.first) < 0 && replacedSecond.at($0.second) < 0
                 && trees[link.first.tree].presence[Int($0.first)] == .stored
                 && trees[link.second.tree].presence[Int($0.second)] == .stored
         }
-        let limit = (firsts.count + seconds.count) * 12 + others.count * 6
+        let limit =
+            (storedCount(replacedFirst, link.first.tree) + storedCount(replacedSecond, link.second.tree)) * 12
+            + others.count * 6
         guard limit > 0 else { return }
         let isOrdered = orders != "NULL, NULL"
         switch try size(of: name.quoted, limit: limit) {
@@ -190,6 +192,8 @@ extension SyncTransaction {
                 RawStatement(db, select), link, isOrdered, &pairs, order, replacedFirst, replacedSecond, &changes)
         case .large: break
         }
+        let firsts = storedNodes(replacedFirst, link.first.tree)
+        let seconds = storedNodes(replacedSecond, link.second.tree)
         var seen: Set<JoinChanges.Pair> = []
         for (nodes, tree, column) in [(firsts, link.first.tree, first), (seconds, link.second.tree, second)] {
             let keys = lookups[tree].integerKeys
@@ -255,6 +259,10 @@ extension SyncTransaction {
     /// The stored rows whose links at one end are replaced.
     private func storedNodes(_ replaced: Replaced, _ tree: Int) -> [Int] {
         replaced.sequence.indices.filter { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
+    }
+
+    private func storedCount(_ replaced: Replaced, _ tree: Int) -> Int {
+        replaced.sequence.indices.count { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
     }
 
     /// One stored pair against what was said; the place of the pair it is, if it was said.
@@ -342,7 +350,7 @@ extension SyncTransaction {
     }
 
     private mutating func noteOrphan(_ key: RowKey, _ node: Int32, _ tree: Int) {
-        let entity = node >= 0 ? Int(trees[tree].entity[Int(node)]) : model.trees[tree].root
+        let entity = node >= 0 ? trees[tree].entity(of: Int(node)) : model.trees[tree].root
         if isKeyless(entity) { orphans.insert(StoredRow(tree: tree, key: key)) }
     }
 }

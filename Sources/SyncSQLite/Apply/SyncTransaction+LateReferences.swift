@@ -90,7 +90,7 @@ extension SyncTransaction {
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
             else { continue }
             let reference = PendingReferences.Reference(
-                owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: Int(trees[tree].entity[Int(owner)]),
+                owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: trees[tree].entity(of: Int(owner)),
                 relationship: relationship.name,
                 targetEntity: model.links[link].side(end.other).entity, target: targetKey)
             if seen.insert(reference).inserted { wanted.append((reference, Int64(assertion.position))) }

@@ -74,6 +74,7 @@ extension SyncTransaction {
 
     private mutating func scan(_ tree: Int, _ pass: Pass, within range: KeyRange? = nil) throws {
         if pass != .compare { expectTargets(tree) }
+        defer { trees[tree].forgetExpectedTargets() }
         // Integer keys are the table's own order, so that rows and nodes can be merged.
         var order =
             columns[tree].isOrderedByKey && !lookups[tree].integerKeys.isEmpty
@@ -207,7 +208,7 @@ extension SyncTransaction {
                 "the stored row is a \(model.entities[entity].name); the record is skipped")
         }
         trees[tree].presence[node] = .stored
-        trees[tree].entity[node] = Int32(truncatingIfNeeded: entity)
+        trees[tree].setEntity(entity, of: node)
         if columns[tree].hasHiddenKey {
             let key = statement.integer(0)
             trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] = .integer(key)
@@ -257,7 +258,7 @@ extension SyncTransaction {
     private mutating func compare(_ statement: RawStatement, _ tree: Int, node: Int) {
         let version = Int(trees[tree].values[node])
         guard version >= 0 else { return }
-        let mergedFrom = plan.rows[tree].versions.count
+        let mergedFrom = plan.rows[tree].versionCount
         // A row that was met by its key has it.
         let key = plan.rows[tree].nodes[node].owner < 0 ? columns[tree].keySlot : -1
         let differing =

@@ -76,7 +76,7 @@ extension SyncTransaction {
             }
         }
         guard before.contains(.counted), mark.contains(.counted) else { return }
-        let entity = model.entities[Int(trees[tree].entity[node])].name
+        let entity = model.entities[trees[tree].entity(of: node)].name
         if isUpdated, before.contains(.written) {
             run?.changes.repeats[entity, default: .init()].updated += 1
         } else {

@@ -166,7 +166,7 @@ extension SyncTransaction {
     }
 
     private func identity(of node: Int, _ tree: Int) -> ChangeReport.Identity {
-        .init(entity: Int(trees[tree].entity[node]), key: report.key(of: node, tree, trees[tree], pool))
+        .init(entity: trees[tree].entity(of: node), key: report.key(of: node, tree, trees[tree], pool))
     }
 
     /// The row at one end of a link, which may not be stored any more.

@@ -143,7 +143,7 @@ extension SyncTransaction {
                 continue
             }
             try checkCancellation()
-            let mask = Array(state.dirty[node * state.words..<(node + 1) * state.words])
+            let mask = state.dirtyColumns(node)
             let dirty = (0..<state.columnCount).filter { mask[$0 >> 6] & (1 << UInt64($0 & 63)) != 0 }
             let statement: RawStatement
             if let known = updates[mask] {
@@ -233,7 +233,7 @@ extension SyncTransaction {
             let insertion = try BulkInsertion(
                 into: name, names: ([first, second] + orders).map(\.quoted), parameters: Array(1...2 + orders.count),
                 width: 2 + orders.count, rowCount: changes.added.count, in: db)
-            var next = NextOrders(link: link, after: changes.added)
+            var next = NextOrders(link: link, after: orders.isEmpty ? [] : changes.added)
             let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
             try insertion.insert(changes.added.count) { row, statement, offset in
                 try checkCancellation()
@@ -242,11 +242,11 @@ extension SyncTransaction {
                 bindKey(of: Int(pair.second), secondTree, to: statement, at: offset + 2)
                 var parameter = offset + 3
                 if firstOrder != nil {
-                    statement.bind(try pair.firstOrder ?? nextOrder(&next, .first, pair.first), at: parameter)
+                    statement.bind(try pair.order(.first) ?? nextOrder(&next, .first, pair.first), at: parameter)
                     parameter += 1
                 }
                 if secondOrder != nil {
-                    statement.bind(try pair.secondOrder ?? nextOrder(&next, .second, pair.second), at: parameter)
+                    statement.bind(try pair.order(.second) ?? nextOrder(&next, .second, pair.second), at: parameter)
                 }
             }
         }
@@ -279,8 +279,8 @@ extension SyncTransaction {
         init(link: Int, after added: [JoinChanges.Link]) {
             self.link = link
             for pair in added {
-                note(pair.firstOrder, Self.place(.first, pair.first))
-                note(pair.secondOrder, Self.place(.second, pair.second))
+                note(pair.order(.first), Self.place(.first, pair.first))
+                note(pair.order(.second), Self.place(.second, pair.second))
             }
         }
 

@@ -65,7 +65,7 @@ struct SyncTransaction {
             try sync.decideWhichRecordsCount()
             try sync.resolveForeignKeys()
             try sync.resolveJoinTables()
-            sync.beginWriting()
+            try sync.beginWriting()
             try sync.writeRows()
             try sync.writeJoinTables()
             try sync.linkLateReferences()
@@ -140,7 +140,7 @@ struct SyncTransaction {
 
     /// Whether a row is of the entity that a relationship leads to, where its table has several.
     func fits(_ node: Int32, _ side: Link.Side) -> Bool {
-        model.entity(Int(trees[side.tree].entity[Int(node)]), isKindOf: side.entity)
+        model.entity(trees[side.tree].entity(of: Int(node)), isKindOf: side.entity)
     }
 
     /// The value of a slot, from whichever version of the node counts.
@@ -149,7 +149,7 @@ struct SyncTransaction {
         let version = Int(trees[tree].values[node])
         if version < 0 { return .absent }
         let stride = plan.rows[tree].stride
-        let mergedFrom = plan.rows[tree].versions.count
+        let mergedFrom = plan.rows[tree].versionCount
         if version < mergedFrom { return plan.rows[tree].slots[version * stride + slot] }
         return trees[tree].merged[(version - mergedFrom) * stride + slot]
     }

@@ -36,15 +36,16 @@ struct TreeState {
     let words: Int
 
     var presence: [Presence]
-    /// The entity each stored row is of; for others the node's own.
-    var entity: [Int32]
+    /// The entity each stored row is of, for others the node's own; empty where the tree has one only.
+    private var entities: [Int32]
+    private let root: Int
     /// Which version's values count for each node: its place in the batch's versions, beyond them in `merged`,
     /// or -1 for none.
     var values: [Int32]
     /// Values merged from several versions.
     var merged: [Slot] = []
-    /// A bit per column that must be written.
-    var dirty: [UInt64]
+    /// A bit per column that must be written; empty as long as there is none.
+    private var dirty: [UInt64] = []
     /// The row keys of nodes that do not have them in their slot: hidden keys and local keys.
     var rowKeys: [Int32: RowKey] = [:]
     var nodeByHiddenKey: [Int64: Int32] = [:]
@@ -75,9 +76,9 @@ struct TreeState {
         columnCount = tree.attributes.count + 2 * tree.foreignKeys.count
         words = (columnCount + 63) / 64
         presence = Array(repeating: .missing, count: count)
-        entity = batch.nodes.map { Int32($0.entity) }
+        entities = tree.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
+        root = tree.root
         values = batch.nodes.map(\.firstVersion)
-        dirty = Array(repeating: 0, count: count * words)
         let none = Array(repeating: Self.noTarget, count: count)
         storedTargets = tree.foreignKeys.map { _ in none }
         targets = storedTargets
@@ -88,16 +89,31 @@ struct TreeState {
         orders = storedOrders
     }
 
+    mutating func forgetExpectedTargets() { expectedTargets = expectedTargets.map { _ in [] } }
+
     var isEmpty: Bool { presence.isEmpty }
 
     @inline(__always)
     mutating func markDirty(_ node: Int, column: Int) {
+        if dirty.isEmpty { dirty = Array(repeating: 0, count: presence.count * words) }
         dirty[node * words + column >> 6] |= 1 << UInt64(column & 63)
     }
 
     func isDirty(_ node: Int) -> Bool {
+        guard !dirty.isEmpty else { return false }
         for word in 0..<words where dirty[node * words + word] != 0 { return true }
         return false
+    }
+
+    /// The bits of a dirty node's columns.
+    func dirtyColumns(_ node: Int) -> [UInt64] { Array(dirty[node * words..<(node + 1) * words]) }
+
+    /// The entity a stored row is of; for others the node's own.
+    @inline(__always)
+    func entity(of node: Int) -> Int { entities.isEmpty ? root : Int(entities[node]) }
+
+    mutating func setEntity(_ entity: Int, of node: Int) {
+        if !entities.isEmpty { entities[node] = Int32(truncatingIfNeeded: entity) }
     }
 
     /// Gives a node a key that is not in its slot: hidden (`isHidden`), or local.
@@ -115,6 +131,7 @@ struct TreeState {
     }
 
     mutating func clearDirty(_ node: Int) {
+        guard !dirty.isEmpty else { return }
         for word in 0..<words { dirty[node * words + word] = 0 }
     }
 

@@ -148,7 +148,7 @@ struct FingerprintMaker {
             guard sync.trees[tree].presence[node] != .missing,
                 let place = hash(node, tree, mention.isGiven ? self.places.row(tree) : self.places.gone(tree))
             else { return false }
-            let kind = mention.isGiven ? UInt16(truncatingIfNeeded: sync.trees[tree].entity[node] + 1) : 0
+            let kind = mention.isGiven ? UInt16(truncatingIfNeeded: sync.trees[tree].entity(of: node) + 1) : 0
             places.add(place, kind: kind, from: start)
             if sync.columns[tree].hasHiddenKey { addKey(of: node, tree, from: start, to: &places) }
         }
@@ -159,7 +159,7 @@ struct FingerprintMaker {
     private func addKey(of node: Int, _ tree: Int, from start: Int, to places: inout RecordPlaces) {
         let slot = plan.rows[tree].nodes[node].key
         guard slot.kind != .absent, let key = RowKey(slot, sync.pool),
-            let keySlot = sync.model.entities[Int(sync.trees[tree].entity[node])].keySlot
+            let keySlot = sync.model.entities[sync.trees[tree].entity(of: node)].keySlot
         else { return }
         places.add(hasher.hash(key, at: self.places.key(tree, slot: keySlot)), from: start)
     }

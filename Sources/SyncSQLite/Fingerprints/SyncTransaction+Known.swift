@@ -32,7 +32,7 @@ extension SyncTransaction {
                 guard let key = trees[tree.id].rowKey(node, plan.rows[tree.id], pool) else { continue }
                 let hash = known.set.hasher.hash(key, at: places.row(tree.id))
                 guard try known.gives(hash) else { continue }
-                counts[Int(trees[tree.id].entity[node])] -= 1
+                counts[trees[tree.id].entity(of: node)] -= 1
                 if plan.rows[tree.id].nodes[node].isRoot, known.isRoot(hash) { result.root.matched -= 1 }
             }
         }

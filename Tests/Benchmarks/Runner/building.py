@@ -17,6 +17,8 @@ def build(configuration, needs_syncdb):
 
 def swift(arguments, configuration):
     command = ["swift", "build", "-c", configuration, "--quiet", *arguments]
+    if configuration == "release" and sys.platform == "linux":
+        command.append("--static-swift-stdlib")
     if subprocess.run(command, cwd=places.ROOT).returncode:
         sys.exit(f"error: {' '.join(map(str, command))} failed")
 

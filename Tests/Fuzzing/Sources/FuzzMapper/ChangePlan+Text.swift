@@ -37,8 +37,8 @@ extension RowBatch {
                     StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" }
                         ?? "-"
                 }
-                lines.append("  \(versions[version].permission) \(values.joined(separator: " | "))")
-                version = Int(versions[version].next)
+                lines.append("  \(\(values.joined(separator: " | "))")
+                version = Int(version(after: Int32(version)))
             }
         }
         return lines
