@@ -8,6 +8,19 @@ struct ChangeReport {
         var key: RecordKey
     }
 
+    private struct LateUpdate {
+        var changed: Set<String> = []
+        /// Whether the row is counted as inserted or updated anyway.
+        let isCounted: Bool
+    }
+
+    /// What the plan itself does with a row.
+    enum Fate {
+        case unmentioned
+        case unchanged
+        case written
+    }
+
     let model: CompiledModel
     let collectsKeys: Bool
     var linksAdded = 0
@@ -16,7 +29,7 @@ struct ChangeReport {
     private(set) var entities: [SyncResult.EntityChanges]
     private(set) var diagnostics: [Diagnostic]
     /// Rows written outside the plan's own updates, such as those that lose a deleted target.
-    private var lateUpdates: [Identity: Set<String>] = [:]
+    private var lateUpdates: [Identity: LateUpdate] = [:]
     private let plan: ChangePlan
 
     init(_ plan: ChangePlan, collectsKeys: Bool) {
@@ -76,9 +89,9 @@ struct ChangeReport {
 
     // MARK: Other rows
 
-    mutating func updated(_ row: Identity, _ changed: [String], wasUnchanged: Bool) {
-        if lateUpdates[row] == nil, wasUnchanged { entities[row.entity].unchangedCount -= 1 }
-        lateUpdates[row, default: []].formUnion(changed)
+    mutating func updated(_ row: Identity, _ changed: [String], inPlan fate: Fate) {
+        if lateUpdates[row] == nil, fate == .unchanged { entities[row.entity].unchangedCount -= 1 }
+        lateUpdates[row, default: LateUpdate(isCounted: fate == .written)].changed.formUnion(changed)
     }
 
     mutating func deleted(_ row: Identity, isRoot: Bool) {
@@ -92,7 +105,7 @@ struct ChangeReport {
 
     consuming func result(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
         var result = SyncResult(entity: model.entities[plan.entity].name)
-        for (row, changed) in lateUpdates { mergeLateUpdate(row, changed) }
+        mergeLateUpdates()
         for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
             // Millions of keys may be listed: taken, not copied, and sorted only where they are not.
             var changes = SyncResult.EntityChanges()
@@ -112,17 +125,24 @@ struct ChangeReport {
         return result
     }
 
-    private mutating func mergeLateUpdate(_ row: Identity, _ changed: Set<String>) {
-        if let place = entities[row.entity].updated.firstIndex(where: { $0.key == row.key }) {
-            let known = entities[row.entity].updated[place].changed
-            entities[row.entity].updated[place].changed += changed.subtracting(known).sorted()
-        } else if !entities[row.entity].inserted.contains(row.key) {
-            entities[row.entity].updatedCount += 1
-            if collectsKeys {
-                entities[row.entity].updated.append(.init(key: row.key, changed: changed.sorted()))
+    private mutating func mergeLateUpdates() {
+        for (entity, rows) in Dictionary(grouping: lateUpdates, by: \.key.entity) {
+            entities[entity].updatedCount += rows.count { !$0.value.isCounted }
+            guard collectsKeys else { continue }
+            var places: [RecordKey: Int] = [:]
+            for (place, update) in entities[entity].updated.enumerated() { places[update.key] = place }
+            let inserted = Set(entities[entity].inserted)
+            for (row, update) in rows where !inserted.contains(row.key) {
+                if let place = places[row.key] {
+                    let known = entities[entity].updated[place].changed
+                    entities[entity].updated[place].changed += update.changed.subtracting(known).sorted()
+                } else {
+                    entities[entity].updated.append(.init(key: row.key, changed: update.changed.sorted()))
+                }
             }
         }
     }
+
 }
 
 extension Array {

@@ -250,11 +250,15 @@ extension SyncTransaction {
     /// Reports a row that was written outside the plan's own updates.
     mutating func noteUpdate(_ found: ChangeReport.Identity, _ row: StoredRow, _ changed: [String]) {
         let node = node(of: row.key, row.tree).map(Int.init)
-        let wasUnchanged =
-            node.map {
-                trees[row.tree].presence[$0] == .stored && trees[row.tree].values[$0] >= 0
-                    && !trees[row.tree].isDirty($0)
-            } ?? false
-        report.updated(found, changed, wasUnchanged: wasUnchanged)
+        report.updated(found, changed, inPlan: node.map { fate(of: $0, row.tree) } ?? .unmentioned)
+    }
+
+    private func fate(of node: Int, _ tree: Int) -> ChangeReport.Fate {
+        switch trees[tree].presence[node] {
+        case .missing: .unmentioned
+        case .new: .written
+        case .stored where trees[tree].isDirty(node): .written
+        case .stored: trees[tree].values[node] >= 0 ? .unchanged : .unmentioned
+        }
     }
 }

@@ -37,7 +37,7 @@ extension RowBatch {
                     StoredValue(slots[version * stride + index], as: attributes[index].type, pool).map { "\($0)" }
                         ?? "-"
                 }
-                lines.append("  \(\(values.joined(separator: " | "))")
+                lines.append("  \(values.joined(separator: " | "))")
                 version = Int(version(after: Int32(version)))
             }
         }

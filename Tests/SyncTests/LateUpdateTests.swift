@@ -1,0 +1,40 @@
+import Sync
+import Testing
+
+@Suite("A row that loses a deleted target")
+struct LateUpdateTests {
+    /// Company 1 has users 1 to 4. It is left out, while a tag of another company's user names users 1 and 2, user 1 with
+    /// another name.
+    private func result(collectsKeys: Bool) async throws -> SyncResult {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let users = JSONValue.array(
+            (1...4).map { ["id": JSONValue($0), "first_name": "Ada", "company": ["id": 1, "name": "One"]] })
+        try await Sync.changes(users, inEntity: "User", stack: stack)
+        let tag: JSONValue = ["id": 5, "users": [["id": 1, "first_name": "Grace"], ["id": 2, "first_name": "Ada"]]]
+        let companies: JSONValue = [["id": 2, "users": [["id": 9, "tags": [tag]]]]]
+        return try await Sync.changes(
+            companies, inEntity: "Company", stack: stack, options: SyncOptions(collectsKeys: collectsKeys))
+    }
+
+    @Test("is updated once, with all that changed")
+    func updates() async throws {
+        let users = try await result(collectsKeys: true)["User"]
+        #expect(users.updated.map(\.key) == [.integer(1), .integer(2), .integer(3), .integer(4)])
+        #expect(users.updated.map(\.changed) == [["firstName", "company"], ["company"], ["company"], ["company"]])
+        #expect(users.updatedCount == 4)
+        #expect(users.unchangedCount == 0)
+    }
+
+    @Test("is counted the same where keys are not collected")
+    func counts() async throws {
+        let listed = try await result(collectsKeys: true)
+        let counted = try await result(collectsKeys: false)
+        #expect(listed.entities.keys.sorted() == counted.entities.keys.sorted())
+        for (entity, changes) in listed.entities {
+            #expect(counted[entity].insertedCount == changes.insertedCount)
+            #expect(counted[entity].updatedCount == changes.updatedCount)
+            #expect(counted[entity].unchangedCount == changes.unchangedCount)
+            #expect(counted[entity].deletedCount == changes.deletedCount)
+        }
+    }
+}
