@@ -4,15 +4,25 @@ extension PayloadMapper {
         guard plan.log != nil else { return }
         plan.log?.nodes.append(
             .init(tree: Int16(truncatingIfNeeded: tree), node: Int32(truncatingIfNeeded: node), isGiven: true))
-        let batch = plan.rows[tree]
-        var version = batch.nodes[node].firstVersion
-        while version >= 0 {
-            let values = Int(version) * batch.stride
-            for slot in 0..<batch.stride where isContested(batch.slots[values + slot], scratch[slot], bytes) {
-                plan.log?.contested.insert(.init(tree: tree, node: node))
+        if isContested(tree, node, bytes) { plan.log?.contested.insert(.init(tree: tree, node: node)) }
+    }
+
+    /// Whether an earlier version of a row has other values than the scratch row. What one version has, later ones
+    /// agree with, or the row is known to be contested: so they are asked only for what it lacks.
+    private func isContested(_ tree: Int, _ node: Int, _ bytes: Bytes) -> Bool {
+        let stride = plan.rows[tree].stride
+        var version = plan.rows[tree].nodes[node].firstVersion
+        var isCompared = false
+        while version >= 0, !isCompared {
+            isCompared = true
+            for slot in 0..<stride where scratch[slot].kind != .absent {
+                let value = plan.rows[tree].slots[Int(version) * stride + slot]
+                if value.kind == .absent { isCompared = false }
+                if isContested(value, scratch[slot], bytes) { return true }
             }
-            version = batch.version(after: version)
+            version = plan.rows[tree].version(after: version)
         }
+        return false
     }
 
     /// Notes a row that the record being mapped refers to by id.

@@ -10,6 +10,34 @@ struct PendingReferences {
         var relationship: String
         var targetEntity: Int
         var target: RowKey
+
+        /// The keys tell nearly all references apart.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(owner.key)
+            hasher.combine(target)
+        }
+    }
+
+    /// The references that a payload makes and that no later statement of it replaced, each once, with their positions
+    /// in the lists that give them; -1 for a to-one reference.
+    struct Wanted {
+        private(set) var references: [(reference: Reference, position: Int64)] = []
+        private var places: [Reference: Int] = [:]
+
+        init(capacity: Int) {
+            references.reserveCapacity(capacity)
+            places.reserveCapacity(capacity)
+        }
+
+        /// Adds a reference; of the same one again the first counts.
+        mutating func add(_ reference: Reference, at position: Int64) {
+            let place = places[reference, default: references.count]
+            guard place == references.count else { return }
+            places[reference] = place
+            references.append((reference, position))
+        }
+
+        func place(of reference: Reference) -> Int? { places[reference] }
     }
 
     /// Whether the store remembered references when the sync began.

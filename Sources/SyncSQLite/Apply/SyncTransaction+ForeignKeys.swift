@@ -251,6 +251,7 @@ extension SyncTransaction {
     /// New rows known only by their owner, which a later statement took the owner from, are not stored.
     private mutating func dropUnownedRows() throws {
         var pairs: [Int32: Set<Int64>] = [:]
+        var dropped: Set<ChangePlan.RowReference> = []
         for reference in plan.ownedRows where trees[reference.tree].presence[reference.node] == .new {
             let owner = plan.rows[reference.tree].owners[Int(plan.rows[reference.tree].nodes[reference.node].owner)]
             if model.links[Int(owner.link)].storage == .joinTable {
@@ -262,13 +263,18 @@ extension SyncTransaction {
                 continue
             }
             trees[reference.tree].presence[reference.node] = .missing
-            for tree in model.trees {
-                for (index, link) in tree.foreignKeys.enumerated() where model.links[link].second.tree == reference.tree
-                {
-                    for node in trees[tree.id].targets[index].indices
-                    where trees[tree.id].targets[index][node] == Int32(truncatingIfNeeded: reference.node) {
-                        trees[tree.id].targets[index][node] = TreeState.noTarget
-                    }
+            dropped.insert(reference)
+        }
+        if !dropped.isEmpty { clearTargets(dropped) }
+    }
+
+    private mutating func clearTargets(_ dropped: Set<ChangePlan.RowReference>) {
+        for tree in model.trees {
+            for (index, link) in tree.foreignKeys.enumerated() {
+                let targetTree = model.links[link].second.tree
+                for (node, target) in trees[tree.id].targets[index].enumerated()
+                where target >= 0 && dropped.contains(.init(tree: targetTree, node: Int(target))) {
+                    trees[tree.id].targets[index][node] = TreeState.noTarget
                 }
             }
         }
@@ -295,5 +301,6 @@ extension SyncTransaction {
         let child = owner.end == .first ? Int(owner.node) : reference.node
         let target = owner.end == .first ? Int32(truncatingIfNeeded: reference.node) : owner.node
         return trees[first].presence[child] != .missing && trees[first].targets[index][child] == target
+            && isPresent(owner.node, Int(owner.tree))
     }
 }

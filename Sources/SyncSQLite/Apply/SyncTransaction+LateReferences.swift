@@ -4,39 +4,33 @@ import SyncCore
 // Ids of rows that are not stored are remembered, and linked when the rows arrive. What a payload says about a link
 // wins over what was remembered.
 extension SyncTransaction {
-    /// An end of a link at one row, spoken for in this payload.
-    private struct Spoken: Hashable {
-        var link: Int
-        var end: Link.End
-        var node: Int32
-    }
-
     mutating func linkLateReferences() throws {
         guard pending.hasStored || !pending.noted.isEmpty else { return }
         let spoken = spokenEnds()
         let wanted = wantedReferences(spoken)
-        let position = Dictionary(wanted) { first, _ in first }
-        var kept: Set<PendingReferences.Reference> = []
+        var isStored = Array(repeating: false, count: wanted.references.count)
         var linked: Set<StoredRow> = []
-        for (reference, stored) in try rememberedReferences() {
-            if let position = position[reference] {
-                kept.insert(reference)
-                if position != stored { try remember(reference, at: position) }
+        for (reference, position) in try rememberedReferences() {
+            if let place = wanted.place(of: reference) {
+                isStored[place] = true
+                if wanted.references[place].position != position {
+                    try remember(reference, at: wanted.references[place].position)
+                }
             } else if isSpokenFor(reference, spoken) {
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
                 if try !hasOwnLink(target, reference, linked) {
-                    try link(reference, to: target, at: stored)
+                    try link(reference, to: target, at: position)
                     linked.insert(target)
                 }
                 try forget(reference)
             }
         }
-        for (reference, position) in wanted where !kept.contains(reference) {
+        for (place, (reference, position)) in wanted.references.enumerated() where !isStored[place] {
             try checkCancellation()
             try remember(reference, at: position)
         }
-        unresolved = wanted.map { reference, _ in
+        unresolved = wanted.references.map { reference, _ in
             .init(
                 entity: model.entities[reference.ownerEntity].name,
                 key: reference.owner.key.recordKey(report.keyType(reference.ownerEntity)),
@@ -46,37 +40,35 @@ extension SyncTransaction {
     }
 
     /// When each end was last spoken for by a record that counts. Linking a to-one end speaks for it as a whole.
-    private func spokenEnds() -> [Spoken: UInt32] {
-        var spoken: [Spoken: UInt32] = [:]
-        func note(_ end: Spoken, _ sequence: UInt32) { spoken[end] = max(spoken[end] ?? 0, sequence) }
+    private func spokenEnds() -> SpokenEnds {
+        var spoken = SpokenEnds(linkCount: model.links.count)
+        func note(_ link: Int, _ end: Link.End, _ node: Int32, _ sequence: UInt32) {
+            spoken.note(link, end, node, sequence, count: trees[model.links[link].side(end).tree].presence.count)
+        }
         if let parent = plan.parent, plan.canDelete, predicate == nil {
-            note(Spoken(link: parent.link, end: parent.end, node: Int32(truncatingIfNeeded: parent.node)), 0)
+            note(parent.link, parent.end, Int32(truncatingIfNeeded: parent.node), 0)
         }
         for link in model.links {
             for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
-                note(Spoken(link: link.id, end: replacement.end, node: replacement.node), replacement.sequence)
+                note(link.id, replacement.end, replacement.node, replacement.sequence)
             }
+            let toOneEnds = [Link.End.first, .second].filter { !link.side($0).isToMany }
+            guard !toOneEnds.isEmpty else { continue }
             for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
                 // An object that was refused says nothing about the row it would have been.
                 let saysBoth =
                     assertion.isByID
                     || (isPresent(assertion.first, link.first.tree) && isPresent(assertion.second, link.second.tree))
-                for (end, node) in [(Link.End.first, assertion.first), (.second, assertion.second)]
-                where !link.side(end).isToMany && (saysBoth || end == assertion.saidBy) {
-                    note(Spoken(link: link.id, end: end, node: node), assertion.sequence)
+                for end in toOneEnds where saysBoth || end == assertion.saidBy {
+                    note(link.id, end, end == .first ? assertion.first : assertion.second, assertion.sequence)
                 }
             }
         }
         return spoken
     }
 
-    /// The unresolved references of this payload that no later statement replaced, each once, with their positions in
-    /// the lists that give them; -1 for a to-one reference.
-    private func wantedReferences(
-        _ spoken: [Spoken: UInt32]
-    ) -> [(reference: PendingReferences.Reference, position: Int64)] {
-        var wanted: [(reference: PendingReferences.Reference, position: Int64)] = []
-        var seen: Set<PendingReferences.Reference> = []
+    private func wantedReferences(_ spoken: SpokenEnds) -> PendingReferences.Wanted {
+        var wanted = PendingReferences.Wanted(capacity: pending.noted.count)
         for (assertion, link) in pending.noted {
             let end = assertion.saidBy
             let (owner, target) =
@@ -84,8 +76,8 @@ extension SyncTransaction {
             let tree = model.links[link].side(end).tree
             let targetTree = model.links[link].side(end.other).tree
             guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
-                assertion.sequence >= spoken[Spoken(link: link, end: end, node: owner)] ?? 0,
-                assertion.sequence >= spoken[Spoken(link: link, end: end.other, node: target)] ?? 0,
+                Int64(assertion.sequence) >= spoken.last(link, end, owner),
+                Int64(assertion.sequence) >= spoken.last(link, end.other, target),
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
             else { continue }
@@ -93,21 +85,20 @@ extension SyncTransaction {
                 owner: StoredRow(tree: tree, key: ownerKey), ownerEntity: trees[tree].entity(of: Int(owner)),
                 relationship: relationship.name,
                 targetEntity: model.links[link].side(end.other).entity, target: targetKey)
-            if seen.insert(reference).inserted { wanted.append((reference, Int64(assertion.position))) }
+            wanted.add(reference, at: Int64(assertion.position))
         }
         return wanted
     }
 
-    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [Spoken: UInt32]) -> Bool {
+    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: SpokenEnds) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
         if let owner = node(of: reference.owner.key, reference.owner.tree),
-            spoken[Spoken(link: relationship.link, end: relationship.end, node: owner)] != nil
+            spoken.last(relationship.link, relationship.end, owner) >= 0
         {
             return true
         }
         let target = targetNode(of: reference)
-        return target.map { spoken[Spoken(link: relationship.link, end: relationship.end.other, node: $0)] != nil }
-            ?? false
+        return target.map { spoken.last(relationship.link, relationship.end.other, $0) >= 0 } ?? false
     }
 
     private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
@@ -139,15 +130,16 @@ extension SyncTransaction {
     }
 
     private func forget(_ reference: PendingReferences.Reference) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM sync_pending
-                WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
-                """,
-            arguments: [
-                model.entities[reference.ownerEntity].name, reference.owner.key.databaseValue, reference.relationship,
-                reference.target.databaseValue,
-            ])
+        let statement = try statements.statement(
+            """
+            DELETE FROM sync_pending
+            WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
+            """)
+        statement.bind(.text(model.entities[reference.ownerEntity].name), at: 1)
+        statement.bind(reference.owner.key, at: 2)
+        statement.bind(.text(reference.relationship), at: 3)
+        statement.bind(reference.target, at: 4)
+        try statement.execute()
     }
 
     /// Forgets what a deleted row was waiting for.

@@ -18,7 +18,8 @@ extension SyncTransaction {
         for tree in model.trees where !trees[tree.id].isEmpty || scansForScope(tree.id) {
             try matchKeyedRows(tree.id, pass)
         }
-        for reference in plan.ownedRows { try matchOwnedRow(reference, pass) }
+        var targets = OwnedTargets()
+        for reference in plan.ownedRows { try matchOwnedRow(reference, pass, &targets) }
         try mergeDuplicates(pass)
         resolveHiddenTargets()
         try collectStrays()
@@ -305,16 +306,29 @@ extension SyncTransaction {
 
     // MARK: Rows known by their owner
 
-    private mutating func matchOwnedRow(_ reference: ChangePlan.RowReference, _ pass: Pass) throws {
+    /// The stored rows of the owner that was last asked for: those of one owner follow each other.
+    private struct OwnedTargets {
+        var owner: StoredRow?
+        var link: Int32 = -1
+        var end = Link.End.first
+        var keys: [RowKey] = []
+    }
+
+    private mutating func matchOwnedRow(
+        _ reference: ChangePlan.RowReference, _ pass: Pass, _ targets: inout OwnedTargets
+    ) throws {
         let node = plan.rows[reference.tree].nodes[reference.node]
         let owner = plan.rows[reference.tree].owners[Int(node.owner)]
         guard trees[Int(owner.tree)].presence[Int(owner.node)] == .stored,
             let ownerKey = trees[Int(owner.tree)].rowKey(Int(owner.node), plan.rows[Int(owner.tree)], pool)
         else { return }
-        let stored = try storedTargets(
-            of: StoredRow(tree: Int(owner.tree), key: ownerKey), link: Int(owner.link), from: owner.end)
-        guard Int(owner.position) < stored.count else { return }
-        let key = stored[Int(owner.position)]
+        let ownerRow = StoredRow(tree: Int(owner.tree), key: ownerKey)
+        if targets.owner != ownerRow || targets.link != owner.link || targets.end != owner.end {
+            let keys = try storedTargets(of: ownerRow, link: Int(owner.link), from: owner.end)
+            targets = OwnedTargets(owner: ownerRow, link: owner.link, end: owner.end, keys: keys)
+        }
+        guard Int(owner.position) < targets.keys.count else { return }
+        let key = targets.keys[Int(owner.position)]
         if let known = self.node(of: key, reference.tree), trees[reference.tree].presence[Int(known)] == .stored {
             duplicates[reference] = Int(known)
             // For what it owns; it is dropped once all are met.

@@ -14,8 +14,10 @@ extension SyncTransaction {
         let stored =
             try Int.fetchOne(db, sql: "SELECT count(*) FROM (SELECT 1 FROM sync_pending LIMIT \(limit + 1))") ?? 0
         if stored <= limit {
-            let entities = names(of: touched)
-            return try references("WHERE owner_entity IN (\(entities)) OR target_entity IN (\(entities))")
+            let isTouched = model.trees.map { !trees[$0.id].isEmpty }
+            return try references("").filter { reference, _ in
+                isTouched[reference.owner.tree] || isTouched[model.entities[reference.targetEntity].tree]
+            }
         }
         var found = try referencesOfNodes(touched)
         let unsettled = touched.filter { !pending.settled.contains($0) }
@@ -41,9 +43,9 @@ extension SyncTransaction {
             for node in plan.rows[tree].nodes.indices {
                 try checkCancelled(node)
                 let row = trees[tree].rowKey(node, plan.rows[tree], pool)
-                if let row { found += try references(owned, row.databaseValue) }
+                if let row { found += try references(owned, row) }
                 let key = RowKey(plan.rows[tree].nodes[node].key, pool) ?? (columns[tree].hasHiddenKey ? nil : row)
-                if let key { found += try references(awaited, key.databaseValue) }
+                if let key { found += try references(awaited, key) }
             }
         }
         return found
@@ -80,22 +82,23 @@ extension SyncTransaction {
         }
     }
 
-    private func references(_ condition: String, _ key: DatabaseValue? = nil) throws -> [Remembered] {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT owner_entity, owner_key, relationship, target_entity, target_key, position FROM sync_pending
-                \(condition) ORDER BY owner_entity, owner_key, relationship, position
-                """)
-        let rows = try Row.fetchCursor(statement, arguments: key.map { [$0] } ?? [])
+    private func references(_ condition: String, _ key: RowKey? = nil) throws -> [Remembered] {
+        let statement = try statements.statement(
+            """
+            SELECT owner_entity, owner_key, relationship, target_entity, target_key, position FROM sync_pending
+            \(condition) ORDER BY owner_entity, owner_key, relationship, position
+            """)
+        if let key { statement.bind(key, at: 1) }
+        defer { statement.reset() }
         var found: [Remembered] = []
-        while let row = try rows.next() {
-            guard let owner = model.entityID(row[0]), let target = model.entityID(row[3]),
-                let ownerKey = RowKey(row[1] as DatabaseValue), let targetKey = RowKey(row[4] as DatabaseValue)
+        while try statement.step() {
+            guard let owner = model.entityID(statement.string(0)), let target = model.entityID(statement.string(3)),
+                let ownerKey = statement.key(1), let targetKey = statement.key(4)
             else { continue }
             let reference = PendingReferences.Reference(
                 owner: StoredRow(tree: model.entities[owner].tree, key: ownerKey), ownerEntity: owner,
-                relationship: row[2], targetEntity: target, target: targetKey)
-            found.append((reference, row[5]))
+                relationship: statement.string(2), targetEntity: target, target: targetKey)
+            found.append((reference, statement.integer(5)))
         }
         return found
     }
