@@ -76,6 +76,31 @@ struct CountedWorkTests {
         #expect(large.scanned == small.scanned)
     }
 
+    @Test("rows without keys in one list take the work of each of them, not of the list for each")
+    func rowsWithoutKeys() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("addresses", to: "Address", many: true, inverse: "user")]),
+            Entity(
+                "Address", attributes: [Attribute("street", .string)],
+                relationships: [Relationship("user", to: "User", inverse: "addresses")]),
+        ])
+        var steps: [Int] = []
+        for count in [50, 500] {
+            let stack = try DataStack.inMemory(model)
+            func user(_ streets: Range<Int>) -> JSONValue {
+                [["id": 1, "addresses": .array(streets.map { ["street": JSONValue("street \($0)")] })]]
+            }
+            try await Sync.changes(user(0..<count), inEntity: "User", stack: stack)
+            steps.append(
+                try await stack.counting {
+                    try await Sync.changes(user(1..<count), inEntity: "User", stack: stack)
+                }.steps)
+        }
+        #expect(steps[1] <= steps[0] * 11)
+    }
+
     @Test("an export takes as many statements for a row among many as for one among few")
     func export() async throws {
         var counted: [CountedWork] = []
