@@ -41,12 +41,19 @@ package struct SchemaSQL: Sendable {
 
     /// A name as an SQL identifier.
     package static func quoted(_ name: String) -> String {
-        "\"\(name.replacing("\"", with: "\"\""))\""
+        quoted(name, "\"")
     }
 
     /// Text as an SQL literal.
     package static func literal(_ text: String) -> String {
-        "'\(text.replacing("'", with: "''"))'"
+        quoted(text, "'")
+    }
+
+    /// By code points: a quote that a combining mark follows is no character of its own, but ends the text for SQL.
+    private static func quoted(_ text: String, _ quote: Unicode.Scalar) -> String {
+        guard text.unicodeScalars.contains(quote) else { return "\(quote)\(text)\(quote)" }
+        let doubled = text.unicodeScalars.map { $0 == quote ? "\(quote)\(quote)" : "\($0)" }
+        return "\(quote)\(doubled.joined())\(quote)"
     }
 
     /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.

@@ -124,20 +124,25 @@ extension SyncTransaction {
         }
     }
 
+    /// Of each table, the links its rows can have and the ends they are at, if they are wanted.
+    private func ends(where isWanted: (Int, Link.End) -> Bool) -> [[(link: Int, end: Link.End)]] {
+        model.trees.map { ends(of: $0.id).filter(isWanted) }
+    }
+
     // MARK: Delete rules
 
     /// The rows and everything their deletion cascades to, owners before what they own. A row that the payload mentions
     /// stays, and what it owns with it.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         var closure = rows.sorted { ($0.tree, $0.key.recordKey(nil)) < ($1.tree, $1.key.recordKey(nil)) }
+        let cascades = ends { model.links[$0].side($1).relationship?.deleteRule == .cascade }
         var seen = rows
         var next = 0
         while next < closure.count {
             try checkCancellation()
             let row = closure[next]
             next += 1
-            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .cascade
-            {
+            for (link, end) in cascades[row.tree] {
                 let target = model.links[link].side(end.other).tree
                 for key in try storedTargets(of: row, link: link, from: end) {
                     let found = StoredRow(tree: target, key: key)
@@ -149,9 +154,11 @@ extension SyncTransaction {
     }
 
     private func refuseDenied(_ closure: [StoredRow]) throws {
+        let denials = ends { model.links[$0].side($1).relationship?.deleteRule == .deny }
+        guard denials.contains(where: { !$0.isEmpty }) else { return }
         let going = Set(closure)
         for row in closure {
-            for (link, end) in ends(of: row.tree) where model.links[link].side(end).relationship?.deleteRule == .deny {
+            for (link, end) in denials[row.tree] {
                 if end == .first, leftOut[row]?.contains(link) ?? false { continue }
                 let target = model.links[link].side(end.other).tree
                 let staying = try storedTargets(of: row, link: link, from: end).filter {
@@ -171,9 +178,10 @@ extension SyncTransaction {
     /// Removes the links of rows that go to rows that stay.
     private mutating func detach(_ closure: [StoredRow]) throws {
         let going = Set(closure)
+        let ends = ends { _, _ in true }
         for row in closure {
             try checkCancellation()
-            for (link, end) in ends(of: row.tree) {
+            for (link, end) in ends[row.tree] {
                 let target = model.links[link].side(end.other).tree
                 let keys = try storedTargets(of: row, link: link, from: end)
                 for key in keys {
