@@ -28,6 +28,8 @@ struct Pieces {
         let native = try await median(of: 3) {
             try await Staging.secondsPerNativeRecord(json, inEntity: entity, stack: stack)
         }
+        // A payload of few records is mapped before the first progress is told.
+        guard bytes.isFinite, native.isFinite else { return [] }
         return [
             Measurement(name: "parse and stage bytes", value: 1e-6 / bytes, unit: "MB/s"),
             Measurement(name: "stage [[String: Any]]", value: native * 1e6, unit: "µs per record"),
