@@ -11,7 +11,7 @@ package struct LinkBatch: Sendable {
         /// The record that says it, or of a child listed as an object the child's own, where mentions are tracked;
         /// else -1.
         package var mention: Int32
-        /// The position, and in its lowest bits the rest: there may be millions of these.
+        /// The position, below 2^28, and in its lowest bits the rest: there may be millions of these.
         private let positionAndFlags: Int32
         private static let flagBits: Int32 = 3
 

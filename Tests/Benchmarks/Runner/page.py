@@ -38,7 +38,9 @@ def circumstances(found):
     entries = [(r, s, e) for r in found for s, e in r["scenarios"].items()]
     latest = max((e["circumstances"] for _, _, e in entries), key=lambda c: c["date"])
     commits = sorted({f"{e['circumstances']['commit']} ({e['circumstances']['date']})" for _, _, e in entries})
-    yield f"- {latest['machine']}; {latest['swift']}, {latest['configuration']} build; GRDB {latest['grdb']}"
+    is_linked = "Linux" in latest["machine"] and latest["configuration"] == "release"
+    linked = ", Swift's library linked statically" if is_linked else ""
+    yield f"- {latest['machine']}; {latest['swift']}, {latest['configuration']} build{linked}; GRDB {latest['grdb']}"
     yield (f"- Python {latest['python']} with SQLite {latest['python_sqlite']}; {', '.join(latest['peers'])}")
     yield f"- Sync {', '.join(commits)}; runs per line: {', '.join(sorted({str(e['runs']) for _, _, e in entries}))}"
     start = latest["start"]
