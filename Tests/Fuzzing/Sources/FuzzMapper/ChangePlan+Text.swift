@@ -38,7 +38,7 @@ extension RowBatch {
                         ?? "-"
                 }
                 lines.append("  \(values.joined(separator: " | "))")
-                version = Int(version(after: Int32(version)))
+                version = Int(self.version(after: Int32(version)))
             }
         }
         return lines
