@@ -11,16 +11,16 @@ public struct PieceOptions: Sendable, Hashable {
 
     /// The size of a piece in bytes. A piece holds whole records, so it is larger where a record is.
     ///
-    /// A sync holds two pieces at a time, each with what it is mapped to: six to eight times this size together, besides
-    /// a page cache of 64 MB. Smaller pieces take less memory and more time.
+    /// A sync holds two pieces at a time, each with what it is mapped to: six times this size together, of long lists of
+    /// ids eighteen times, besides a page cache of 64 MB. Smaller pieces take less memory and more time.
     public var size: Int
     /// In how many transactions the pieces are written.
     public var transactions: Transactions
     /// How many bytes a run may take to remember rows, before it keeps them in a temporary table.
     package var markLimit = 32 << 20
 
-    /// Pieces of 8 MB, all in one transaction.
-    public init(size: Int = 8 << 20, transactions: Transactions = .one) {
+    /// Pieces of 4 MB, all in one transaction.
+    public init(size: Int = 4 << 20, transactions: Transactions = .one) {
         self.size = size
         self.transactions = transactions
     }
