@@ -20,8 +20,11 @@ enum PageCache {
         if wanted > size { try grow(to: wanted, db) }
     }
 
-    /// Enlarges the cache until the transaction ends.
+    /// Enlarges the cache until the transaction ends, if it is smaller.
     static func grow(to size: Int, _ db: Database) throws {
+        // In KiB if it is negative.
+        let current = try Int.fetchOne(db, sql: "PRAGMA cache_size") ?? 0
+        guard -current < size else { return }
         try set(size, db)
         db.afterNextTransaction(onCommit: { try? set(Self.size, $0) }, onRollback: { try? set(Self.size, $0) })
     }

@@ -57,6 +57,6 @@ enum RecordBoundary {
 
     @inline(__always)
     private static func quote(_ word: UInt64) -> UInt64 {
-        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C)) & ByteWord.highs
+        ByteWord.quoteOrBackslash(word) & ByteWord.highs
     }
 }

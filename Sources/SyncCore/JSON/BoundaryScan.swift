@@ -86,7 +86,7 @@ struct BoundaryScan {
 
     @inline(__always)
     private static func hasQuoteOrBackslash(_ word: UInt64) -> Bool {
-        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C)) & ByteWord.highs != 0
+        ByteWord.quoteOrBackslash(word) & ByteWord.highs != 0
     }
 
     // MARK: Brackets

@@ -10,4 +10,8 @@ enum ByteWord {
         let difference = word ^ (ones &* UInt64(byte))
         return (difference &- ones) & ~difference
     }
+
+    /// Marks, in the same way, what may end a string or begin an escape.
+    @inline(__always)
+    static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, 0x22) | equal(word, 0x5C) }
 }

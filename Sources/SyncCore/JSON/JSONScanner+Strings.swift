@@ -36,7 +36,7 @@ extension JSONScanner {
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
         let control = (word &- ByteWord.ones &* 0x20) & ~word
-        return (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x5C) | control | word) & ByteWord.highs
+        return (ByteWord.quoteOrBackslash(word) | control | word) & ByteWord.highs
     }
 
     /// Passes an escape, a run of characters beyond ASCII, or one plain byte near the end of the text.

@@ -164,9 +164,8 @@ package struct RowBatch: Sendable {
         nodes[other].firstVersion = first
         if mention(ofVersion: first) < 0 {
             for version in chain.dropFirst() {
-                for slot in 0..<stride where slots[Int(version) * stride + slot].kind != .absent {
-                    slots[Int(first) * stride + slot] = slots[Int(version) * stride + slot]
-                }
+                let row = Array(slots[Int(version) * stride..<(Int(version) + 1) * stride])
+                row.withUnsafeBufferPointer { merge($0, intoVersion: Int(first)) }
             }
             chain = [first]
         }

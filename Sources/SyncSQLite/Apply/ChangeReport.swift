@@ -142,7 +142,6 @@ struct ChangeReport {
             }
         }
     }
-
 }
 
 extension Array {

@@ -258,11 +258,15 @@ extension SyncTransaction {
 
     /// The stored rows whose links at one end are replaced.
     private func storedNodes(_ replaced: Replaced, _ tree: Int) -> [Int] {
-        replaced.sequence.indices.filter { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
+        replaced.sequence.indices.filter { isStored($0, replaced, tree) }
     }
 
     private func storedCount(_ replaced: Replaced, _ tree: Int) -> Int {
-        replaced.sequence.indices.count { replaced.sequence[$0] >= 0 && trees[tree].presence[$0] == .stored }
+        replaced.sequence.indices.count { isStored($0, replaced, tree) }
+    }
+
+    private func isStored(_ node: Int, _ replaced: Replaced, _ tree: Int) -> Bool {
+        replaced.sequence[node] >= 0 && trees[tree].presence[node] == .stored
     }
 
     /// One stored pair against what was said; the place of the pair it is, if it was said.

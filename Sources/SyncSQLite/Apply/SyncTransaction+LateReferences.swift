@@ -40,18 +40,20 @@ extension SyncTransaction {
     }
 
     /// When each end was last spoken for by a record that counts. Linking a to-one end speaks for it as a whole.
-    private func spokenEnds() -> SpokenEnds {
-        var spoken = SpokenEnds(linkCount: model.links.count)
+    /// By link and end.
+    private func spokenEnds() -> [[Replaced]] {
+        var spoken = model.links.map { [replaced($0.id, .first), replaced($0.id, .second)] }
         func note(_ link: Int, _ end: Link.End, _ node: Int32, _ sequence: UInt32) {
-            spoken.note(link, end, node, sequence, count: trees[model.links[link].side(end).tree].presence.count)
+            if spoken[link][end.rawValue].sequence.isEmpty {
+                spoken[link][end.rawValue] = Replaced(
+                    count: trees[model.links[link].side(end).tree].presence.count)
+            }
+            spoken[link][end.rawValue].note(node, sequence, deletes: false)
         }
         if let parent = plan.parent, plan.canDelete, predicate == nil {
             note(parent.link, parent.end, Int32(truncatingIfNeeded: parent.node), 0)
         }
         for link in model.links {
-            for replacement in plan.links[link.id].replacements where isActive(replacement.mention) {
-                note(link.id, replacement.end, replacement.node, replacement.sequence)
-            }
             let toOneEnds = [Link.End.first, .second].filter { !link.side($0).isToMany }
             guard !toOneEnds.isEmpty else { continue }
             for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
@@ -67,7 +69,7 @@ extension SyncTransaction {
         return spoken
     }
 
-    private func wantedReferences(_ spoken: SpokenEnds) -> PendingReferences.Wanted {
+    private func wantedReferences(_ spoken: [[Replaced]]) -> PendingReferences.Wanted {
         var wanted = PendingReferences.Wanted(capacity: pending.noted.count)
         for (assertion, link) in pending.noted {
             let end = assertion.saidBy
@@ -76,8 +78,8 @@ extension SyncTransaction {
             let tree = model.links[link].side(end).tree
             let targetTree = model.links[link].side(end.other).tree
             guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
-                Int64(assertion.sequence) >= spoken.last(link, end, owner),
-                Int64(assertion.sequence) >= spoken.last(link, end.other, target),
+                Int64(assertion.sequence) >= spoken[link][end.rawValue].at(owner),
+                Int64(assertion.sequence) >= spoken[link][end.other.rawValue].at(target),
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
             else { continue }
@@ -90,15 +92,15 @@ extension SyncTransaction {
         return wanted
     }
 
-    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: SpokenEnds) -> Bool {
+    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
         if let owner = node(of: reference.owner.key, reference.owner.tree),
-            spoken.last(relationship.link, relationship.end, owner) >= 0
+            spoken[relationship.link][relationship.end.rawValue].at(owner) >= 0
         {
             return true
         }
         let target = targetNode(of: reference)
-        return target.map { spoken.last(relationship.link, relationship.end.other, $0) >= 0 } ?? false
+        return target.map { spoken[relationship.link][relationship.end.other.rawValue].at($0) >= 0 } ?? false
     }
 
     private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {

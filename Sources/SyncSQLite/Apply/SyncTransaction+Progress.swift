@@ -11,12 +11,12 @@ extension SyncTransaction {
 
     /// What is counted from here on is written.
     mutating func beginWriting() throws {
-        try PageCache.grow(
-            forInserting: joins.values.reduce(0) { $0 + $1.added.count }
-                + trees.reduce(0) { $0 + $1.presence.count { $0 == .new } }, db)
+        let newLinks = joins.values.reduce(0) { $0 + $1.added.count }
+        let newRows = trees.reduce(0) { $0 + $1.presence.count { $0 == .new } }
+        try PageCache.grow(forInserting: newRows + newLinks, db)
         guard options.progress != nil else { return }
         steps = 0
-        expectedSteps = joins.values.reduce(0) { $0 + $1.added.count } + trees.reduce(0) { $0 + $1.rowsToWrite }
+        expectedSteps = newLinks + trees.reduce(0) { $0 + $1.rowsToWrite }
     }
 }
 

@@ -1,0 +1,39 @@
+import GRDB
+import Testing
+
+@testable import SyncSQLite
+
+@Suite("The page cache")
+struct PageCacheTests {
+    private func size(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA cache_size") }
+
+    @Test("grows for many rows and is what it was when the transaction ends", arguments: [true, false])
+    func grows(commits: Bool) throws {
+        let queue = try DatabaseQueue(configuration: StoreFile.configuration())
+        try queue.inDatabase { db in
+            try db.inTransaction {
+                try PageCache.grow(forInserting: 1000, db)
+                #expect(try size(db) == -PageCache.size)
+                try PageCache.grow(forInserting: 1_000_000, db)
+                #expect(try size(db) == -15_625)
+                try PageCache.grow(forInserting: 1_000_000_000, db)
+                #expect(try size(db) == -PageCache.largeSize)
+                return commits ? .commit : .rollback
+            }
+            #expect(try size(db) == -PageCache.size)
+        }
+    }
+
+    @Test("is not made smaller by fewer rows")
+    func keeps() throws {
+        let queue = try DatabaseQueue(configuration: StoreFile.configuration())
+        try queue.inDatabase { db in
+            try db.inTransaction {
+                try PageCache.grow(to: PageCache.largeSize, db)
+                try PageCache.grow(forInserting: 1_000_000, db)
+                #expect(try size(db) == -PageCache.largeSize)
+                return .commit
+            }
+        }
+    }
+}
