@@ -8,6 +8,8 @@ struct ForeignKeySQL {
     let column: String
     /// The column of positions among the rows with the same target.
     let order: String?
+    /// Asks for a target's next position.
+    let freePlace: String?
     let db: Database
 
     /// Points a row at a target, as the last of those that do.
@@ -15,14 +17,13 @@ struct ForeignKeySQL {
         let table = SchemaSQL.quoted(table)
         let column = SchemaSQL.quoted(column)
         let condition = "WHERE \(SchemaSQL.quoted(key)) = ?"
-        guard let order = order.map(SchemaSQL.quoted) else {
+        guard let order = order.map(SchemaSQL.quoted), let freePlace else {
             try db.execute(sql: "UPDATE \(table) SET \(column) = ? \(condition)", arguments: [target, row])
             return
         }
-        let next = "(SELECT ifnull(max(\(order)), -1) + 1 FROM \(table) WHERE \(column) = ?)"
+        let place = try Int64.fetchOne(db, sql: freePlace, arguments: [target])
         try db.execute(
-            sql: "UPDATE \(table) SET \(column) = ?, \(order) = \(next) \(condition)",
-            arguments: [target, target, row])
+            sql: "UPDATE \(table) SET \(column) = ?, \(order) = ? \(condition)", arguments: [target, place, row])
     }
 
     /// Unlinks the rows that point at a target.

@@ -1,4 +1,5 @@
 import GRDB
+import SyncCore
 
 /// Writes the rows of a join table.
 struct JoinSQL {
@@ -7,20 +8,30 @@ struct JoinSQL {
     let second: String
     let firstOrder: String?
     let secondOrder: String?
-    let db: Database
+    /// Ask for the next positions of a first and of a second row.
+    private let freePlaces: [Link.End: String]
+    private let db: Database
+
+    /// Nil for a link that is a foreign key.
+    init?(_ link: Int, _ layout: StoreLayout, _ db: Database) {
+        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link]
+        else { return nil }
+        (table, self.first, self.second) = (name, first, second)
+        (self.firstOrder, self.secondOrder) = (firstOrder, secondOrder)
+        freePlaces = [Link.End.first, .second].reduce(into: [:]) { $0[$1] = FreePlaceSQL.query(link, $1, layout) }
+        self.db = db
+    }
 
     /// Adds a link at the end of both rows' links; nothing if it is there.
     func add(_ firstKey: DatabaseValue, _ secondKey: DatabaseValue) throws {
         var columns = [first, second]
         var values = ["?", "?"]
         var arguments = [firstKey, secondKey]
-        for (order, owner, key) in [(firstOrder, first, firstKey), (secondOrder, second, secondKey)] {
-            guard let order else { continue }
+        for (order, end, key) in [(firstOrder, Link.End.first, firstKey), (secondOrder, .second, secondKey)] {
+            guard let order, let freePlace = freePlaces[end] else { continue }
             columns.append(order)
-            values.append(
-                "(SELECT ifnull(max(\(SchemaSQL.quoted(order))), -1) + 1 FROM \(SchemaSQL.quoted(table)) "
-                    + "WHERE \(SchemaSQL.quoted(owner)) = ?)")
-            arguments.append(key)
+            values.append("?")
+            arguments.append(try DatabaseValue.fetchOne(db, sql: freePlace, arguments: [key]) ?? .null)
         }
         try db.execute(
             sql: "INSERT INTO \(SchemaSQL.quoted(table)) "

@@ -127,7 +127,9 @@ extension ChangePlan {
 
     /// The row of the record around a record, or the parent of the sync.
     fileprivate func parent(of mention: Int) -> Insertion.Parent? {
-        let around = Int(mentions[mention].parent)
+        var around = Int(mentions[mention].parent)
+        // A record that is skipped is no row.
+        while around >= 0, mentions[around].node < 0 { around = Int(mentions[around].parent) }
         guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(tree: $0.tree, node: $0.node) })
         else {
             return nil

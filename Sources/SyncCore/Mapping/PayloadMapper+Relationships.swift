@@ -37,7 +37,9 @@ extension PayloadMapper {
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
         let shape = RelationshipShape(tape, at: candidate.value)
-        if isWayBack { return try mention(shape, statement, tape, entity, bytes) }
+        if isWayBack || owner.isSkipped {
+            return try mention(shape, statement, tape, entity, wayBack: isWayBack ? place.arrival?.owner : nil, bytes)
+        }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
@@ -74,25 +76,55 @@ extension PayloadMapper {
         var value: Int
     }
 
-    /// What a child says its owner is: the row is mentioned, so it is not deleted, but the owner is the one that gives
-    /// the child.
+    /// What says nothing about a link: a child's own word on its owner, which is the one that gives the child, and all
+    /// that stands in a record that is skipped. The rows are mentioned, so they are not deleted, and records are mapped.
     private mutating func mention(
-        _ shape: RelationshipShape, _ statement: Statement, _ tape: JSONTape, _ entity: Int, _ bytes: Bytes
+        _ shape: RelationshipShape, _ statement: Statement, _ tape: JSONTape, _ entity: Int, wayBack: Int?,
+        _ bytes: Bytes
     ) throws {
+        let relationship = statement.relationship
+        var place = Place(permission: .full, mention: statement.owner.mention, wayBack: wayBack, isReported: false)
         switch shape {
-        case .object where !statement.isIDKey:
-            let place = Place(permission: .full, mention: statement.owner.mention, isWayBack: true)
-            _ = try record(tape, at: statement.value, as: statement.relationship.destination, place, bytes)
-        case .scalar where statement.relationship.keyType != nil:
-            _ = idNode(statement.relationship, tape, at: statement.value, entity, bytes)
+        case .object where !relationship.isToMany && !statement.isIDKey:
+            _ = try record(tape, at: statement.value, as: relationship.destination, place, bytes)
+        case .scalar where !relationship.isToMany && relationship.keyType != nil:
+            _ = idNode(relationship, tape, at: statement.value, entity, bytes)
+        case .objects where relationship.isToMany && !statement.isIDKey:
+            place.permission = Permission(child: plan.operations)
+            place.isReported = relationship.keyType != nil
+            try elements(of: statement, tape) { mapper, element in
+                guard tape.tokens[element].kind == .object else { return }
+                _ = try mapper.record(tape, at: element, as: relationship.destination, place, bytes)
+            }
+        case .scalars where relationship.isToMany && relationship.keyType != nil:
+            try elements(of: statement, tape) { mapper, element in
+                guard tape.tokens[element].kind != .null else { return }
+                _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
+            }
         default: break
+        }
+    }
+
+    /// The elements of a list, each with its index in the path.
+    private mutating func elements(
+        of statement: Statement, _ tape: JSONTape, _ body: (inout PayloadMapper, Int) throws -> Void
+    ) throws {
+        var element = statement.value + 1
+        var index = 0
+        while element < Int(tape.tokens[statement.value].next) {
+            path.push(.index(index))
+            defer { path.pop() }
+            try body(&self, element)
+            element = Int(tape.tokens[element].next)
+            index += 1
         }
     }
 
     private mutating func toOne(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
         let relationship = statement.relationship
         let place = Place(
-            permission: .full, mention: statement.owner.mention, arrival: (relationship.link, relationship.end.other),
+            permission: .full, mention: statement.owner.mention, 
+            arrival: (relationship.link, relationship.end.other, statement.owner.node),
             owner: owner(of: statement, position: 0))
         guard let child = try record(tape, at: statement.value, as: relationship.destination, place, bytes) else {
             return
@@ -119,7 +151,7 @@ extension PayloadMapper {
             defer { path.pop() }
             let place = Place(
                 permission: permission, mention: statement.owner.mention,
-                arrival: (relationship.link, relationship.end.other),
+                arrival: (relationship.link, relationship.end.other, statement.owner.node),
                 owner: isKeyless ? owner(of: statement, position: position) : nil)
             guard let child = try record(tape, at: element, as: relationship.destination, place, bytes) else {
                 continue

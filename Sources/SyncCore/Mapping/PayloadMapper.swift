@@ -10,13 +10,16 @@ package struct PayloadMapper: Sendable {
         var permission: Permission
         /// The mention of the record around it; -1 at the root.
         var mention: Int32 = -1
-        /// The link it was reached through, and the end it is at: a to-one way back is not read from its JSON.
-        var arrival: (link: Int, end: Link.End)?
+        /// The link it was reached through, the end it is at, and the node at the other: a to-one way back is not read
+        /// from its JSON.
+        var arrival: (link: Int, end: Link.End, owner: Int)?
         /// What identifies it if it has no key; nil where it must have one.
         var owner: RowBatch.Owner?
+        /// The owner of the child in which it stands as the way back: what it is without a key.
+        var wayBack: Int?
         var isRoot = false
-        /// Whether it stands where a child names its owner: it is mentioned, but says nothing about the link.
-        var isWayBack = false
+        /// Whether it is reported if it lacks its key: not where it belongs to a record that does.
+        var isReported = true
     }
 
     /// A key of a record that speaks for a relationship.
@@ -47,6 +50,8 @@ package struct PayloadMapper: Sendable {
     private let transformers: [[AttributeTransformer?]]
     var tables: [KeyTable]
     private(set) var scratch: ScratchRow
+    /// Whether the record in the scratch row has a key, but none of its type.
+    private var hasUnreadableKey = false
     private let hasTransformers: [Bool]
     var candidates: [Candidate] = []
     var path = PayloadPath()
@@ -92,7 +97,7 @@ package struct PayloadMapper: Sendable {
         path.reset(to: plan.rootRecords)
         plan.rootRecords += 1
         var place = Place(permission: Permission(root: plan.operations), isRoot: true)
-        if let parent = plan.parent { place.arrival = (parent.link, parent.end.other) }
+        if let parent = plan.parent { place.arrival = (parent.link, parent.end.other, parent.node) }
         guard let root = try record(tape, at: 0, as: plan.entity, place, bytes) else { return }
         plan.rows[root.tree].markRoot(root.node)
         plan.readableRootRecords += 1
@@ -107,11 +112,14 @@ package struct PayloadMapper: Sendable {
     /// A record's node, and the mention it makes.
     struct Mapped {
         var tree: Int
+        /// -1 for a record that is skipped: it says nothing of its own row, but mentions what is in it.
         var node: Int
         var mention: Int32
+        var isSkipped: Bool { node < 0 }
     }
 
-    /// Maps a record and everything nested in it. Nil if it is skipped, which is reported.
+    /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
+    /// mapped all the same.
     mutating func record(
         _ tape: JSONTape, at token: Int, as entity: Int, _ place: Place, _ bytes: Bytes
     ) throws -> Mapped? {
@@ -124,11 +132,14 @@ package struct PayloadMapper: Sendable {
             current = outer
         }
         scratch.reset(types[trees[entity]].count)
+        hasUnreadableKey = false
         try scan(tape, object: token, table: entity, bytes)
         if place.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
-        guard let mapped = commit(as: entity, place, bytes) else { return nil }
-        current = mapped
-        nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
+        let mapped = commit(as: entity, place, bytes)
+        if !mapped.isSkipped {
+            current = mapped
+            nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
+        }
         var index = firstCandidate
         while index < candidates.count {
             let candidate = candidates[index]
@@ -137,7 +148,7 @@ package struct PayloadMapper: Sendable {
             }
             index += 1
         }
-        return mapped
+        return mapped.isSkipped ? nil : mapped
     }
 
     /// The attribute values of one record, one slot each.
@@ -234,6 +245,7 @@ package struct PayloadMapper: Sendable {
         } else {
             scratch[slot] = .absent
             let entity = model.entities[tables[table].entity]
+            if slot == entity.keySlot { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
                 "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
@@ -278,36 +290,46 @@ package struct PayloadMapper: Sendable {
     // MARK: Nodes
 
     /// Gives the scratch row to its node.
-    private mutating func commit(as entityID: Int, _ place: Place, _ bytes: Bytes) -> Mapped? {
+    private mutating func commit(as entityID: Int, _ place: Place, _ bytes: Bytes) -> Mapped {
         let entity = model.entities[entityID]
-        guard let node = node(of: entity, place, bytes) else { return nil }
+        let node = node(of: entity, place, bytes)
+        // What is nested in a record that is refused for its entity is mentioned only.
+        let permission = node == nil && hasKey(entity) ? [] : place.permission
         var mention: Int32 = -1
         if tracksMentions {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
             plan.mentions.append(
                 .init(
-                    tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node),
-                    parent: place.mention, permission: place.permission, mark: path.mark))
+                    tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node ?? -1),
+                    parent: place.mention, permission: permission, mark: path.mark))
             if options.willInsert != nil { plan.places.append(path.place(bytes, tables)) }
         }
+        guard let node else { return Mapped(tree: entity.tree, node: -1, mention: mention) }
         logGiven(entity.tree, node, bytes)
         plan.rows[entity.tree].merge(
             scratch.first(types[entity.tree].count), into: node, permission: place.permission, mention: mention)
         return Mapped(tree: entity.tree, node: node, mention: mention)
     }
 
+    /// Whether the scratch row has a key.
+    private func hasKey(_ entity: CompiledEntity) -> Bool {
+        guard let slot = entity.keySlot else { return false }
+        return scratch[slot].kind != .absent && scratch[slot].kind != .null
+    }
+
     private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
-        if let keyOwner = entity.keyOwner, key.kind != .absent, key.kind != .null {
+        if let keyOwner = entity.keyOwner, hasKey(entity) {
             return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
         }
-        if let owner = place.owner {
+        if let owner = place.owner, !hasUnreadableKey {
             if let slot = entity.keySlot { scratch[slot] = .absent }
             let (node, isNew) = plan.rows[entity.tree].node(ownedBy: owner, entity: entity.id)
             if isNew { plan.ownedRows.append(.init(tree: entity.tree, node: node)) }
             return node
         }
-        if place.isWayBack { return nil }
+        if let owner = place.wayBack, !hasUnreadableKey { return owner }
+        guard place.isReported || hasUnreadableKey else { return nil }
         report(
             .recordWithoutKey, entity.id, bytes,
             "the record has no readable \(entity.keySlot.map { name(of: $0, entity) } ?? "key"); it is skipped")

@@ -7,6 +7,7 @@ package struct ChangePlan: Sendable {
     /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
     package struct Mention: Sendable {
         package var tree: Int32
+        /// -1 for a record that is skipped; what is nested in it counts all the same.
         package var node: Int32
         /// The record it is nested in; -1 for a root record.
         package var parent: Int32
@@ -102,6 +103,17 @@ package struct ChangePlan: Sendable {
     /// A non-empty list in which no record could be read says nothing about what is missing from it.
     package var canDelete: Bool {
         operations.contains(.delete) && isComplete && (rootRecords == 0 || readableRootRecords > 0)
+    }
+
+    /// The records of a page follow those of the pages before it, in the list of a parent too.
+    ///
+    /// - Parameter count: How many records those have.
+    package mutating func follow(_ count: Int) {
+        guard let parent, count > firstRecord else { return }
+        let places = Int32(truncatingIfNeeded: count - firstRecord)
+        for index in links[parent.link].assertions.indices where links[parent.link].assertions[index].sequence == 0 {
+            links[parent.link].assertions[index].move(by: places)
+        }
     }
 
     /// The JSON path of a record, such as `[3].notes[0]`; empty where mentions are not tracked.

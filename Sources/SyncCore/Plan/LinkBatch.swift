@@ -12,7 +12,7 @@ package struct LinkBatch: Sendable {
         /// else -1.
         package var mention: Int32
         /// The position, below 2^28, and in its lowest bits the rest: there may be millions of these.
-        private let positionAndFlags: Int32
+        private var positionAndFlags: Int32
         private static let flagBits: Int32 = 3
 
         /// Its position in the list that gave it; -1 if no list did.
@@ -35,6 +35,8 @@ package struct LinkBatch: Sendable {
             positionAndFlags =
                 position << Self.flagBits | (saidBy == .first ? 0 : 1) | (isListed ? 2 : 0) | (isByID ? 4 : 0)
         }
+
+        mutating func move(by places: Int32) { positionAndFlags += places << Self.flagBits }
     }
 
     /// The links of a row at one end are what the payload says here, and no others.

@@ -35,7 +35,7 @@ extension SyncTransaction {
     private mutating func decideMentions() throws {
         while true {
             let refused = trees.map(\.refused.count)
-            weighMentions()
+            try weighMentions()
             for tree in trees.indices {
                 mergeVersions(tree)
                 let values = trees[tree].values
@@ -48,7 +48,7 @@ extension SyncTransaction {
 
     /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. One that may
     /// only be updated counts for a row that another record inserts too: the next time that row is stored.
-    private mutating func weighMentions() {
+    private mutating func weighMentions() throws {
         let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
         var inserted: Set<ChangePlan.RowReference> = []
         var insertedBefore: Int
@@ -60,7 +60,15 @@ extension SyncTransaction {
                 guard mention.parent < 0 || activeMentions[Int(mention.parent)],
                     !trees[tree].refused.contains(mention.node)
                 else { continue }
+                if mention.node < 0 {
+                    activeMentions[index] = !mention.permission.isEmpty
+                    continue
+                }
                 let isStored = trees[tree].presence[Int(mention.node)] == .stored
+                if isStored, try isInsertedBefore(mention.node, tree) {
+                    activeMentions[index] = !mention.permission.isEmpty
+                    continue
+                }
                 activeMentions[index] = mention.permission.contains(isStored ? .update : .insert)
                 guard someOnlyUpdate, !isStored else { continue }
                 let row = ChangePlan.RowReference(tree: tree, node: Int(mention.node))
@@ -68,6 +76,12 @@ extension SyncTransaction {
                 if mention.permission == .update { activeMentions[index] = inserted.contains(row) }
             }
         } while inserted.count > insertedBefore
+    }
+
+    /// Whether an earlier page of the run inserted a row, which is as new as if one payload had it.
+    private func isInsertedBefore(_ node: Int32, _ tree: Int) throws -> Bool {
+        guard run != nil, let key = trees[tree].rowKey(Int(node), plan.rows[tree], pool) else { return false }
+        return try marks(of: StoredRow(tree: tree, key: key)).contains(.inserted)
     }
 
     /// The values of the versions that count, later ones over earlier ones.

@@ -5,6 +5,8 @@ import SyncCore
 // that frees into the scope or leaves without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
+        try clearLinksOfLeftOutRows()
+        let unlisted = Set(leftOut.keys)
         rootDoomed.formUnion(try scopeRows(isFirstRound: true).subtracting(unlisted))
         var doomed = unlisted.union(rootDoomed)
         doomed.formUnion(try ownerlessRows())
@@ -38,6 +40,19 @@ extension SyncTransaction {
     /// Whether a row can come into scope by losing links to rows that are deleted.
     private func scopeFollowsLinks() throws -> Bool {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
+    }
+
+    /// A condition that follows links must not meet those through which lists left rows out.
+    private mutating func clearLinksOfLeftOutRows() throws {
+        guard predicate != nil, try scopeFollowsLinks() else { return }
+        for (row, links) in leftOut {
+            try keepValues(of: row)
+            for link in links.union(unlinked[row] ?? []) {
+                try noteRemovedTarget(of: row, link)
+                try setToNull(link, of: row)
+                report.linksRemoved += 1
+            }
+        }
     }
 
     /// The unmentioned rows of the whole entity, seen while matching.
@@ -159,7 +174,7 @@ extension SyncTransaction {
         let going = Set(closure)
         for row in closure {
             for (link, end) in denials[row.tree] {
-                if end == .first, leftOut[row]?.contains(link) ?? false { continue }
+                if end == .first, isCut(link, of: row) { continue }
                 let target = model.links[link].side(end.other).tree
                 let staying = try storedTargets(of: row, link: link, from: end).filter {
                     !going.contains(StoredRow(tree: target, key: $0))
@@ -173,6 +188,11 @@ extension SyncTransaction {
                     entity: model.entities[found.entity].name)
             }
         }
+    }
+
+    /// Whether the payload took a foreign key from a row to be deleted, for which it is not written any more.
+    private func isCut(_ link: Int, of row: StoredRow) -> Bool {
+        leftOut[row]?.contains(link) ?? false || unlinked[row]?.contains(link) ?? false
     }
 
     /// Removes the links of rows that go to rows that stay.

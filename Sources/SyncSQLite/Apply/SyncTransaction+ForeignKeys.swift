@@ -16,7 +16,6 @@ extension SyncTransaction {
                 try markChangedTargets(tree.id, link, index: index)
             }
         }
-        try countStrayUnlinks()
     }
 
     /// When the links of rows at one end were last spoken for, by node; -1 for never.
@@ -70,7 +69,8 @@ extension SyncTransaction {
         var said = Array(repeating: Int64(-1), count: count)
         var target = Array(repeating: TreeState.noTarget, count: count)
         var places = columns[first].orders[index] == nil ? nil : ListPlaces(count: count)
-        var kept: [Int32: LinkBatch.Assertion] = [:]
+        var kept: [Int64: Int64] = [:]
+        let firstNoted = pending.noted.count
         for assertion in batch.assertions {
             let standing = standing(assertion)
             if standing == .none { continue }
@@ -84,7 +84,7 @@ extension SyncTransaction {
                 continue
             }
             if standing == .keeps {
-                kept[assertion.first] = assertion
+                kept[code((assertion.first, assertion.second))] = Int64(assertion.sequence)
                 continue
             }
             // Linking a one-to-one target speaks for its end too, even if a later statement moves the link on.
@@ -100,30 +100,47 @@ extension SyncTransaction {
         }
         for child in 0..<count where trees[first].presence[child] != .missing {
             let node = Int32(truncatingIfNeeded: child)
+            /// When the link to a row was last said, or a list had the child that may only be kept in it.
+            func lastSaid(_ target: Int32, _ said: Int64) -> Int64 {
+                kept.isEmpty || target < 0 ? said : max(said, kept[code((node, target))] ?? -1)
+            }
             if said[child] >= 0, said[child] >= cleared.at(node) {
-                let holds = said[child] >= replacedTargets.at(target[child])
+                let holds = lastSaid(target[child], said[child]) >= replacedTargets.at(target[child])
                 target[child] = holds ? target[child] : TreeState.noTarget
             } else {
                 let stored = trees[first].storedTargets[index][child]
-                let keptSince = kept[node].map { $0.second == stored ? Int64($0.sequence) : -1 } ?? -1
-                let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > keptSince
+                let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > lastSaid(stored, -1)
                 target[child] = isGone ? TreeState.noTarget : stored
             }
         }
         trees[first].targets[index] = target
         if let places {
             let positions = places.positions(in: target, since: replacedTargets)
-            try resolveOrders(link, index: index, positions: positions, replacedTargets)
+            let awaited = awaitedPlaces(link, .second, from: firstNoted)
+            try resolveOrders(link, index: index, positions: positions, awaited, replacedTargets)
         }
         try noteStrays(link, replacedTargets)
     }
 
     // MARK: Order
 
-    /// Positions among the rows that point to the same target: the list's for those listed, after them in their
-    /// stored order or as they come for others.
+    /// Of the rows whose lists name rows that are not stored, the place after the last of those.
+    ///
+    /// - Parameter firstNoted: Where those of this link begin, if that is known.
+    func awaitedPlaces(_ link: Int, _ end: Link.End, from firstNoted: Int = 0) -> [Int32: Int64] {
+        var places: [Int32: Int64] = [:]
+        for (assertion, noted) in pending.noted[firstNoted...]
+        where noted == link && assertion.saidBy == end && assertion.position >= 0 {
+            let owner = end == .first ? assertion.first : assertion.second
+            places[owner] = max(places[owner] ?? 0, Int64(assertion.position) + 1)
+        }
+        return places
+    }
+
+    /// Positions among the rows that point to the same target: the list's for those listed, after them, and after those
+    /// that the list waits for, in their stored order or as they come for others.
     private mutating func resolveOrders(
-        _ link: Int, index: Int, positions: [Int32], _ replaced: Replaced
+        _ link: Int, index: Int, positions: [Int32], _ awaited: [Int32: Int64], _ replaced: Replaced
     ) throws {
         let first = model.links[link].first.tree
         let count = trees[first].presence.count
@@ -131,7 +148,7 @@ extension SyncTransaction {
             trees[first].storedOrders[index] = Array(repeating: TreeState.noOrder, count: count)
         }
         var orders = Array(repeating: TreeState.noOrder, count: count)
-        var nextOrder: [Int32: Int64] = [:]
+        var nextOrder = awaited
         for child in 0..<count where positions[child] >= 0 {
             orders[child] = Int64(positions[child])
             nextOrder[trees[first].targets[index][child], default: 0] =
@@ -153,27 +170,30 @@ extension SyncTransaction {
                 orders[child] = stored[child]
                 if let next = nextOrder[target] { nextOrder[target] = max(next, stored[child] + 1) }
             } else {
-                let next = try nextOrder[target] ?? firstFreeOrder(link, target)
+                let next = try nextOrder[target] ?? freePlace(link, .second, target)
                 orders[child] = next
                 nextOrder[target] = next + 1
             }
         }
-        keepSameOrders(&orders, link, index: index, replaced)
+        keepSameOrders(&orders, link, index: index, replaced, awaited)
         trees[first].orders[index] = orders
     }
 
-    /// One more than the highest stored position among the rows that point to a node.
-    private func firstFreeOrder(_ link: Int, _ target: Int32) throws -> Int64 {
-        let second = model.links[link].second.tree
-        guard case .foreignKey(let table, let column, let order) = layout.links[link], let order, target >= 0,
-            trees[second].presence[Int(target)] == .stored,
-            let key = trees[second].rowKey(Int(target), plan.rows[second], pool)
+    /// The place after all others in the list of a node.
+    func freePlace(_ link: Int, _ end: Link.End, _ node: Int32) throws -> Int64 {
+        let tree = model.links[link].side(end).tree
+        guard node >= 0, trees[tree].presence[Int(node)] == .stored,
+            let key = trees[tree].rowKey(Int(node), plan.rows[tree], pool)
         else { return 0 }
-        let statement = try statements.statement(
-            "SELECT max(\(order.quoted)) + 1 FROM \(table.quoted) WHERE \(column.quoted) = ?")
-        statement.bind(key, at: 1)
+        return try freePlace(link, end, key)
+    }
+
+    func freePlace(_ link: Int, _ end: Link.End, _ row: RowKey) throws -> Int64 {
+        guard let query = FreePlaceSQL.query(link, end, layout) else { return 0 }
+        let statement = try statements.statement(query)
+        statement.bind(row, at: 1)
         defer { statement.reset() }
-        return try statement.step() && !statement.isNull(0) ? statement.integer(0) : 0
+        return try statement.step() ? statement.integer(0) : 0
     }
 
     // MARK: Differences
@@ -238,13 +258,6 @@ extension SyncTransaction {
             } else {
                 unlinked[row, default: []].insert(link)
             }
-        }
-    }
-
-    private mutating func countStrayUnlinks() throws {
-        report.linksRemoved += unlinked.values.reduce(0) { $0 + $1.count }
-        for (row, links) in unlinked where history != nil {
-            for link in links { try noteRemovedTarget(of: row, link) }
         }
     }
 

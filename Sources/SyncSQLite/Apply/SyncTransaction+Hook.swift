@@ -29,7 +29,7 @@ extension SyncTransaction {
         try decideWhichRecordsCount()
         return plan.mentions.indices.filter { index in
             let mention = plan.mentions[index]
-            return isActive(Int32(truncatingIfNeeded: index))
+            return mention.node >= 0 && isActive(Int32(truncatingIfNeeded: index))
                 && trees[Int(mention.tree)].presence[Int(mention.node)] == .new
         }
     }

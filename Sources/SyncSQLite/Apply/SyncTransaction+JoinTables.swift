@@ -66,8 +66,8 @@ extension SyncTransaction {
         }
         var changes = JoinChanges()
         try compareStoredPairs(link, &pairs, order, replacedFirst, replacedSecond, &changes)
-        keepSameOrders(.first, pairs, replacedFirst, &changes)
-        keepSameOrders(.second, pairs, replacedSecond, &changes)
+        keepSameOrders(.first, pairs, replacedFirst, link, &changes)
+        keepSameOrders(.second, pairs, replacedSecond, link, &changes)
         changes.reordered.removeAll { $0.orders == $0.stored }
         changes.added.reserveCapacity(pairs.count { $0.isNew })
         for pair in pairs where pair.isNew {
@@ -325,7 +325,7 @@ extension SyncTransaction {
 
     /// Gives the pairs of replaced lists their stored numbers back where these ascend as the new ones do.
     private func keepSameOrders(
-        _ end: Link.End, _ pairs: [Said], _ replaced: Replaced, _ changes: inout JoinChanges
+        _ end: Link.End, _ pairs: [Said], _ replaced: Replaced, _ link: Link, _ changes: inout JoinChanges
     ) {
         let owner = end == .first ? \Said.first : \Said.second
         let position = end == .first ? \Said.firstPosition : \Said.secondPosition
@@ -338,6 +338,7 @@ extension SyncTransaction {
             if replaced.at(owner) >= 0 { lists[owner] = [] }
         }
         guard !lists.isEmpty else { return }
+        for owner in awaitedPlaces(link.id, end).keys { lists[owner] = nil }
         for (index, pair) in pairs.enumerated() where pair.isStored || !pair.onlyKeeps {
             lists[pair[keyPath: owner]]?.append(index)
         }

@@ -16,7 +16,10 @@ extension SyncTransaction {
                 if wanted.references[place].position != position {
                     try remember(reference, at: wanted.references[place].position)
                 }
-            } else if isSpokenFor(reference, spoken) {
+            } else if isOwnerSpokenFor(reference, spoken) {
+                try forget(reference)
+            } else if isTargetSpokenFor(reference, spoken) {
+                try takePlace(reference, position)
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
                 if try !hasOwnLink(target, reference, linked) {
@@ -92,15 +95,17 @@ extension SyncTransaction {
         return wanted
     }
 
-    private func isSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
+    private func isOwnerSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
-        if let owner = node(of: reference.owner.key, reference.owner.tree),
-            spoken[relationship.link][relationship.end.rawValue].at(owner) >= 0
-        {
-            return true
+        guard let owner = node(of: reference.owner.key, reference.owner.tree) else { return false }
+        return spoken[relationship.link][relationship.end.rawValue].at(owner) >= 0
+    }
+
+    private func isTargetSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
+        guard let relationship = relationship(of: reference), let target = targetNode(of: reference) else {
+            return false
         }
-        let target = targetNode(of: reference)
-        return target.map { spoken[relationship.link][relationship.end.other.rawValue].at($0) >= 0 } ?? false
+        return spoken[relationship.link][relationship.end.other.rawValue].at(target) >= 0
     }
 
     private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
@@ -191,31 +196,23 @@ extension SyncTransaction {
         let (first, second) = relationship.end == .first ? (reference.owner, target) : (target, reference.owner)
         switch layout.links[relationship.link] {
         case .foreignKey(let table, let column, let order):
-            try setForeignKey(
-                relationship, first, second, table: table, column: column, order: order, position: position)
+            try setForeignKey(relationship.link, first, second, table: table, column: column, order: order)
             if model.links[relationship.link].isSymmetric, first != second {
-                try setForeignKey(
-                    relationship, second, first, table: table, column: column, order: order, position: position)
+                try setForeignKey(relationship.link, second, first, table: table, column: column, order: order)
             }
-        case .joinTable(let name, let firstColumn, let secondColumn, let firstOrder, let secondOrder):
-            let table = JoinSQL(
-                table: name, first: firstColumn, second: secondColumn, firstOrder: firstOrder, secondOrder: secondOrder,
-                db: db)
-            let isFirst = relationship.end == .first
-            try insertLink(
-                table, first, second, link: relationship.link, order: isFirst ? firstOrder : secondOrder, position)
+        case .joinTable:
+            guard let table = JoinSQL(relationship.link, layout, db) else { return }
+            try insertLink(table, first, second, relationship.link)
             if model.links[relationship.link].isSymmetric, first != second {
-                try insertLink(
-                    table, second, first, link: relationship.link, order: isFirst ? secondOrder : firstOrder, position)
+                try insertLink(table, second, first, relationship.link)
             }
         }
+        try takePlace(target, in: reference.owner, relationship, position)
     }
 
     private mutating func setForeignKey(
-        _ relationship: CompiledRelationship, _ first: StoredRow, _ second: StoredRow, table: String, column: String,
-        order: String?, position: Int64
+        _ link: Int, _ first: StoredRow, _ second: StoredRow, table: String, column: String, order: String?
     ) throws {
-        let link = relationship.link
         let key = columns[first.tree].keyColumn
         if model.links[link].isOneToOne {
             for holder in try storedTargets(of: second, link: link, from: .second) where holder != first.key {
@@ -233,16 +230,12 @@ extension SyncTransaction {
             sql: "UPDATE \(table.quoted) SET \(column.quoted) = ? WHERE \(key) = ?",
             arguments: [second.key.databaseValue, first.key.databaseValue])
         if let order {
-            if position >= 0, relationship.end == .second { try makeRoom(in: second, link, .second, at: position) }
-            let place =
-                position >= 0 && relationship.end == .second
-                ? "?" : "(SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(table.quoted) WHERE \(column.quoted) = ?)"
-            let argument =
-                position >= 0 && relationship.end == .second ? position.databaseValue : second.key.databaseValue
+            let last = try freePlace(link, .second, second.key)
             try db.execute(
-                sql: "UPDATE \(table.quoted) SET \(order.quoted) = \(place) WHERE \(key) = ?",
-                arguments: [argument, first.key.databaseValue])
+                sql: "UPDATE \(table.quoted) SET \(order.quoted) = ? WHERE \(key) = ?",
+                arguments: [last, first.key.databaseValue])
         }
+        try unlessLeftOut(first, link)
         report.linksAdded += 1
         try noteAddedLink(link, first, second)
         if let found = try identity(of: first) {
@@ -250,26 +243,53 @@ extension SyncTransaction {
         }
     }
 
-    /// Adds a link that has its place in the list that gave it, and is the last one from the other side.
+    /// A row that another owner waited for is not its former owner's any more, whose list had left it out.
+    private mutating func unlessLeftOut(_ row: StoredRow, _ link: Int) throws {
+        unlinked[row]?.remove(link)
+        guard leftOut[row]?.remove(link) != nil, leftOut[row]?.isEmpty ?? false else { return }
+        leftOut[row] = nil
+        if let links = unlinked[row] { try unlink(row, links) }
+    }
+
+    /// Adds a link that is the last one of both rows.
     private mutating func insertLink(
-        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, link: Int, order: String?, _ position: Int64
+        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, _ link: Int
     ) throws {
         try table.add(first.key.databaseValue, second.key.databaseValue)
         let added = db.changesCount
         report.linksAdded += added
         if added > 0 { try noteAddedLink(link, first, second) }
-        guard added > 0, let order else { return }
-        let isFirst = order == table.firstOrder
-        try makeRoom(in: isFirst ? first : second, link, isFirst ? .first : .second, at: position)
-        try db.execute(
-            sql: """
-                UPDATE \(table.table.quoted) SET \(order.quoted) = ?
-                WHERE \(table.first.quoted) = ? AND \(table.second.quoted) = ?
-                """,
-            arguments: [position.databaseValue, first.key.databaseValue, second.key.databaseValue])
+    }
+}
+
+// MARK: Places
+
+extension SyncTransaction {
+    /// A listed row that arrives, and itself says that it is linked to the row whose list it is in, has its place there.
+    private func takePlace(_ reference: PendingReferences.Reference, _ position: Int64) throws {
+        guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered,
+            let target = try row(of: reference)
+        else { return }
+        try takePlace(target, in: reference.owner, relationship, position)
     }
 
-    /// Moves rows that were linked beside the list since, and so come after it, away from a place in it.
+    /// Gives a linked row the place that the list of its owner has kept for it.
+    private func takePlace(
+        _ target: StoredRow, in owner: StoredRow, _ relationship: CompiledRelationship, _ position: Int64
+    ) throws {
+        let (table, mine, other, order) = orderColumns(relationship.link, relationship.end)
+        guard position >= 0, let order else { return }
+        let keys: StatementArguments = [owner.key.databaseValue, target.key.databaseValue]
+        let pair = "\(mine) = ? AND \(other) = ?"
+        guard let stored = try Row.fetchOne(db, sql: "SELECT \(order) FROM \(table) WHERE \(pair)", arguments: keys),
+            stored[0] as Int64? != position
+        else { return }
+        try makeRoom(in: owner, relationship.link, relationship.end, at: position)
+        try db.execute(
+            sql: "UPDATE \(table) SET \(order) = ? WHERE \(pair)", arguments: [position.databaseValue] + keys)
+    }
+
+    /// Moves rows away from a place that is kept for another.
     private func makeRoom(in owner: StoredRow, _ link: Int, _ end: Link.End, at position: Int64) throws {
         let (table, mine, _, order) = orderColumns(link, end)
         guard let order else { return }

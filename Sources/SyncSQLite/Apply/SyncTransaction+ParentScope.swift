@@ -14,6 +14,7 @@ extension SyncTransaction {
         for row in parentRows.map({ StoredRow(tree: tree, key: $0) }) {
             guard !listed.contains(row), try !isListed(row), try isInScope(row, scope) else { continue }
             if try !isMentioned(row), case .foreignKey = layout.links[parent.link] {
+                guard try !hasMoved(row, from: owner, parent) else { continue }
                 doomed.insert(row)
                 leftOut[row, default: []].insert(parent.link)
             } else {
@@ -21,6 +22,12 @@ extension SyncTransaction {
             }
         }
         return doomed
+    }
+
+    /// Whether a row that nothing mentions has another owner by now: one it waited for.
+    private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws -> Bool {
+        let owners = try storedTargets(of: row, link: parent.link, from: parent.end.other)
+        return !owners.isEmpty && !owners.contains(owner.key)
     }
 
     private func isInScope(_ row: StoredRow, _ scope: RowsInScope?) throws -> Bool {

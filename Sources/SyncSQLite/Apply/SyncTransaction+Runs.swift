@@ -21,7 +21,6 @@ extension SyncTransaction {
     /// mentioned it, else left where it is until the run ends.
     mutating func leaveOut(_ row: StoredRow, _ link: Int, owner: Int32) throws {
         guard isPage else {
-            unlisted.insert(row)
             leftOut[row, default: []].insert(link)
             return
         }
@@ -84,20 +83,19 @@ extension SyncTransaction {
         }
     }
 
-    /// Rows whose link this page speaks for: whatever a list left out before, this came later.
+    /// Rows of which this page says that they are their owner's after all: whatever a list left out before, this came
+    /// later. A link to a row that is not there yet is none: what a list left out stays left out.
     private mutating func forgetUnlisted() {
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
-        var spoken: [Int: Set<Int32>] = [:]
         for link in Set(unlisted.map(\.link)) {
-            let batch = plan.links[link]
-            spoken[link] = Set(batch.assertions.filter { standing($0) == .full }.map(\.first)).union(
-                batch.replacements.filter { $0.end == .first && isActive($0.mention) }.map(\.node))
-        }
-        for left in unlisted {
-            guard let node = node(of: left.row.key, left.row.tree), spoken[left.link]?.contains(node) == true else {
-                continue
+            let (first, second) = (model.links[link].first.tree, model.links[link].second.tree)
+            for assertion in plan.links[link].assertions where standing(assertion) != .none {
+                guard isPresent(assertion.first, first), isPresent(assertion.second, second),
+                    let row = trees[first].rowKey(Int(assertion.first), plan.rows[first], pool),
+                    let owner = trees[second].rowKey(Int(assertion.second), plan.rows[second], pool)
+                else { continue }
+                run?.unlisted.remove(.init(row: StoredRow(tree: first, key: row), link: link, owner: owner))
             }
-            run?.unlisted.remove(left)
         }
     }
 
@@ -110,7 +108,6 @@ extension SyncTransaction {
                 try clearForeignKey(of: left.row, left.link)
                 report.linksRemoved += 1
             } else {
-                unlisted.insert(left.row)
                 leftOut[left.row, default: []].insert(left.link)
             }
         }

@@ -1,12 +1,16 @@
 import SyncCore
 
 // A list that has its rows in the order they are stored in is no reason to number them anew: numbers have gaps where
-// rows went away, and an equal order is not a change.
+// rows went away, and an equal order is not a change. A list that waits for rows has its own numbers: theirs are among them.
 extension SyncTransaction {
     /// Gives rows of replaced lists their stored numbers back where these ascend as the new ones do.
     ///
-    /// - Parameter orders: The new numbers of all nodes of a link's first end.
-    func keepSameOrders(_ orders: inout [Int64], _ link: Int, index: Int, _ replaced: Replaced) {
+    /// - Parameters:
+    ///   - orders: The new numbers of all nodes of a link's first end.
+    ///   - awaited: The owners whose lists wait for rows.
+    func keepSameOrders(
+        _ orders: inout [Int64], _ link: Int, index: Int, _ replaced: Replaced, _ awaited: [Int32: Int64]
+    ) {
         guard !replaced.sequence.isEmpty else { return }
         let tree = trees[model.links[link].first.tree]
         let stored = tree.storedOrders[index]
@@ -17,7 +21,7 @@ extension SyncTransaction {
         var lists: [Int32: [Int]] = [:]
         for child in orders.indices where orders[child] != stored[child] && tree.presence[child] != .missing {
             let target = tree.targets[index][child]
-            if replaced.at(target) >= 0, stays(child) { lists[target] = [] }
+            if replaced.at(target) >= 0, awaited[target] == nil, stays(child) { lists[target] = [] }
         }
         guard !lists.isEmpty else { return }
         for child in orders.indices where tree.presence[child] != .missing {

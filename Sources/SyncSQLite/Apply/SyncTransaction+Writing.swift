@@ -197,24 +197,35 @@ extension SyncTransaction {
 
     // MARK: Links
 
-    /// Rows the payload does not mention whose owner says that they are not its any more.
+    /// Rows the payload does not mention whose owner says that they are not its any more. Those to be deleted lose what
+    /// links they have when they are.
     private mutating func unlinkStrays() throws {
-        for (row, links) in unlinked where !unlisted.contains(row) {
-            for link in links { try clearForeignKey(of: row, link) }
+        for (row, links) in unlinked where leftOut[row] == nil { try unlink(row, links) }
+    }
+
+    mutating func unlink(_ row: StoredRow, _ links: Set<Int>) throws {
+        for link in links {
+            try noteRemovedTarget(of: row, link)
+            try clearForeignKey(of: row, link)
+            report.linksRemoved += 1
         }
     }
 
     /// Sets a foreign key, and its order, to NULL, and reports the row as updated.
     mutating func clearForeignKey(of row: StoredRow, _ link: Int) throws {
+        try keepValues(of: row)
+        try setToNull(link, of: row)
+        guard let found = try identity(of: row) else { return }
+        noteUpdate(found, row, [model.links[link].first.relationship?.name].compactMap { $0 })
+    }
+
+    func setToNull(_ link: Int, of row: StoredRow) throws {
         guard case .foreignKey(let table, let column, let order) = layout.links[link] else { return }
         let cleared = ([column] + [order].compactMap { $0 }).map { "\($0.quoted) = NULL" }.joined(separator: ", ")
         let statement = try statements.statement(
             "UPDATE \(table.quoted) SET \(cleared) WHERE \(columns[row.tree].keyColumn) = ?")
         statement.bind(row.key, at: 1)
-        try keepValues(of: row)
         try statement.execute()
-        guard let found = try identity(of: row) else { return }
-        noteUpdate(found, row, [model.links[link].first.relationship?.name].compactMap { $0 })
     }
 
     mutating func writeJoinTables() throws {
@@ -234,6 +245,9 @@ extension SyncTransaction {
                 into: name, names: ([first, second] + orders).map(\.quoted), parameters: Array(1...2 + orders.count),
                 width: 2 + orders.count, rowCount: changes.added.count, in: db)
             var next = NextOrders(link: link, after: orders.isEmpty ? [] : changes.added)
+            for (end, order) in [(Link.End.first, firstOrder), (.second, secondOrder)] where order != nil {
+                next.keep(awaitedPlaces(link, end), end)
+            }
             let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
             try insertion.insert(changes.added.count) { row, statement, offset in
                 try checkCancellation()
@@ -269,8 +283,8 @@ extension SyncTransaction {
         }
     }
 
-    /// The next free positions at the ends of a link, asked of the store once per row: after what is stored and after
-    /// what lists of the payload give.
+    /// The next free positions at the ends of a link, asked of the store once per row: after what is stored,
+    /// after what lists of the payload give, and after what they wait for.
     private struct NextOrders {
         let link: Int
         var known: [Int64: Int64] = [:]
@@ -288,6 +302,11 @@ extension SyncTransaction {
             if let order { listed[place] = max(listed[place] ?? 0, order + 1) }
         }
 
+        /// Keeps the places of rows that lists wait for.
+        mutating func keep(_ places: [Int32: Int64], _ end: Link.End) {
+            for (node, next) in places { note(next - 1, Self.place(end, node)) }
+        }
+
         static func place(_ end: Link.End, _ node: Int32) -> Int64 { Int64(node) << 1 | Int64(end.rawValue) }
     }
 
@@ -297,17 +316,7 @@ extension SyncTransaction {
             next.known[place] = known + 1
             return known
         }
-        guard
-            case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[next.link],
-            let order = end == .first ? firstOrder : secondOrder
-        else { return 0 }
-        let tree = model.links[next.link].side(end).tree
-        let mine = end == .first ? first : second
-        let statement = try statements.statement(
-            "SELECT coalesce(max(\(order.quoted)) + 1, 0) FROM \(name.quoted) WHERE \(mine.quoted) = ?")
-        bindKey(of: Int(node), tree, to: statement, at: 1)
-        defer { statement.reset() }
-        let free = max(try statement.step() ? statement.integer(0) : 0, next.listed[place] ?? 0)
+        let free = max(try freePlace(next.link, end, node), next.listed[place] ?? 0)
         next.known[place] = free + 1
         return free
     }

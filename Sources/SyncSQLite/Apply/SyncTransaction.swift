@@ -31,9 +31,8 @@ struct SyncTransaction {
     let history: RowHistory?
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
-    /// Unmentioned rows that a list of objects leaves out: to be deleted.
-    var unlisted: Set<StoredRow> = []
-    /// The links through which lists left rows out: gone on the final state, though still stored.
+    /// Unmentioned rows that a list of objects leaves out, and the links through which it does: to be deleted. The links
+    /// are gone on the final state, though still stored.
     var leftOut: [StoredRow: Set<Int>] = [:]
     /// Unmentioned rows that lose links, and which.
     var unlinked: [StoredRow: Set<Int>] = [:]
@@ -182,6 +181,7 @@ struct SyncTransaction {
                 "the parent \(entity.name) \(key.map { $0.recordKey(nil).description } ?? "") is not stored",
                 entity: entity.name)
         }
+        if let run { plan.follow(run.rootRecords) }
         parentRows = try run?.parentRows ?? storedTargets(of: found, link: parent.link, from: parent.end)
     }
 }

@@ -16,15 +16,15 @@ struct LinkInserter {
         switch layout.links[relationship.link] {
         case .foreignKey(let table, let column, let order):
             let key = ForeignKeySQL(
-                table: table, key: layout.tables[link.first.tree].keyColumn, column: column, order: order, db: db)
+                table: table, key: layout.tables[link.first.tree].keyColumn, column: column, order: order,
+                freePlace: FreePlaceSQL.query(relationship.link, .second, layout), db: db)
             if relationship.end == .first, let target = targets.first {
                 try point(rowKey, at: target.rowKey, key, link)
             } else if relationship.end == .second {
                 for target in targets { try point(target.rowKey, at: rowKey, key, link) }
             }
-        case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
-            let join = JoinSQL(
-                table: name, first: first, second: second, firstOrder: firstOrder, secondOrder: secondOrder, db: db)
+        case .joinTable:
+            guard let join = JoinSQL(relationship.link, layout, db) else { return }
             for target in targets {
                 let pair = relationship.end == .first ? (rowKey, target.rowKey) : (target.rowKey, rowKey)
                 try join.add(pair.0, pair.1)

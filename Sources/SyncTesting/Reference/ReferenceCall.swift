@@ -67,22 +67,24 @@ struct ReferenceCall {
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
         var mentions: [ReferenceMention] = []
-        var skipped: [ReferenceRow.ID] = []
+        var listed: [ReferenceMention.Statement.Target] = []
+        var skipped: [ReferenceMention.Statement.Target] = []
         for (index, record) in records.enumerated() {
             sync.noteMentions(in: record, as: entity)
             let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
             switch sync.mention(record, as: entity, at: "[\(index)]", context) {
             case .mention(let mention):
                 mentions.append(mention)
+                listed.append(.row(mention.row, links: true))
                 if sync.isNew(mention.row) { counts.inserted += 1 } else { counts.matched += 1 }
-            case .skipped(let id): if let id { skipped.append(id) }
-            case .unreadable: break
+            case .skipped(let id): if let id { skipped.append(.row(id, links: false)) }
+            case .unreadable(let inner): mentions += inner
             }
         }
         if let parent {
             sync.touched.insert(parent.row)
             var list = ReferenceMention.Statement(relationship: parent.relationship)
-            list.targets = mentions.map { .row($0.row, links: true) }
+            list.targets = listed + skipped
             list.removes = deletesUnlisted && canRead(sync)
             let children = sync.store.targets(of: parent.row, parent.relationship)
             list.removable = Set(
@@ -91,7 +93,6 @@ struct ReferenceCall {
                         && predicate.map { try sync.store.matches(id, $0, of: entity) } ?? true
                 })
             list.inner = mentions
-            list.targets += skipped.map { .row($0, links: false) }
             mentions = [ReferenceMention(row: parent.row, statements: [list])]
         }
         sync.link(mentions)
@@ -115,7 +116,11 @@ struct ReferenceCall {
             var rows = store.rows(of: entity)
             if let parent {
                 guard store.hasOneOwner(parent.relationship) else { return [] }
-                rows = before.targets(of: parent.row, parent.relationship).filter { store.isKind($0, of: entity.id) }
+                let end = store.farEnd(parent.relationship)
+                rows = before.targets(of: parent.row, parent.relationship).filter {
+                    store.isKind($0, of: entity.id)
+                        && !store.isOwned($0, byOtherThan: parent.row, parent.relationship.link, end)
+                }
             } else if predicate == nil, options.scope == .automatic, let roots = entity.rootScope {
                 rows = rows.filter { store.targets(of: $0, roots).isEmpty }
             }

@@ -30,10 +30,21 @@ extension ReferenceStore {
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
-        // A row that comes back from the other side is no longer where a list put it.
-        if listed[there]?.contains(owner) == true { listed[there] = nil }
+        // A row that comes back from the other side is no longer where a list put it; one that the list waits for is.
+        listed[there]?.removeAll { $0 == .row(owner) }
         targets[here, default: []].append(target)
         if here != there { targets[there, default: []].append(owner) }
+        takePlace(target, at: here)
+        takePlace(owner, at: there)
+    }
+
+    /// Puts a row that has arrived where a list waits for it.
+    private mutating func takePlace(_ id: ReferenceRow.ID, at place: ReferencePlace) {
+        guard let row = rows[id], let key = key(of: row),
+            let index = listed[place]?.firstIndex(of: .awaited(key))
+        else { return }
+        listed[place]?[index] = .row(id)
+        sort(place)
     }
 
     mutating func unlink(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
@@ -42,18 +53,37 @@ extension ReferenceStore {
             .removeAll { $0 == owner }
     }
 
+    /// Whether a row is linked, at its end of a link, to another row than this one.
+    func isOwned(_ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: Int, _ end: Link.End) -> Bool {
+        targets[ReferencePlace(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
+    }
+
     /// The rows whose order the last list says.
     func orderedTargets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
         let present = targets(of: row, relationship)
-        return (listed[place(row, relationship)] ?? []).filter(present.contains)
+        return listedRows(place(row, relationship)).filter(present.contains)
+    }
+
+    private func listedRows(_ place: ReferencePlace) -> [ReferenceRow.ID] {
+        (listed[place] ?? []).compactMap {
+            guard case .row(let id) = $0 else { return nil }
+            return id
+        }
     }
 
     /// Puts the listed targets first, in the order of the list.
-    mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceRow.ID]) {
-        if relationship.isOrdered { self.listed[place(owner, relationship)] = list }
-        let present = targets(of: owner, relationship)
-        let listed = list.filter(present.contains)
-        targets[place(owner, relationship)] = listed + present.filter { !listed.contains($0) }
+    mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListed]) {
+        let place = place(owner, relationship)
+        let earlier = listed[place]
+        listed[place] = list
+        sort(place)
+        if !relationship.isOrdered { listed[place] = earlier }
+    }
+
+    private mutating func sort(_ place: ReferencePlace) {
+        let present = targets[place] ?? []
+        let first = listedRows(place).filter(present.contains)
+        targets[place] = first + present.filter { !first.contains($0) }
     }
 
     /// Takes a row and everything that is said of it away.

@@ -16,12 +16,19 @@ extension ReferenceStore {
             operations: operations, options: options)
         let before = self
         var refused: Set<ReferenceSync.Refusal> = []
+        var inserted: Set<ReferenceSync.Refusal> = []
         while true {
-            var attempt = ReferenceSync(self, operations: operations, refused: refused)
+            var attempt = ReferenceSync(self, operations: operations, refused: refused, inserted: inserted)
             let root = try call.run(&attempt)
+            let origins = Set(attempt.origins.values)
+            guard origins.isSubset(of: inserted) else {
+                inserted.formUnion(origins)
+                continue
+            }
             let lacking = attempt.lackingRows()
             guard lacking.isEmpty else {
                 refused.formUnion(lacking)
+                inserted = []
                 continue
             }
             let fallen = try call.delete(&attempt)

@@ -11,8 +11,8 @@ public struct ReferenceStore: Sendable {
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
     /// What each row is linked with, by link end, in order.
     var targets: [ReferencePlace: [ReferenceRow.ID]] = [:]
-    /// The rows that the last list of an ordered relationship named, in its order. Others come after them.
-    var listed: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// What the last list of an ordered relationship named, in its order. Other rows come after.
+    var listed: [ReferencePlace: [ReferenceListed]] = [:]
     /// References to rows that are not there yet, in payload order.
     var pending: [ReferencePending] = []
     private var lastID = 0
@@ -81,6 +81,11 @@ struct ReferencePending: Sendable {
     var place: ReferencePlace
     var relationship: CompiledRelationship
     var target: StoredValue
-    /// All keys of the list it was in, to find its place when it arrives.
-    var list: [StoredValue]
+}
+
+/// A place in a list.
+enum ReferenceListed: Hashable, Sendable {
+    case row(ReferenceRow.ID)
+    /// Of a row that is not there yet.
+    case awaited(StoredValue)
 }

@@ -25,10 +25,13 @@ extension ReferenceSync {
         }
     }
 
-    /// Local rows stay with their owner, whatever a list says.
+    /// Local rows stay with their owner, whatever a list says, and rows that another owner has by now with that one.
     private var droppedRows: [ReferenceRow.ID] {
-        leftOut.filter { deletesLeftOut[$0.key] == true }.values.flatMap(\.self).filter {
-            store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
+        leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { place, rows in
+            rows.filter {
+                store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
+                    && !store.isOwned($0, byOtherThan: place.row, place.link, place.end.other)
+            }
         }
     }
 

@@ -4,9 +4,7 @@ extension ReferenceSync {
     /// Links what arrived and is not overruled, then takes the statements one after the other.
     mutating func link(_ mentions: [ReferenceMention]) {
         let statements = mentions.flatMap(\.allStatements)
-        store.pending = store.pending.filter { pending in
-            !statements.contains { overrules($0.statement, of: $0.row, pending) }
-        }
+        for (row, statement) in statements { forgetReferences(statement, of: row) }
         linkArrived()
         for (row, statement) in statements { apply(statement, of: row) }
         for (row, statement) in statements
@@ -24,11 +22,6 @@ extension ReferenceSync {
                 continue
             }
             store.link(pending.place.row, pending.relationship, target)
-            guard pending.relationship.isToMany else { continue }
-            let list = pending.list.compactMap { self.row($0, pending.relationship) }
-            store.order(pending.place.row, pending.relationship, as: list.uniqued())
-            // Whether it also comes before rows that the payload links from the other side is not settled.
-            if pending.relationship.relationship.inverse != nil { store.listed[pending.place] = nil }
         }
     }
 
@@ -42,7 +35,7 @@ extension ReferenceSync {
 
     private mutating func apply(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
         let relationship = statement.relationship
-        store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
+        forgetReferences(statement, of: row)
         var listed: [ReferenceRow.ID] = []
         var linked: [ReferenceRow.ID] = []
         var missing: [StoredValue] = []
@@ -71,7 +64,8 @@ extension ReferenceSync {
         }
         for id in linked { store.link(row, relationship, id) }
         if relationship.isToMany { store.order(row, relationship, as: ordered(statement)) }
-        for key in missing { wait(row, relationship, for: key, in: statement) }
+        let place = store.place(row, relationship)
+        store.pending += missing.map { ReferencePending(place: place, relationship: relationship, target: $0) }
     }
 
     /// Notes the rows that go because a list of objects leaves them out; the last list decides.
@@ -86,30 +80,38 @@ extension ReferenceSync {
     }
 
     /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
-    private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceRow.ID] {
+    private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceListed] {
         let isKeyless = model.compiled.entities[statement.relationship.destination].keySlot == nil
-        return statement.targets.compactMap { target in
+        return statement.targets.compactMap { target -> ReferenceListed? in
             switch target {
-            case .row(let id, let links): links || isKeyless ? id : nil
-            case .key(let key): row(key, statement.relationship)
+            case .row(let id, let links): links || isKeyless ? .row(id) : nil
+            case .key(let key): row(key, statement.relationship).map { .row($0) } ?? .awaited(key)
             }
         }.uniqued()
     }
 
-    private mutating func wait(
-        _ row: ReferenceRow.ID, _ relationship: CompiledRelationship, for key: StoredValue,
-        in statement: ReferenceMention.Statement
-    ) {
-        let list = statement.targets.compactMap { target -> StoredValue? in
-            guard case .key(let key) = target else { return nil }
-            return key
+    // MARK: What is forgotten
+
+    /// Forgets the references that a statement overrules. Their places in a list are kept only for rows that the
+    /// statement links themselves.
+    private mutating func forgetReferences(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
+        let overruled = store.pending.filter { overrules(statement, of: row, $0) }
+        store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
+        for pending in overruled where !hasOwner(statement, pending) {
+            store.listed[pending.place]?.removeAll { $0 == .awaited(pending.target) }
         }
-        store.pending.append(
-            ReferencePending(place: store.place(row, relationship), relationship: relationship, target: key, list: list)
-        )
     }
 
-    // MARK: What is forgotten
+    /// Whether a statement of the other side names the row that waits.
+    private func hasOwner(_ statement: ReferenceMention.Statement, _ pending: ReferencePending) -> Bool {
+        pending.place.end == store.farEnd(statement.relationship) && pending.place.link == statement.relationship.link
+            && statement.targets.contains { target in
+                switch target {
+                case .row(let id, let links): links && id == pending.place.row
+                case .key(let key): self.row(key, statement.relationship) == pending.place.row
+                }
+            }
+    }
 
     /// Whether a statement speaks of a link that was remembered.
     private func overrules(
@@ -138,12 +140,7 @@ extension ReferenceSync {
     private func saysOfOtherSide(
         _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
-        let hasOwner = statement.targets.contains { target in
-            switch target {
-            case .row(let id, let links): links && id == pending.place.row
-            case .key(let key): self.row(key, statement.relationship) == pending.place.row
-            }
-        }
+        let hasOwner = hasOwner(statement, pending)
         if row == self.row(pending.target, pending.relationship) {
             return !statement.relationship.isToMany || statement.removes || hasOwner
         }
@@ -159,7 +156,7 @@ extension ReferenceSync {
     }
 }
 
-extension [ReferenceRow.ID] {
+extension [ReferenceListed] {
     /// Each element at its first place.
     func uniqued() -> [Element] {
         reduce(into: []) { if !$0.contains($1) { $0.append($1) } }

@@ -17,13 +17,16 @@ struct ReferenceSync {
         /// Where a rule decides the link: the record is only a mention.
         case overruled(by: ReferenceRow.ID)
         case toMany(of: ReferenceRow.ID, CompiledRelationship, position: Int)
+        /// In a record without a key, which says nothing about the link.
+        case unowned(isListed: Bool)
     }
 
     enum Outcome {
         case mention(ReferenceMention)
         /// May be neither inserted nor updated, or is refused; the row if there is one.
         case skipped(ReferenceRow.ID?)
-        case unreadable
+        /// Without a key; the records inside.
+        case unreadable([ReferenceMention])
     }
 
     let before: ReferenceStore
@@ -31,6 +34,8 @@ struct ReferenceSync {
     var store: ReferenceStore
     /// New rows that are refused, found by earlier attempts.
     let refused: Set<Refusal>
+    /// New rows that a record may insert, found by earlier attempts: records that may only update count for them too.
+    let inserted: Set<Refusal>
     var origins: [ReferenceRow.ID: Refusal] = [:]
     /// The rows that records mean; ids are told by `mentionedKeys`.
     var touched: Set<ReferenceRow.ID> = []
@@ -43,11 +48,14 @@ struct ReferenceSync {
     var deletesLeftOut: [ReferencePlace: Bool] = [:]
     var misfits: [String] = []
 
-    init(_ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>) {
+    init(
+        _ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>, inserted: Set<Refusal>
+    ) {
         before = store
         self.store = store
         self.operations = operations
         self.refused = refused
+        self.inserted = inserted
     }
 
     var model: Model { store.model }
@@ -64,17 +72,17 @@ struct ReferenceSync {
         var id: ReferenceRow.ID?
         if let name = store.keyName(of: entity) {
             key = reading.values[name].flatMap { $0.isNull ? nil : $0 }
-            if reading.misfits.contains(name) { return .unreadable }
+            if reading.misfits.contains(name) { return .unreadable(records(in: reading, at: path, context)) }
         }
         if let key {
             id = store.row(entity, key: key)
         } else {
-            guard let slot = slot(entity, context) else { return .unreadable }
+            guard let slot = slot(entity, context) else { return .unreadable(records(in: reading, at: path, context)) }
             id = slot.row
         }
         if let id, !store.isKind(id, of: entity.id) { return .skipped(nil) }
-        guard may(id, context) else { return .skipped(id) }
         let origin = key.map { Refusal.key(owner: entity.keyOwner, $0) } ?? .path(path)
+        guard may(id, context) || mayUpdate(context) && inserted.contains(origin) else { return .skipped(id) }
         if id == nil, refused.contains(origin) { return .skipped(nil) }
         let row = id ?? store.addRow(of: entity)
         if id == nil {
@@ -85,6 +93,40 @@ struct ReferenceSync {
         fill(row, with: reading, as: entity)
         return .mention(
             ReferenceMention(row: row, statements: statements(of: row, reading, at: path, context)))
+    }
+
+    /// The records in one that cannot be read, unless it stands where none is.
+    private mutating func records(
+        in reading: ReferenceReading, at path: String, _ context: Context
+    ) -> [ReferenceMention] {
+        guard may(nil, context) || mayUpdate(context) else { return [] }
+        var found: [ReferenceMention] = []
+        for (relationship, said) in reading.statements {
+            let destination = model.compiled.entities[relationship.destination]
+            let records: [JSONValue] =
+                switch said {
+                case .object(let record): [record]
+                case .objects(let records): records
+                default: []
+                }
+            for (index, record) in records.enumerated() {
+                let place = "\(path).\(relationship.name)[\(index)]"
+                switch mention(record, as: destination, at: place, .unowned(isListed: relationship.isToMany)) {
+                case .mention(let inner): found.append(inner)
+                case .unreadable(let inner): found += inner
+                case .skipped: break
+                }
+            }
+        }
+        return found
+    }
+
+    private func mayUpdate(_ context: Context) -> Bool {
+        switch context {
+        case .root, .child: operations.contains(.update)
+        case .toOne, .overruled, .unowned(isListed: false): true
+        case .toMany, .unowned(isListed: true): operations.contains(.updateRelationships)
+        }
     }
 
     /// The row that an owner has at this place, for a record without a key; nil if such a record cannot be read.
@@ -103,11 +145,11 @@ struct ReferenceSync {
     }
 
     private func may(_ id: ReferenceRow.ID?, _ context: Context) -> Bool {
-        let isStored = id.map { !isNew($0) } ?? false
+        if let id, !isNew(id) { return mayUpdate(context) }
         switch context {
-        case .root, .child: return operations.contains(isStored ? .update : .insert)
-        case .toOne, .overruled: return true
-        case .toMany: return operations.contains(isStored ? .updateRelationships : .insertRelationships)
+        case .root, .child: return operations.contains(.insert)
+        case .toOne, .overruled, .unowned(isListed: false): return true
+        case .toMany, .unowned(isListed: true): return operations.contains(.insertRelationships)
         }
     }
 
@@ -129,7 +171,7 @@ struct ReferenceSync {
             let owner = isWayBack(relationship, context) ? context.owner : nil
             var statement = statement(
                 of: row, relationship, said, at: "\(path).\(relationship.name)", overruledBy: owner)
-            statement?.isOverruled = owner != nil
+            if owner != nil { statement?.isOverruled = true }
             return statement
         }
     }
@@ -161,18 +203,24 @@ struct ReferenceSync {
             statement.targets = ids.compactMap { self.key($0, of: destination) }.map { .key($0) }
         case .object(let record):
             let context = owner.map { Context.overruled(by: $0) } ?? .toOne(of: row, relationship)
+            switch mention(record, as: destination, at: path, context) {
+            case .mention(let child):
+                statement.targets = [.row(child.row, links: true)]
+                statement.inner = [child]
             // Of a record that is refused only its being there is left: it leaves the link as it is.
-            guard case .mention(let child) = mention(record, as: destination, at: path, context) else {
-                return statement
+            case .skipped: break
+            case .unreadable(let inner):
+                statement.inner = inner
+                statement.isOverruled = true
             }
-            statement.targets = [.row(child.row, links: true)]
-            statement.inner = [child]
         case .objects(let records):
             var readable = 0
             for (index, record) in records.enumerated() {
                 let context = Context.toMany(of: row, relationship, position: readable)
                 switch mention(record, as: destination, at: "\(path)[\(index)]", context) {
-                case .unreadable: continue
+                case .unreadable(let inner):
+                    statement.inner += inner
+                    continue
                 case .skipped(let id):
                     if let id { statement.targets.append(.row(id, links: false)) }
                 case .mention(let child):
@@ -181,7 +229,7 @@ struct ReferenceSync {
                 }
                 readable += 1
             }
-            if readable == 0, !records.isEmpty { return nil }
+            statement.isOverruled = readable == 0 && !records.isEmpty
             statement.removes = operations.contains(.deleteRelationships)
             statement.deletes = statement.removes && ownsRows
         }
@@ -198,21 +246,21 @@ struct ReferenceSync {
 extension ReferenceSync.Context {
     var relationship: CompiledRelationship? {
         switch self {
-        case .root, .overruled: nil
+        case .root, .overruled, .unowned: nil
         case .child(_, let relationship), .toOne(_, let relationship), .toMany(_, let relationship, _): relationship
         }
     }
 
     var owner: ReferenceRow.ID? {
         switch self {
-        case .root, .overruled: nil
+        case .root, .overruled, .unowned: nil
         case .child(let row, _), .toOne(let row, _), .toMany(let row, _, _): row
         }
     }
 
     func place(in store: ReferenceStore) -> ReferencePlace? {
         switch self {
-        case .root, .overruled: nil
+        case .root, .overruled, .unowned: nil
         case .child(let row, let relationship), .toOne(let row, let relationship),
             .toMany(let row, let relationship, _):
             store.place(row, relationship)

@@ -71,11 +71,10 @@ struct ModelGenerator {
         entities[to].relationships.append(
             Relationship(
                 back, to: entities[from].name, many: shape == 2, ordered: shape == 2 && isOrdered(), inverse: name,
-                deleteRule: shape == 1 ? ruleWithoutDeny() : rule()))
+                deleteRule: rule()))
     }
 
-    /// For keyless rows, which go with their owner, and for children that an owner's list leaves out: a deletion that
-    /// comes of the owner is not denied for its sake.
+    /// For keyless rows, which go with their owner: a deletion that comes of the owner is not denied for its sake.
     private mutating func ruleWithoutDeny() -> DeleteRule {
         let rule = rule()
         return rule == .deny ? .cascade : rule

@@ -32,7 +32,7 @@ struct PayloadGenerator {
         if kinds.contains(.operations), random.chance(30) {
             step.operations = SyncOperations(rawValue: 1 + random.below(63))
         }
-        let restricted = step.operations != .all && !kinds.contains(.contradictions)
+        let restricted = step.operations != .all && !kinds.contains(.contradictions) && random.chance(50)
         namesOnce = alwaysNamesOnce || restricted || hasOrderWithInverse && !kinds.contains(.ordersFromBothSides)
         if random.chance(10) { step.scope = .all }
         if kinds.contains(.predicates), random.chance(20) {
@@ -92,14 +92,19 @@ struct PayloadGenerator {
 
     // MARK: Records
 
-    private mutating func record(_ entity: CompiledEntity, depth: Int) -> JSONValue? {
+    /// - Parameter isListed: Whether it is one of a list, where it is skipped without a key; else its owner would say
+    ///   which row it is.
+    private mutating func record(_ entity: CompiledEntity, depth: Int, isListed: Bool = true) -> JSONValue? {
         var members: [JSONValue.Member] = []
         var isFirst = true
         if entity.keySlot != nil {
-            if kinds.contains(.misfits), depth == 0, !namesOnce, random.chance(2) { return ["name": "keyless"] }
-            guard let number = number(entity, asObject: true) else { return nil }
-            isFirst = given.insert(name(number, entity)).inserted
-            members.append(.init("id", key(number, of: entity)))
+            if kinds.contains(.misfits), random.chance(4) {
+                if !isListed || random.chance(50) { members.append(.init("id", [])) }
+            } else {
+                guard let number = number(entity, asObject: true) else { return nil }
+                isFirst = given.insert(name(number, entity)).inserted
+                members.append(.init("id", key(number, of: entity)))
+            }
         }
         let attributes = model.compiled.trees[entity.tree].attributes
         for slot in entity.slots where slot != entity.keySlot && random.chance(45) {
@@ -131,7 +136,8 @@ struct PayloadGenerator {
         switch (relationship.isToMany, byID) {
         case (_, _) where random.chance(10): return .init(random.chance(50) || !byID ? objectKey : idKey, .null)
         case (false, true): return id(destination).map { .init(random.chance(70) ? idKey : objectKey, $0) }
-        case (false, false): return record(destination, depth: depth + 1).map { .init(objectKey, $0) }
+        case (false, false):
+            return record(destination, depth: depth + 1, isListed: false).map { .init(objectKey, $0) }
         case (true, true):
             var ids: [JSONValue] = []
             for _ in 0..<random.below(4) {

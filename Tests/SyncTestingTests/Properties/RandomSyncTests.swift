@@ -3,7 +3,7 @@ import SyncCore
 import SyncTesting
 import Testing
 
-/// Random models and payloads, by their seeds. More of them: `SYNC_PROPERTY_CASES=10000`; one again:
+/// Random models and payloads, by their seeds. More of them: `SYNC_PROPERTY_CASES=10000`, others: `SYNC_PROPERTY_FIRST=10000`, one again:
 /// `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests`.
 @Suite("Random syncs")
 struct RandomSyncTests {
@@ -11,7 +11,8 @@ struct RandomSyncTests {
 
     private static var seeds: Range<Int> {
         if let seed = number("SYNC_PROPERTY_SEED") { return seed..<(seed + 1) }
-        return 0..<(number("SYNC_PROPERTY_CASES") ?? 300)
+        let first = number("SYNC_PROPERTY_FIRST") ?? 0
+        return first..<(first + (number("SYNC_PROPERTY_CASES") ?? 300))
     }
 
     private static var kinds: PropertyKinds { number("SYNC_PROPERTY_KINDS").map(PropertyKinds.init) ?? .all }
@@ -43,7 +44,8 @@ struct RandomSyncTests {
         let model = try ModelGenerator.model(&random, kinds)
         var payloads = PayloadGenerator(&random, model, kinds, namesOnce: namesOnce)
         let steps = (0..<(2 + random.below(3))).map { _ in payloads.step() }
-        let original = PropertyCase(model: model, steps: steps, namesOnce: namesOnce)
+        let original = PropertyCase(
+            model: model, steps: steps, namesOnce: namesOnce, pages: random.chance(50) ? 1 + random.below(3) : 0)
         guard try await problem(of: original, seed) != nil else { return nil }
         let smallest = try await CaseShrinker.smallest(original) { try await problem(of: $0, seed) != nil }
         return """
