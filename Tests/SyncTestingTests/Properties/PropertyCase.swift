@@ -14,15 +14,6 @@ struct PropertyCase: Sendable {
 
         var options: SyncOptions { SyncOptions(scope: scope) }
 
-        /// Whether a row is given by several records: its place in a parent's list is what its last page says.
-        var repeatsRecords: Bool {
-            let keys = payload.compactMap { record -> String? in
-                guard case .object(let members) = record else { return nil }
-                return members.first { $0.key == "id" }.map { "\($0.value)".lowercased() }
-            }
-            return Set(keys).count < keys.count || Set(keys.map { $0.filter(\.isNumber) }).count < keys.count
-        }
-
         /// Whether there are records that count while their rows are new and not when they are stored.
         var countsOnlyOnce: Bool {
             operations.contains(.insert) && !operations.contains(.update)
@@ -34,8 +25,8 @@ struct PropertyCase: Sendable {
     var steps: [Step]
     /// Whether every row is named at most once in each payload.
     var namesOnce = false
-    /// How many records the pages have in which it is synced once more; 0 for no pages.
-    var pages = 0
+    /// The parts in which it is synced once more.
+    var parts: PropertyParts.Size?
 }
 
 extension PropertyCase: CustomStringConvertible {
@@ -43,7 +34,7 @@ extension PropertyCase: CustomStringConvertible {
         let schema = String(decoding: model.schemaFile(), as: UTF8.self)
         let line = schema.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
         return line + "\n" + steps.map(\.description).joined(separator: "\n")
-            + (pages > 0 ? "\nin pages of \(pages)" : "")
+            + (parts.map { "\n\($0)" } ?? "")
     }
 }
 
@@ -65,12 +56,5 @@ extension PropertyCase.Step: CustomStringConvertible {
         var text: [UInt8] = []
         JSONText.append(.object(members), to: &text)
         return String(decoding: text, as: UTF8.self)
-    }
-}
-
-extension Model {
-    /// Whether a new row may lack a value.
-    var canRefuseRows: Bool {
-        entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }
     }
 }

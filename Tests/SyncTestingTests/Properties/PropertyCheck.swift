@@ -10,19 +10,15 @@ struct PropertyCheck {
     /// The first thing that is wrong; nil if nothing is.
     func failure(shuffling random: inout SplitMix64) async throws -> String? {
         let stack = try DataStack.inMemory(propertyCase.model)
-        // What a row lacks a page cannot know of a later one.
-        let hasPages = propertyCase.pages > 0 && !propertyCase.model.canRefuseRows
-        var paged: DataStack? = hasPages ? try DataStack.inMemory(propertyCase.model) : nil
+        var inParts = try PropertyParts(propertyCase)
         var reference = ReferenceStore(model: propertyCase.model)
         for (index, step) in propertyCase.steps.enumerated() where !parentWaits(step, reference) {
             let before = reference
             if let problem = try await failure(of: step, stack, &reference, &random) {
                 return "step \(index + 1): \(problem)"
             }
-            if paged != nil, step.parent != nil, step.repeatsRecords { paged = nil }
-            if let pages = paged, let problem = try await failure(inPages: step, pages, before, reference) {
-                guard problem.isEmpty else { return "step \(index + 1) in pages: \(problem)" }
-                paged = nil
+            if let problem = try await inParts?.failure(of: step, before, reference) {
+                return "step \(index + 1) \(propertyCase.parts?.description ?? ""): \(problem)"
             }
         }
         let damage = try await stack.damage()
@@ -76,48 +72,13 @@ struct PropertyCheck {
         return nil
     }
 
-    /// What the pages of a payload leave otherwise than the whole; empty if both fail, which ends the comparison: the
-    /// pages before stay.
-    private func failure(
-        inPages step: PropertyCase.Step, _ stack: DataStack, _ before: ReferenceStore, _ expected: ReferenceStore
-    ) async throws -> String? {
-        var whole = before
-        let expectedError = Result { try whole.sync(step, .array(step.payload)) }.error
-        do {
-            try await syncInPages(step, stack)
-        } catch let error as SyncError {
-            return error.code == expectedError?.code ? "" : "\(error)"
-        }
-        if let expectedError { return "expected \(expectedError)" }
-        let differences = try ReferenceComparison.differences(expected, stack)
-        return differences.isEmpty ? nil : differences.joined(separator: "; ")
-    }
-
-    private func syncInPages(_ step: PropertyCase.Step, _ stack: DataStack) async throws {
-        let run = SyncRun()
-        let size = propertyCase.pages
-        for start in stride(from: 0, to: max(step.payload.count, 1), by: size) {
-            var page = step
-            page.payload = Array(step.payload[start..<min(start + size, step.payload.count)])
-            let options = SyncOptions(scope: step.scope, payload: .page(of: run))
-            _ = try await sync(page, stack, options).get()
-        }
-        try await run.finish()
-    }
-
     private func sync(_ step: PropertyCase.Step, _ stack: DataStack) async -> Result<SyncResult, any Error> {
-        await sync(step, stack, step.options)
-    }
-
-    private func sync(
-        _ step: PropertyCase.Step, _ stack: DataStack, _ options: SyncOptions
-    ) async -> Result<SyncResult, any Error> {
         do {
             return .success(
                 try await Sync.changes(
                     .array(step.payload), inEntity: step.entity, stack: stack,
-                    predicate: try step.predicate.map { try RecordPredicate(parsing: $0) }, parent: step.parent,
-                    relationship: step.relationship, operations: step.operations, options: options))
+                    predicate: try step.condition(), parent: step.parent,
+                    relationship: step.relationship, operations: step.operations, options: step.options))
         } catch {
             return .failure(error)
         }
@@ -141,14 +102,7 @@ struct PropertyCheck {
 extension ReferenceStore {
     mutating func sync(_ step: PropertyCase.Step, _ payload: JSONValue) throws -> SyncResult {
         try sync(
-            payload, inEntity: step.entity, predicate: try step.predicate.map { try RecordPredicate(parsing: $0) },
+            payload, inEntity: step.entity, predicate: try step.condition(),
             parent: step.parent, relationship: step.relationship, operations: step.operations, options: step.options)
-    }
-}
-
-extension Result {
-    fileprivate var error: SyncError? {
-        guard case .failure(let error) = self else { return nil }
-        return error as? SyncError
     }
 }

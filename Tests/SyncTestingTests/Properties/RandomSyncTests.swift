@@ -44,8 +44,10 @@ struct RandomSyncTests {
         let model = try ModelGenerator.model(&random, kinds)
         var payloads = PayloadGenerator(&random, model, kinds, namesOnce: namesOnce)
         let steps = (0..<(2 + random.below(3))).map { _ in payloads.step() }
-        let original = PropertyCase(
-            model: model, steps: steps, namesOnce: namesOnce, pages: random.chance(50) ? 1 + random.below(3) : 0)
+        let parts: [PropertyParts.Size?] = [
+            nil, nil, .pages(records: 1 + random.below(3)), .pieces(bytes: 1 + random.below(80)),
+        ]
+        let original = PropertyCase(model: model, steps: steps, namesOnce: namesOnce, parts: random.pick(parts))
         guard try await problem(of: original, seed) != nil else { return nil }
         let smallest = try await CaseShrinker.smallest(original) { try await problem(of: $0, seed) != nil }
         return """

@@ -1,0 +1,108 @@
+import Foundation
+import Sync
+import SyncCore
+import SyncSQLite
+import SyncTesting
+
+/// Takes the steps of a case in parts, which must leave what the whole leaves.
+struct PropertyParts {
+    /// What a payload is cut into.
+    enum Size: Sendable, CustomStringConvertible {
+        case pages(records: Int)
+        case pieces(bytes: Int)
+
+        var description: String {
+            switch self {
+            case .pages(let records): "in pages of \(records)"
+            case .pieces(let bytes): "in pieces of \(bytes) bytes"
+            }
+        }
+    }
+
+    private let size: Size
+    private let stack: DataStack
+    private var isOver = false
+
+    /// Nil if the case is not taken in parts. What a row lacks a part cannot know of a later one.
+    init?(_ propertyCase: PropertyCase) throws {
+        guard let size = propertyCase.parts, !propertyCase.model.canRefuseRows else { return nil }
+        self.size = size
+        stack = try DataStack.inMemory(propertyCase.model)
+    }
+
+    /// What the parts of a step leave otherwise than the whole; nil if nothing, or after a step that failed in pages:
+    /// those before stay.
+    mutating func failure(
+        of step: PropertyCase.Step, _ before: ReferenceStore, _ expected: ReferenceStore
+    ) async throws -> String? {
+        if isOver || step.parent != nil && step.repeatsRecords { isOver = true }
+        guard !isOver else { return nil }
+        var whole = before
+        let expectedError = Result { try whole.sync(step, .array(step.payload)) }.error
+        do {
+            switch size {
+            case .pages(let records): try await sync(step, inPagesOf: records)
+            case .pieces(let bytes): try await sync(step, inPiecesOf: bytes)
+            }
+        } catch let error as SyncError {
+            if case .pages = size { isOver = true }
+            return error.code == expectedError?.code ? nil : "\(error)"
+        }
+        if let expectedError { return "expected \(expectedError)" }
+        let differences = try ReferenceComparison.differences(expected, stack)
+        return differences.isEmpty ? nil : differences.joined(separator: "; ")
+    }
+
+    private func sync(_ step: PropertyCase.Step, inPagesOf size: Int) async throws {
+        let run = SyncRun()
+        for start in stride(from: 0, to: max(step.payload.count, 1), by: size) {
+            let page = Array(step.payload[start..<min(start + size, step.payload.count)])
+            try await Sync.changes(
+                .array(page), inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
+                relationship: step.relationship, operations: step.operations,
+                options: SyncOptions(scope: step.scope, payload: .page(of: run)))
+        }
+        try await run.finish()
+    }
+
+    private func sync(_ step: PropertyCase.Step, inPiecesOf size: Int) async throws {
+        var text: [UInt8] = []
+        JSONText.append(.array(step.payload), to: &text)
+        let chunks = AsyncStream<[UInt8]> { stream in
+            stream.yield(text)
+            stream.finish()
+        }
+        var options = step.options
+        options.pieces.size = size
+        try await Sync.changes(
+            chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
+            relationship: step.relationship, operations: step.operations, options: options)
+    }
+}
+
+extension PropertyCase.Step {
+    func condition() throws -> RecordPredicate? { try predicate.map { try RecordPredicate(parsing: $0) } }
+
+    /// Whether a row is given by several records: its place in a parent's list is what its last page says.
+    fileprivate var repeatsRecords: Bool {
+        let keys = payload.compactMap { record -> String? in
+            guard case .object(let members) = record else { return nil }
+            return members.first { $0.key == "id" }.map { "\($0.value)".filter(\.isNumber) }
+        }
+        return Set(keys).count < keys.count
+    }
+}
+
+extension Model {
+    /// Whether a new row may lack a value.
+    fileprivate var canRefuseRows: Bool {
+        entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }
+    }
+}
+
+extension Result {
+    fileprivate var error: SyncError? {
+        guard case .failure(let error) = self else { return nil }
+        return error as? SyncError
+    }
+}
