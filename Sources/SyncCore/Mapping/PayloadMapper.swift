@@ -95,7 +95,6 @@ package struct PayloadMapper: Sendable {
         if let parent = plan.parent { place.arrival = (parent.link, parent.end.other) }
         guard let root = try record(tape, at: 0, as: plan.entity, place, bytes) else { return }
         plan.rows[root.tree].markRoot(root.node)
-        plan.readableRootRecords += 1
         if let parent = plan.parent {
             assert(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
@@ -299,6 +298,7 @@ package struct PayloadMapper: Sendable {
     private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
         if let keyOwner = entity.keyOwner, key.kind != .absent, key.kind != .null {
+            if place.isRoot { plan.readableRootRecords += 1 }
             return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
         }
         if let owner = place.owner {
