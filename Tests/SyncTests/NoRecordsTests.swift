@@ -97,8 +97,12 @@ struct NoRecordsTests {
         arguments: [
             (#"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#, [], [["results"]]),
             (#"{"users": [{"id": 1}], "errors": [], "groups": [{"id": 2}], "x": ["a"]}"#, [], [["users"], ["groups"]]),
-            (#"{"data": {"page": {"items": [{"id": 1}]}}, "tags": [{"t": 1}]}"#, [], [["tags"], ["data", "page", "items"]]),
-            (#"{"total": 0, "results": []}"#, [], [["results"]]), (#"{"a.b": [{}], "c\n\"": [{}]}"#, [], [["a.b"], ["c\n\""]]),
+            (
+                #"{"data": {"page": {"items": [{"id": 1}]}}, "tags": [{"t": 1}]}"#, [],
+                [["tags"], ["data", "page", "items"]]
+            ),
+            (#"{"total": 0, "results": []}"#, [], [["results"]]),
+            (#"{"a.b": [{}], "c\n\"": [{}]}"#, [], [["a.b"], ["c\n\""]]),
             (#"{"data": {"items": [{"id": 1}]}}"#, ["data"], [["data", "items"]]),
             (#"{"message": "none", "codes": [1, 2]}"#, [], []), (#"[{"results": [{"id": 1}]}]"#, [], []),
         ] as [(String, [String], [[String]])])

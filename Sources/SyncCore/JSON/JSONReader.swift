@@ -121,6 +121,18 @@ package struct JSONReader {
             state = .elements
             return try nextElement(into: &tape, known)
         }
+        let step = try loneObject(into: &tape, known)
+        try finish()
+        return step
+    }
+
+    private mutating func loneObject(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+        isLoneObject = true
+        recordIndex = 0
+        if let length = known?.length(of: scanner.bytes, at: scanner.position) {
+            scanner.advance(length)
+            return .known
+        }
         let start = scanner.position
         try scanner.value(into: &tape, depth: openObjects)
         guard tape.tokens[0].kind == .object else {
@@ -128,10 +140,7 @@ package struct JSONReader {
                 .recordExpected, "an array of records or an object is expected, found \(tape.name(of: 0))",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
-        isLoneObject = true
-        recordIndex = 0
         recordRange = start..<scanner.position
-        try finish()
         return .record
     }
 

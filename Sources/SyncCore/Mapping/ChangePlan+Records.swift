@@ -9,7 +9,8 @@ extension ChangePlan {
         let name = self.model.entities[entity].name
         let key = try model.primaryKey(of: name)?.remote ?? "key"
         let found =
-            isLoneObject || count == 1 ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
+            isLoneObject || count == 1
+            ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
         var error = SyncError(
             .noRecords, "no record can be read: \(found)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))

@@ -87,8 +87,8 @@ package struct PayloadStaging: Sendable {
                 } else {
                     try mapper.mapRoot(tape, bytes)
                 }
-                if reader.isLoneObject { mapper.noteLoneObject(tape, bytes) }
             }
+            if reader.isLoneObject { mapper.noteLoneObject(tape, bytes) }
             if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)

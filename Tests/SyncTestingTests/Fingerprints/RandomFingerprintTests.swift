@@ -50,9 +50,8 @@ struct RandomFingerprintTests {
             var fewer = fingerprintCase
             fewer.steps.remove(at: index)
             found.append(fewer)
-            guard case .sync(let entity, let records, let isLone, let options, let operations) = fingerprintCase.steps[
-                index]
-            else { continue }
+            let step = fingerprintCase.steps[index]
+            guard case .sync(let entity, let records, let isLone, let options, let operations) = step else { continue }
             for record in records.indices {
                 var fewer = fingerprintCase
                 var left = records

@@ -49,7 +49,9 @@ struct PayloadGenerator {
     /// Puts the records into something else than a list, or takes the keys from all or adds some without.
     private mutating func reshape(_ step: inout PropertyCase.Step) {
         switch random.below(100) {
-        case 0..<12 where !step.payload.isEmpty: step.shape = .loneObject
+        case 0..<12 where !step.payload.isEmpty:
+            step.payload = [step.payload[0]]
+            step.shape = .loneObject
         case 12..<15:
             step.payload = [["count": JSONValue(step.payload.count), "results": .array(step.payload)]]
             step.shape = .loneObject
