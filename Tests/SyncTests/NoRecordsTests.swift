@@ -11,12 +11,14 @@ struct NoRecordsTests {
         return stack
     }
 
-    private static func chunks(_ data: Data) -> AsyncStream<[UInt8]> {
+    private func chunks(_ data: Data) -> AsyncStream<[UInt8]> {
         AsyncStream { stream in
             for byte in data { stream.yield([byte]) }
             stream.finish()
         }
     }
+
+    private typealias Call = @Sendable (SyncOptions) async throws -> SyncResult
 
     /// Fails every call with this payload in the same way, and expects that nothing was written.
     private func error(_ text: String, _ options: SyncOptions = SyncOptions()) async throws -> SyncError {
@@ -27,30 +29,32 @@ struct NoRecordsTests {
         options.pieces.size = 1
         var hooked = options
         hooked.willInsert = { $0.record }
+        let calls: [(String, SyncOptions, Call)] = [
+            ("bytes", options, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
+            ("pieces", options, { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }),
+            ("a hook", hooked, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
+            (
+                "a hook, pieces", hooked,
+                { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }
+            ),
+            ("a dry run", options, { try await Sync.plan(data, inEntity: "User", stack: stack, options: $0) }),
+            (
+                "a dry run, pieces", options,
+                { try await Sync.plan(chunks(data), inEntity: "User", stack: stack, options: $0) }
+            ),
+            (
+                "values", options,
+                {
+                    guard $0.form == .json, let value = try? JSONValue(parsing: data) else {
+                        return try await Sync.changes(data, inEntity: "User", stack: stack, options: $0)
+                    }
+                    return try await Sync.changes(value, inEntity: "User", stack: stack, options: $0)
+                }
+            ),
+        ]
         var errors: [SyncError?] = []
-        for options in [options, hooked] {
-            errors.append(
-                await #expect(throws: SyncError.self, "bytes") {
-                    try await Sync.changes(data, inEntity: "User", stack: stack, options: options)
-                })
-            errors.append(
-                await #expect(throws: SyncError.self, "pieces") {
-                    try await Sync.changes(Self.chunks(data), inEntity: "User", stack: stack, options: options)
-                })
-        }
-        errors.append(
-            await #expect(throws: SyncError.self, "a dry run") {
-                try await Sync.plan(data, inEntity: "User", stack: stack, options: options)
-            })
-        errors.append(
-            await #expect(throws: SyncError.self, "a dry run in pieces") {
-                try await Sync.plan(Self.chunks(data), inEntity: "User", stack: stack, options: options)
-            })
-        if options.form == .json, let value = try? JSONValue(parsing: data) {
-            errors.append(
-                await #expect(throws: SyncError.self, "values") {
-                    try await Sync.changes(value, inEntity: "User", stack: stack, options: options)
-                })
+        for (name, options, call) in calls {
+            errors.append(await #expect(throws: SyncError.self, "\(name)") { try await call(options) })
         }
         #expect(Set(errors).count == 1)
         #expect(try await stack.contents().differences(from: before) == [])
@@ -149,7 +153,7 @@ struct NoRecordsTests {
         options.pieces.size = 1
         let stack = try await store()
         let json = Data("[\(records.joined(separator: ","))]".utf8)
-        try await Sync.changes(Self.chunks(json), inEntity: "User", stack: stack, options: options)
+        try await Sync.changes(chunks(json), inEntity: "User", stack: stack, options: options)
         #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
     }
 
@@ -160,7 +164,7 @@ struct NoRecordsTests {
             let whole = try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack)
             #expect(whole["User"].deletedCount == 8)
             let other = try await store()
-            try await Sync.changes(Self.chunks(Data(text.utf8)), inEntity: "User", stack: other)
+            try await Sync.changes(chunks(Data(text.utf8)), inEntity: "User", stack: other)
             #expect(try await other.count("User") == 0)
         }
     }

@@ -120,7 +120,9 @@ struct ScenarioRunnerTests {
             (["message": "Bad credentials"], ["inserted": 0], .failed), (["id": 2], ["inserted": 1], .passed),
         ] as [(JSONValue, JSONValue, ScenarioReport.Outcome)] {
             let sync: JSONValue = ["sync": payload, "entity": "Band", "changes": changes]
-            let steps: JSONValue = [["sync": [["id": 1]], "entity": "Band"], sync, ["expectCount": 0, "entity": "Song"]]
+            let steps: JSONValue = [
+                ["sync": [["id": 1]], "entity": "Band"], sync, ["expectCount": 0, "entity": "Song"],
+            ]
             for options in [ScenarioRunner.Options(), .init(repeatsSyncs: true, checksReference: true)] {
                 let result = try await folder.run(["model": "model.json", "steps": steps], options: options)
                 #expect(result?.outcome == outcome, "\(result?.description ?? "")")
