@@ -15,9 +15,23 @@ extension Sync {
     public static func examine(
         _ json: Data, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> Examination {
-        let result = try await plan(json, inEntity: entity, stack: stack, options: options)
+        let result = try await dryRun(json, inEntity: entity, stack: stack, options: options)
         let payload = try payload(json, options)
         return try Examination(payload, of: entity, in: stack.model, dryRun: result)
+    }
+
+    /// What a sync would do. Records none of which has a key are looked at one by one, unless they are not what was meant:
+    /// an object around a list.
+    private static func dryRun(
+        _ json: Data, inEntity entity: String, stack: DataStack, options: SyncOptions
+    ) async throws -> SyncResult {
+        do {
+            return try await plan(json, inEntity: entity, stack: stack, options: options)
+        } catch let error as SyncError where error.code == .noRecords && error.path != nil && error.keyPaths.isEmpty {
+            var options = options
+            options.admitsNoRecords = true
+            return try await plan(json, inEntity: entity, stack: stack, options: options)
+        }
     }
 
     /// The records as values. That they can be read the dry run has shown.

@@ -16,7 +16,8 @@ public enum Sync {
     /// A stored row whose children a payload lists: its entity and its key.
     public typealias Parent = (entity: String, id: JSONValue)
 
-    /// Makes the stored rows of an entity what a JSON payload says: an array of records, or one record.
+    /// Makes the stored rows of an entity what a JSON payload says: an array of records, or one record, which speaks for
+    /// itself alone: other rows of the entity are deleted only if a predicate or a parent says that it speaks for them.
     ///
     /// ```swift
     /// try await Sync.changes(data, inEntity: "Note", stack: stack, predicate: .where("createdAt > %@", yesterday))
@@ -32,7 +33,7 @@ public enum Sync {
     ///   - operations: What may be done.
     /// - Returns: What changed.
     /// - Throws: ``SyncError`` with its place in the payload, `CancellationError`, or an error of SQLite. The store is
-    ///   then as it was.
+    ///   then as it was. What has no record that could be read, as the JSON of an error, fails with `noRecords`.
     @discardableResult
     public static func changes(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,

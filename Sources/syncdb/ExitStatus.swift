@@ -31,7 +31,7 @@ enum ExitStatus: Int32 {
         let status = ExitStatus(error)
         let prefix = ColorOptions.errorStyle.red("error:")
         switch error {
-        case let error as SyncError: Terminal.writeError("\(prefix) \(error)")
+        case let error as SyncError: Terminal.writeError("\(prefix) \(error.commandLineText)")
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
         case let interruption as Interruption:

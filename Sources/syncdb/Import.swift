@@ -15,6 +15,9 @@ struct Import: AsyncParsableCommand {
             Several files are pages of one list: each is written in a transaction of its own, and what none of them \
             mentions is deleted at the end, if all could be read. With --delta they are applied one after the other.
 
+            One object instead of a list says what it is, not what else there is: it deletes no other row, unless --where \
+            or --parent says what it speaks for. JSON in which no record has a key, and empty files, are refused.
+
             Without --model, a new database gets a model inferred from the JSON. With --evolve, what later JSON has \
             beyond the model is added to it.
 

@@ -21,7 +21,10 @@ struct BadInputTests {
     }
 
     static let payloads: [Case] = [
-        Case("", .malformedJSON, line: 1, column: 1), Case("  \n ", .malformedJSON, line: 2, column: 2),
+        Case("", .noRecords), Case("  \n ", .noRecords), Case("[", .malformedJSON, line: 1, column: 2),
+        Case("{}", .noRecords, path: "$"), Case("[{}]", .noRecords, path: "$"),
+        Case("[{\"id\": null, \"team\": {\"id\": 7}}, {\"id\": \"x\"}]", .noRecords, path: "$"),
+        Case("{\"message\": \"Bad credentials\"}", .noRecords, path: "$"),
         Case("[{\"id\": 1}", .malformedJSON, line: 1, column: 11),
         Case("[{\"id\": 2}, ]", .malformedJSON, line: 1, column: 13),
         Case("[{\"id\": 2,}]", .malformedJSON, line: 1, column: 11),

@@ -171,16 +171,51 @@ struct PageTests {
         }
     }
 
-    @Test("none of which could be read delete nothing, and no page changes nothing")
+    @Test("of which one cannot be read keep their run from deleting anything, and no page changes nothing")
     func unreadable() async throws {
         let stack = try await store()
-        let before = try await stack.contents()
         let run = SyncRun()
-        try await Sync.changes(
-            [["name": "no key"]], inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
-        try await run.finish()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes([["id": 1]], inEntity: "User", stack: stack, options: options)
+        try await Sync.changes([], inEntity: "User", stack: stack, options: options)
+        let before = try await stack.contents()
+        let page: JSONValue = [["first_name": "no key", "notes": [["id": 77]]]]
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(page, inEntity: "User", stack: stack, options: options)
+        }
+        #expect(error?.code == .noRecords)
+        await #expect(throws: SyncError.self) { try await run.finish() }
         #expect(try await SyncRun().finish().isEmpty)
         #expect(try await stack.contents() == before)
+    }
+
+    @Test("of which one is an object in no array delete no rows of the entity, unless it is said what they speak for")
+    func loneObject() async throws {
+        let predicate = RecordPredicate.where("id < 4")
+        for (pages, predicate, remaining) in [
+            ([["id": 1]], nil, 8), ([["id": 1], ["id": 2]], nil, 8), ([[["id": 1]], ["id": 500]], nil, 9),
+            ([["id": 500], []], nil, 9), ([[["id": 1]], ["id": 500]], predicate, 7), ([[["id": 1]], []], nil, 1),
+        ] as [([JSONValue], RecordPredicate?, Int)] {
+            let stack = try await store()
+            let run = SyncRun()
+            for page in pages {
+                try await Sync.changes(
+                    page, inEntity: "User", stack: stack, predicate: predicate,
+                    options: SyncOptions(payload: .page(of: run)))
+            }
+            try await run.finish()
+            #expect(try await stack.count("User") == remaining, "\(pages)")
+        }
+    }
+
+    @Test("that are an object in no array still say which children there are")
+    func childrenOfALoneObject() async throws {
+        let stack = try await store()
+        let run = SyncRun()
+        try await Sync.changes(
+            ["id": 1, "notes": []], inEntity: "User", stack: stack, options: SyncOptions(payload: .page(of: run)))
+        #expect(try await run.finish()["Note"].deletedCount == 2)
+        #expect(try await stack.count("User") == 8)
     }
 
     @Test("are swept by scope, guard and operations like a snapshot")

@@ -1,7 +1,7 @@
 /// Reads the records of a JSON document one by one, strictly by RFC 8259 and in strict UTF-8.
 ///
-/// A root array gives its elements, a root object itself as an array of one; NDJSON gives one record a line; with a key
-/// path the records are below those keys. The whole document is checked, also what stands around the records.
+/// A root array gives its elements, a root object itself; NDJSON gives one record a line; with a key path the records are
+/// below those keys. The whole document is checked, also what stands around the records.
 package struct JSONReader {
     package enum Form: Sendable { case json, ndjson }
 
@@ -21,6 +21,8 @@ package struct JSONReader {
     private var openObjects = 0
     /// The index of the record last read, from 0; -1 before the first.
     package private(set) var recordIndex = -1
+    /// Whether the records were found to be one object, in no array.
+    private(set) var isLoneObject = false
 
     /// Where the record last read stands.
     private(set) var recordRange = 0..<0
@@ -55,7 +57,7 @@ package struct JSONReader {
     /// that is not its last.
     ///
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
-    ///   with a path, `keyPathNotFound`.
+    ///   with a path, `keyPathNotFound`; `noRecords` where there is nothing at all.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
         try next(into: &tape, knowing: nil) == .record
     }
@@ -88,11 +90,17 @@ package struct JSONReader {
         return .record
     }
 
+    /// Nothing is no answer: it is what a transfer that failed leaves.
+    private static var nothing: SyncError {
+        SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
+    }
+
     // MARK: NDJSON
 
     private mutating func nextLine(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
         scanner.skipBlanks()
         guard !scanner.isAtEnd else {
+            if isLast, recordIndex < 0 { throw Self.nothing }
             if isLast { state = .finished }
             return .end
         }
@@ -105,12 +113,25 @@ package struct JSONReader {
 
     private mutating func first(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
         scanner.skipBlanks()
+        if scanner.isAtEnd, isLast { throw Self.nothing }
         try descend()
         let byte = try scanner.peek("an array of records or an object")
         if byte == UInt8(ascii: "[") {
             scanner.advance()
             state = .elements
             return try nextElement(into: &tape, known)
+        }
+        let step = try loneObject(into: &tape, known)
+        try finish()
+        return step
+    }
+
+    private mutating func loneObject(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+        isLoneObject = true
+        recordIndex = 0
+        if let length = known?.length(of: scanner.bytes, at: scanner.position) {
+            scanner.advance(length)
+            return .known
         }
         let start = scanner.position
         try scanner.value(into: &tape, depth: openObjects)
@@ -119,9 +140,7 @@ package struct JSONReader {
                 .recordExpected, "an array of records or an object is expected, found \(tape.name(of: 0))",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
-        recordIndex = 0
         recordRange = start..<scanner.position
-        try finish()
         return .record
     }
 

@@ -123,7 +123,7 @@ extension PayloadMapper {
     private mutating func toOne(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
         let relationship = statement.relationship
         let place = Place(
-            permission: .full, mention: statement.owner.mention, 
+            permission: .full, mention: statement.owner.mention,
             arrival: (relationship.link, relationship.end.other, statement.owner.node),
             owner: owner(of: statement, position: 0))
         guard let child = try record(tape, at: statement.value, as: relationship.destination, place, bytes) else {

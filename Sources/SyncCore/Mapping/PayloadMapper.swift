@@ -100,7 +100,6 @@ package struct PayloadMapper: Sendable {
         if let parent = plan.parent { place.arrival = (parent.link, parent.end.other, parent.node) }
         guard let root = try record(tape, at: 0, as: plan.entity, place, bytes) else { return }
         plan.rows[root.tree].markRoot(root.node)
-        plan.readableRootRecords += 1
         if let parent = plan.parent {
             assert(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
@@ -320,6 +319,7 @@ package struct PayloadMapper: Sendable {
     private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
         if let keyOwner = entity.keyOwner, hasKey(entity) {
+            if place.isRoot { plan.readableRootRecords += 1 }
             return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
         }
         if let owner = place.owner, !hasUnreadableKey {

@@ -6,7 +6,7 @@ package struct PayloadStaging: Sendable {
     private static let sampleSize = 4096
 
     private var mapper: PayloadMapper
-    private let model: Model
+    let model: Model
     /// Leads to the records of a payload of values; bytes are read along the path of their own options.
     private let keyPath: [String]
 
@@ -47,6 +47,7 @@ package struct PayloadStaging: Sendable {
     ///
     /// - Parameter known: The records that need not be read, where the store has fingerprints; what the others speak of
     ///   is then logged.
+    /// - Throws: ``SyncError`` of the JSON with its place; `noRecords`, as all that map a payload.
     package consuming func plan(
         _ data: Data, options: SyncOptions, knowing known: KnownRecords? = nil
     ) throws -> ChangePlan {
@@ -54,7 +55,7 @@ package struct PayloadStaging: Sendable {
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
-            return try plan(data, bytes, &reader, from: 0, knowing: known)
+            return try plan(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
         }
     }
 
@@ -67,7 +68,11 @@ package struct PayloadStaging: Sendable {
     ) throws -> ChangePlan {
         var staging = self
         staging.mapper.goOn(at: firstRecord)
-        if staging.mapper.options.willInsert != nil { return try staging.plan(Self.values(&reader, bytes)) }
+        if staging.mapper.options.willInsert != nil {
+            let records = try Self.values(&reader, bytes)
+            staging.mapper.plan.isLoneObject = reader.isLoneObject
+            return try staging.plan(records)
+        }
         var mapper = staging.mapper
         mapper.begin()
         var tape = JSONTape()
@@ -83,6 +88,7 @@ package struct PayloadStaging: Sendable {
                     try mapper.mapRoot(tape, bytes)
                 }
             }
+            if reader.isLoneObject { mapper.noteLoneObject(tape, bytes) }
             if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {
                 mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
@@ -104,9 +110,12 @@ package struct PayloadStaging: Sendable {
     /// A payload of values.
     package consuming func plan(_ value: JSONValue) throws -> ChangePlan {
         let value = try records(in: value)
+        let (model, options) = (model, mapper.options)
         switch value {
-        case .array(let records): return try plan(records)
-        case .object: return try plan([value])
+        case .array(let records): return try plan(records).requiringRecords(of: model, options)
+        case .object:
+            mapper.plan.isLoneObject = true
+            return try plan([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
                 .recordExpected, "an array of records is expected",
@@ -175,12 +184,15 @@ package struct PayloadStaging: Sendable {
     /// A payload as Foundation's JSON gives it.
     package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
-        if mapper.options.willInsert != nil {
-            return try plan(records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") })
+        let (model, options) = (model, mapper.options)
+        if options.willInsert != nil {
+            let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
+            return try plan(values).requiringRecords(of: model, options)
         }
-        return try plan(count: records.count) { index, builder in
+        let plan = try plan(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
         }
+        return try plan.requiringRecords(of: model, options)
     }
 
     private consuming func plan(
@@ -192,7 +204,10 @@ package struct PayloadStaging: Sendable {
         for index in 0..<count {
             try read(index, &builder)
             if index & 1023 == 1023 { try mapper.report(index, of: count) }
-            try builder.bytes.withUnsafeBufferPointer { try mapper.mapRoot(builder.tape, $0) }
+            try builder.bytes.withUnsafeBufferPointer {
+                try mapper.mapRoot(builder.tape, $0)
+                if mapper.plan.isLoneObject { mapper.noteLoneObject(builder.tape, $0) }
+            }
             if index + 1 == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }

@@ -3,9 +3,12 @@ import Foundation
 /// Maps a payload that arrives in chunks: each piece of it to a plan of its own.
 package struct PieceStaging {
     private let staging: PayloadStaging
+    private let options: SyncOptions
     private var splitter: RecordSplitter
     private var reader: JSONReader
     private let progress: (Int) -> Void
+    /// Whether a piece had a record with a readable key.
+    private var hasRecords = false
 
     /// - Parameters:
     ///   - staging: What maps one piece.
@@ -17,6 +20,7 @@ package struct PieceStaging {
             throw SyncError(.invalidOption, "pieces of \(options.pieces.size) bytes; there must be at least 1")
         }
         self.staging = staging
+        self.options = options
         self.progress = progress
         let form = JSONReader.Form(options.form)
         splitter = RecordSplitter(form: form, keyPath: options.keyPath, pieceSize: options.pieces.size)
@@ -32,7 +36,12 @@ package struct PieceStaging {
     }
 
     /// The rest of the payload, which ends here.
-    package mutating func last() throws -> ChangePlan { try plan(splitter.last()) }
+    ///
+    /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
+    package mutating func last() throws -> ChangePlan {
+        let plan = try plan(splitter.last())
+        return hasRecords ? plan : try plan.requiringRecords(of: staging.model, options)
+    }
 
     private mutating func plan(_ piece: JSONPiece) throws -> ChangePlan {
         let plan = try piece.bytes.withUnsafeBytes { raw in
@@ -40,6 +49,7 @@ package struct PieceStaging {
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
             return try staging.plan(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
         }
+        hasRecords = hasRecords || plan.readableRootRecords > 0
         progress(piece.place.offset + piece.bytes.count)
         return plan
     }

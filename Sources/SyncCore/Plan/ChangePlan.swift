@@ -67,7 +67,12 @@ package struct ChangePlan: Sendable {
     package var isComplete = true
     /// How many root records are in the pieces before this one.
     var firstRecord = 0
+    /// Whether the payload is one object in no array: it says what it is, not what else there is.
+    package internal(set) var isLoneObject = false
+    /// Where there are lists inside a lone object that has no key.
+    var listPaths: [[String]] = []
     package internal(set) var rootRecords = 0
+    /// How many root records have a readable key.
     package internal(set) var readableRootRecords = 0
     package internal(set) var diagnostics: [Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
@@ -98,11 +103,6 @@ package struct ChangePlan: Sendable {
         for link in links.indices { links[link].reserve(factor) }
         arena.reserveCapacity(Int(Double(arena.count) * factor))
         mentions.reserveCapacity(Int(Double(mentions.count) * factor))
-    }
-
-    /// A non-empty list in which no record could be read says nothing about what is missing from it.
-    package var canDelete: Bool {
-        operations.contains(.delete) && isComplete && (rootRecords == 0 || readableRootRecords > 0)
     }
 
     /// The records of a page follow those of the pages before it, in the list of a parent too.

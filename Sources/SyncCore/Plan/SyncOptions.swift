@@ -10,7 +10,7 @@ public struct SyncOptions: Sendable {
 
     /// How the bytes of a payload are laid out.
     public enum Form: String, Sendable, Hashable, CaseIterable {
-        /// One JSON value: an array of records, or one record.
+        /// One JSON value: an array of records, or one record, which says nothing of others.
         case json
         /// One record a line.
         case ndjson
@@ -46,6 +46,8 @@ public struct SyncOptions: Sendable {
     public var form: Form = .json
     /// How a payload that is read in pieces is cut and written.
     public var pieces = PieceOptions()
+    /// Whether a payload without a record that can be read is mapped all the same: to examine it.
+    package var admitsNoRecords = false
 
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(

@@ -4,6 +4,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
         case malformedJSON, invalidUTF8, nestingTooDeep, recordTooLarge, recordExpected, keyPathNotFound
+        case noRecords
         case valueDoesNotFit
         case primaryKeyMissing, keyTaken, entityMismatch
         // Model
@@ -47,6 +48,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     public var problems: [Problem]
     /// What the layer below said.
     public var underlying: String?
+    /// Where a payload without records has lists (``SyncOptions/keyPath``).
+    public var keyPaths: [[String]] = []
 
     /// An error with whatever is known of its place.
     public init(
@@ -72,6 +75,9 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         if let line, let column { place.append("line \(line), column \(column)") }
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
         if let underlying { text += ": \(underlying)" }
+        if !keyPaths.isEmpty {
+            text += "; there are lists at the key path \(keyPaths.map { "\($0)" }.joined(separator: " or "))"
+        }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
         return text
     }

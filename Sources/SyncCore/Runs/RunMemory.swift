@@ -26,15 +26,14 @@ package struct RunMemory: Sendable {
     package var parentRows: [RowKey]?
     /// By quoted name: tables found to have more rows than this.
     package var largeTables: [String: Int] = [:]
+    /// How many records the pages had.
     package var rootRecords = 0
-    package var readableRootRecords = 0
+    /// Whether a page was one object in no array.
+    package var hasLoneObject = false
     /// Whether what is applied now is the end of the run, and no page.
     package var isEnding = false
     /// What the pages changed, and by how much their counts are too high together.
     package var changes = RunChanges()
 
     package init() {}
-
-    /// Pages that have records of which none could be read say nothing about what is missing from them.
-    package var canDelete: Bool { !changes.isEmpty && (rootRecords == 0 || readableRootRecords > 0) }
 }

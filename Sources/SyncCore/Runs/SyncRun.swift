@@ -12,7 +12,8 @@ import Foundation
 ///
 /// Every page is applied in a transaction of its own and deletes nothing, not even children that a list leaves out: a
 /// later page may mention them. ``finish()`` deletes what none did. A run that is not finished, or one of whose pages
-/// failed, deletes nothing.
+/// failed, deletes nothing. Nor do pages that are one object instead of a list delete rows of the entity, unless a
+/// predicate or a parent says what they speak for.
 ///
 /// `@unchecked Sendable`: `state` is only touched while `lock` is held.
 public final class SyncRun: @unchecked Sendable {

@@ -26,7 +26,7 @@ extension SyncTransaction {
 
     /// Stored rows in scope that nothing in the payload mentions.
     private mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
-        guard plan.canDelete, run?.canDelete ?? true else { return [] }
+        guard deletesMissing else { return [] }
         let tree = model.entities[plan.entity].tree
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent, tree) : [] }
         if isWholeEntityScope {

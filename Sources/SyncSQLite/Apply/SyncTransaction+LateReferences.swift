@@ -53,7 +53,7 @@ extension SyncTransaction {
             }
             spoken[link][end.rawValue].note(node, sequence, deletes: false)
         }
-        if let parent = plan.parent, plan.canDelete, predicate == nil {
+        if let parent = plan.parent, deletesMissing, predicate == nil {
             note(parent.link, parent.end, Int32(truncatingIfNeeded: parent.node), 0)
         }
         for link in model.links {

@@ -43,7 +43,7 @@ extension SyncTransaction {
 
     /// Whether the scope is the whole entity.
     var isWholeEntityScope: Bool {
-        plan.canDelete && predicate == nil && plan.parent == nil
+        deletesMissing && predicate == nil && plan.parent == nil
             && (options.scope == .all || model.entities[plan.entity].rootScope == nil)
     }
 

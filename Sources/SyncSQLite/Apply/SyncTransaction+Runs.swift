@@ -6,6 +6,14 @@ extension SyncTransaction {
     /// A payload that is all there is deletes what it leaves out; a page may not, and the end of a run may.
     private var isPage: Bool { run?.isEnding == false }
 
+    /// Whether the rows in scope that the payload leaves out are deleted. A lone object leaves nothing out, and a run that
+    /// has one does not know what is missing, unless a predicate or a parent says what they speak for.
+    var deletesMissing: Bool {
+        guard plan.operations.contains(.delete), plan.isComplete, run?.changes.isEmpty != true else { return false }
+        let isAlone = plan.isLoneObject || run?.hasLoneObject == true
+        return !isAlone || predicate != nil || plan.parent != nil
+    }
+
     /// Whether anything in the payload, or in an earlier page of its run, mentions a stored row.
     func isMentioned(_ row: StoredRow) throws -> Bool {
         try isNode(row.key, row.tree) || isMentionedBefore(row) || known?.mentions(row) ?? false
@@ -50,7 +58,7 @@ extension SyncTransaction {
             for row in listedRows(parent, model.entities[plan.entity].tree) { try add(.listed, to: row) }
         }
         run?.rootRecords += plan.rootRecords
-        run?.readableRootRecords += plan.readableRootRecords
+        if plan.isLoneObject { run?.hasLoneObject = true }
         try limitMarks()
     }
 

@@ -3,6 +3,8 @@ import SyncCore
 /// The arguments of a sync, checked.
 struct ReferenceCall {
     private let records: [JSONValue]
+    /// Whether the payload is one object in no array.
+    private let isLoneObject: Bool
     private let entity: CompiledEntity
     private let predicate: RecordPredicate?
     private let parent: (row: ReferenceRow.ID, relationship: CompiledRelationship)?
@@ -18,12 +20,15 @@ struct ReferenceCall {
         entity = try compiled.entity(named: name)
         guard entity.keySlot != nil else { throw SyncError(.keylessEntity, "it has no key", entity: name) }
         switch json {
-        case .array(let elements): records = elements
-        case .object: records = [json]
+        case .array(let elements): (records, isLoneObject) = (elements, false)
+        case .object: (records, isLoneObject) = ([json], true)
         default: throw SyncError(.recordExpected, "an array of records is expected", entity: name)
         }
         for record in records {
             guard case .object = record else { throw SyncError(.recordExpected, "a record is expected", entity: name) }
+        }
+        guard records.isEmpty || records.contains(where: { [entity] in store.hasKey($0, as: entity) }) else {
+            throw SyncError(.noRecords, "no record has a readable key", entity: name)
         }
         self.predicate = predicate
         self.operations = operations
@@ -85,7 +90,7 @@ struct ReferenceCall {
             sync.touched.insert(parent.row)
             var list = ReferenceMention.Statement(relationship: parent.relationship)
             list.targets = listed + skipped
-            list.removes = deletesUnlisted && canRead(sync)
+            list.removes = deletesUnlisted
             let children = sync.store.targets(of: parent.row, parent.relationship)
             list.removable = Set(
                 try children.filter { id in
@@ -99,19 +104,15 @@ struct ReferenceCall {
         return counts
     }
 
-    /// A list in which no record could be read deletes nothing.
-    private func canRead(_ sync: ReferenceSync) -> Bool {
-        records.isEmpty || records.contains { sync.isReadable($0, as: entity) }
-    }
-
+    /// A lone object says nothing of others, unless a predicate or a parent says what it speaks for.
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payload else { return false }
-        return true
+        return !isLoneObject || predicate != nil || parent != nil
     }
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {
         let before = sync.before
-        guard deletesUnlisted, canRead(sync) else { return try sync.delete { _ in [] } }
+        guard deletesUnlisted else { return try sync.delete { _ in [] } }
         return try sync.delete { store in
             var rows = store.rows(of: entity)
             if let parent {
@@ -152,9 +153,12 @@ extension ReferenceSync {
     private mutating func note(_ id: JSONValue, _ entity: CompiledEntity) {
         if let key = key(id, of: entity) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
     }
+}
 
-    func isReadable(_ record: JSONValue, as entity: CompiledEntity) -> Bool {
-        guard let name = store.keyName(of: entity) else { return false }
+extension ReferenceStore {
+    /// Whether the key of a record can be read.
+    fileprivate func hasKey(_ record: JSONValue, as entity: CompiledEntity) -> Bool {
+        guard let name = keyName(of: entity) else { return false }
         return ReferenceReading(record, as: entity, of: model).values[name]?.isNull == false
     }
 }

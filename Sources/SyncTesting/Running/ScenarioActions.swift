@@ -81,18 +81,6 @@ struct ScenarioActions: Sendable {
         }
     }
 
-    /// The same in the reference.
-    func sync(_ call: ScenarioStep.SyncCall, in reference: inout ReferenceStore) throws {
-        let json: JSONValue
-        switch try payload(of: call) {
-        case .bytes(let data): json = try JSONValue(parsing: data)
-        case .value(let value): json = value
-        }
-        try reference.sync(
-            json, inEntity: call.entity, predicate: try call.predicate.map { try RecordPredicate(parsing: $0) },
-            parent: call.parent, relationship: call.relationship, operations: call.operations, options: call.options)
-    }
-
     /// The step's options, and the hook of the case.
     private func options(_ call: ScenarioStep.SyncCall) -> SyncOptions {
         var options = call.options
@@ -186,13 +174,13 @@ struct ScenarioActions: Sendable {
         try text.map { try RecordPredicate(parsing: $0) } ?? .all
     }
 
-    private enum Payload: Sendable {
+    enum Payload: Sendable {
         case bytes(Data)
         case value(JSONValue)
     }
 
     /// The bytes of a fixture, which the library reads itself; else the value, or what is below its key.
-    private func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
+    func payload(of call: ScenarioStep.SyncCall) throws -> Payload {
         switch call.payload {
         case .inline(let records):
             return .value(try records.value(at: call.key))

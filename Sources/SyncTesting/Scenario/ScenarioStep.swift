@@ -42,6 +42,12 @@ struct ScenarioStep: Sendable {
         var changes: Changes?
         /// What the result is expected to have; what it does not name is not compared.
         var result: JSONValue?
+
+        /// Whether the payload is a list that the file has.
+        var isList: Bool {
+            guard !isPaged, key == nil, case .inline(.array) = payload else { return false }
+            return true
+        }
     }
 
     /// What a `sync` step is expected to report about the rows of its entity; nil is not compared.

@@ -41,10 +41,19 @@ struct RecordReadingTests {
         #expect(summary(of: error) == "recordExpected \(path)")
     }
 
+    @Test(
+        "what has nothing in it is no answer, in no form", arguments: ["", " ", "\r\n\t \n", "\u{FEFF}", "\u{FEFF}\n"])
+    func refusesNothing(_ text: String) {
+        for (form, keyPath) in [(JSONReader.Form.json, []), (.ndjson, []), (.json, ["a", "b"])] {
+            let error = #expect(throws: SyncError.self) { try readRecords(text, form: form, keyPath: keyPath) }
+            #expect(summary(of: error) == "noRecords")
+        }
+    }
+
     // MARK: NDJSON
 
     static let lines: [(String, [JSONValue])] = [
-        ("", []), ("\n\n", []), ("{\"a\":1}", [["a": 1]]), ("{\"a\":1}\n{\"a\":2}\n", [["a": 1], ["a": 2]]),
+        ("{\"a\":1}", [["a": 1]]), ("\n\n{\"a\":1}\n\n", [["a": 1]]), ("{\"a\":1}\n{\"a\":2}\n", [["a": 1], ["a": 2]]),
         ("{\"a\":1}\r\n\r\n  {\"a\":2} \t\r\n", [["a": 1], ["a": 2]]), ("\u{FEFF}{}\n{}", [.object([]), .object([])]),
         ("{\"a\":\"\\n\"}\n", [["a": "\n"]]),
     ]
@@ -92,7 +101,7 @@ struct RecordReadingTests {
         (#"{,"a":[]}"#, ["a"], "malformedJSON 1:2"), (#"{"b":1 "a":[]}"#, ["a"], "malformedJSON 1:8"),
         (#"{"a":[{}]"#, ["a"], "malformedJSON 1:10"), (#"{"a":[{}],}"#, ["a"], "malformedJSON 1:11"),
         (#"{"a":[{}],"b":01}"#, ["a"], "malformedJSON 1:15"), (#"{"a":[{}]}x"#, ["a"], "malformedJSON 1:11"),
-        (#"{"a":[{}]]"#, ["a"], "malformedJSON 1:10"), ("", ["a"], "malformedJSON 1:1"),
+        (#"{"a":[{}]]"#, ["a"], "malformedJSON 1:10"), ("", ["a"], "noRecords"),
         ("{", ["a"], "malformedJSON 1:2"),
         (#"{"a":[],"b":2,"a":[{}]}"#, ["a"], "malformedJSON 1:15"),
     ]

@@ -4,7 +4,9 @@ import SyncCore
 /// A sequence of payloads that share most of their records, with writes of others between them.
 struct FingerprintCase {
     enum Step {
-        case sync(entity: String, records: [JSONValue], options: SyncOptions, operations: SyncOperations)
+        /// - Parameter isLone: Whether the payload is the first record in no array.
+        case sync(
+            entity: String, records: [JSONValue], isLone: Bool, options: SyncOptions, operations: SyncOperations)
         /// So many statements, by a seed.
         case writes(count: Int, seed: UInt64)
     }
@@ -30,7 +32,11 @@ struct FingerprintCase {
             if random.chance(20) { options.payload = .delta }
             if random.chance(5) { options.isStrict = true }
             let operations = random.chance(8) ? SyncOperations(rawValue: 1 + random.below(63)) : .all
-            steps.append(.sync(entity: entity.name, records: records, options: options, operations: operations))
+            let lone = random.chance(10) ? records.randomElement(using: &random) : nil
+            steps.append(
+                .sync(
+                    entity: entity.name, records: lone.map { [$0] } ?? records, isLone: lone != nil, options: options,
+                    operations: operations))
         }
         return FingerprintCase(model: plain, steps: steps)
     }
@@ -77,20 +83,20 @@ extension FingerprintCase: CustomStringConvertible {
 extension FingerprintCase.Step: CustomStringConvertible {
     var description: String {
         switch self {
-        case .sync(let entity, let records, let options, let operations):
+        case .sync(let entity, let records, let isLone, let options, let operations):
             let isDelta = if case .delta = options.payload { " delta" } else { "" }
             let scope = options.scope == .all ? " all" : ""
             return "\(entity)\(isDelta)\(scope) \(operations == .all ? "" : "\(operations.rawValue)") "
-                + String(decoding: records.payload, as: UTF8.self)
+                + String(decoding: records.payload(isLone: isLone), as: UTF8.self)
         case .writes(let count, let seed): return "\(count) writes \(seed)"
         }
     }
 }
 
 extension [JSONValue] {
-    var payload: Data {
+    func payload(isLone: Bool) -> Data {
         var text: [UInt8] = []
-        JSONText.append(.array(self), to: &text)
+        JSONText.append(isLone ? first ?? .object([]) : .array(self), to: &text)
         return Data(text)
     }
 }

@@ -23,11 +23,12 @@ struct FingerprintCheck {
     ) async throws -> String? {
         switch step {
         case .writes(let count, let seed): return try write(count, seed, plain, kept)
-        case .sync(let entity, let records, let options, let operations):
+        case .sync(let entity, let records, let isLone, let options, let operations):
+            let payload = records.payload(isLone: isLone)
             for round in 1...2 {
                 let before = try await (plain.totalChanges(), kept.totalChanges())
-                let expected = await sync(records, entity, options, operations, plain)
-                let found = await sync(records, entity, options, operations, kept)
+                let expected = await sync(payload, entity, options, operations, plain)
+                let found = await sync(payload, entity, options, operations, kept)
                 if let problem = difference(expected, found) { return "round \(round): \(problem)" }
                 let problem = try difference(plain, kept)
                 if let problem { return "round \(round): \(problem)" }
@@ -42,13 +43,13 @@ struct FingerprintCheck {
     }
 
     private func sync(
-        _ records: [JSONValue], _ entity: String, _ options: SyncOptions, _ operations: SyncOperations,
+        _ payload: Data, _ entity: String, _ options: SyncOptions, _ operations: SyncOperations,
         _ stack: DataStack
     ) async -> Result<SyncResult, any Error> {
         do {
             return .success(
                 try await Sync.changes(
-                    records.payload, inEntity: entity, stack: stack, operations: operations, options: options))
+                    payload, inEntity: entity, stack: stack, operations: operations, options: options))
         } catch {
             return .failure(error)
         }

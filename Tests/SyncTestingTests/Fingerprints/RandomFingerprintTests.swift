@@ -50,13 +50,14 @@ struct RandomFingerprintTests {
             var fewer = fingerprintCase
             fewer.steps.remove(at: index)
             found.append(fewer)
-            guard case .sync(let entity, let records, let options, let operations) = fingerprintCase.steps[index]
-            else { continue }
+            let step = fingerprintCase.steps[index]
+            guard case .sync(let entity, let records, let isLone, let options, let operations) = step else { continue }
             for record in records.indices {
                 var fewer = fingerprintCase
                 var left = records
                 left.remove(at: record)
-                fewer.steps[index] = .sync(entity: entity, records: left, options: options, operations: operations)
+                fewer.steps[index] = .sync(
+                    entity: entity, records: left, isLone: isLone, options: options, operations: operations)
                 found.append(fewer)
             }
         }

@@ -37,6 +37,9 @@ enum CaseShrinker {
                 found.append(smaller)
             }
             var plain = propertyCase
+            plain.steps[index].shape = .list
+            if propertyCase.steps[index].shape != .list { found.append(plain) }
+            plain = propertyCase
             plain.steps[index].operations = .all
             if propertyCase.steps[index].operations != .all { found.append(plain) }
             plain = propertyCase

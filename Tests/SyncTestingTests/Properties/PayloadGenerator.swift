@@ -42,7 +42,36 @@ struct PayloadGenerator {
         for _ in 0..<random.below(5) {
             if let record = record(entity, depth: 0) { step.payload.append(record) }
         }
+        if kinds.contains(.shapes) { reshape(&step) }
         return step
+    }
+
+    /// Puts the records into something else than a list, or takes the keys from all or adds some without.
+    private mutating func reshape(_ step: inout PropertyCase.Step) {
+        switch random.below(100) {
+        case 0..<12 where !step.payload.isEmpty:
+            step.payload = [step.payload[0]]
+            step.shape = .loneObject
+        case 12..<15:
+            step.payload = [["count": JSONValue(step.payload.count), "results": .array(step.payload)]]
+            step.shape = .loneObject
+        case 15..<20: step.payload = step.payload.map(Self.withoutKey)
+        case 20..<23:
+            step.payload = step.payload.prefix(1).map(Self.withoutKey)
+            step.shape = .loneObject
+        case 23..<32:
+            for _ in 0...random.below(2) {
+                let keyless: JSONValue = ["name": .string(random.pick(["a", "b"])), "error": "boom"]
+                step.payload.insert(keyless, at: random.below(step.payload.count + 1))
+            }
+        case 32..<40: step.shape = .lines
+        default: break
+        }
+    }
+
+    private static func withoutKey(_ record: JSONValue) -> JSONValue {
+        guard case .object(let members) = record else { return record }
+        return .object(members.filter { $0.key != "id" })
     }
 
     /// Records of an entity, some with a key that nothing takes.

@@ -3,9 +3,19 @@ import SyncTesting
 
 /// A model and what is synced, one after the other.
 struct PropertyCase: Sendable {
+    /// What the records of a payload stand in.
+    enum Shape: String, Sendable {
+        case list
+        /// The first record in no array.
+        case loneObject
+        /// One record a line; without a record nothing at all.
+        case lines
+    }
+
     struct Step: Sendable {
         var entity: String
         var payload: [JSONValue]
+        var shape = Shape.list
         var operations = SyncOperations.all
         var predicate: String?
         var parent: (entity: String, id: JSONValue)?
@@ -13,6 +23,15 @@ struct PropertyCase: Sendable {
         var scope = SyncOptions.Scope.automatic
 
         var options: SyncOptions { SyncOptions(scope: scope) }
+        /// The payload as one value; lines as the list of them.
+        var root: JSONValue { shape == .loneObject ? payload.first ?? .object([]) : .array(payload) }
+        /// The payload as lines.
+        var lines: [UInt8] {
+            payload.reduce(into: []) { text, record in
+                JSONText.append(record, to: &text)
+                text.append(UInt8(ascii: "\n"))
+            }
+        }
 
         /// Whether there are records that count while their rows are new and not when they are stored.
         var countsOnlyOnce: Bool {
@@ -41,7 +60,8 @@ extension PropertyCase: CustomStringConvertible {
 extension PropertyCase.Step: CustomStringConvertible {
     /// As a step of a scenario.
     var description: String {
-        var members: [JSONValue.Member] = [.init("sync", .array(payload)), .init("entity", .string(entity))]
+        var members: [JSONValue.Member] = [.init("sync", root), .init("entity", .string(entity))]
+        if shape == .lines { members.append(.init("as", .string(shape.rawValue))) }
         if let predicate { members.append(.init("where", .string(predicate))) }
         if let parent {
             var place: [JSONValue.Member] = [.init("entity", .string(parent.entity)), .init("id", parent.id)]

@@ -1,3 +1,4 @@
+import Foundation
 import Sync
 import SyncCore
 import SyncSQLite
@@ -37,7 +38,7 @@ struct PropertyCheck {
     private func failure(
         of step: PropertyCase.Step, _ stack: DataStack, _ reference: inout ReferenceStore, _ random: inout SplitMix64
     ) async throws -> String? {
-        let expected = Result { try reference.sync(step, .array(step.payload)) }
+        let expected = Result { try reference.sync(step) }
         let found = await sync(step, stack)
         switch (expected, found) {
         case (.success(let expected), .success(let found)):
@@ -74,14 +75,25 @@ struct PropertyCheck {
 
     private func sync(_ step: PropertyCase.Step, _ stack: DataStack) async -> Result<SyncResult, any Error> {
         do {
-            return .success(
-                try await Sync.changes(
-                    .array(step.payload), inEntity: step.entity, stack: stack,
-                    predicate: try step.condition(), parent: step.parent,
-                    relationship: step.relationship, operations: step.operations, options: step.options))
+            return .success(try await changes(step, stack, predicate: step.condition()))
         } catch {
             return .failure(error)
         }
+    }
+
+    private func changes(
+        _ step: PropertyCase.Step, _ stack: DataStack, predicate: RecordPredicate?
+    ) async throws -> SyncResult {
+        guard step.shape == .lines else {
+            return try await Sync.changes(
+                step.root, inEntity: step.entity, stack: stack, predicate: predicate, parent: step.parent,
+                relationship: step.relationship, operations: step.operations, options: step.options)
+        }
+        var options = step.options
+        options.form = .ndjson
+        return try await Sync.changes(
+            Data(step.lines), inEntity: step.entity, stack: stack, predicate: predicate, parent: step.parent,
+            relationship: step.relationship, operations: step.operations, options: options)
     }
 
     private func difference(_ expected: SyncResult, _ found: SyncResult) -> String? {
@@ -100,9 +112,10 @@ struct PropertyCheck {
 }
 
 extension ReferenceStore {
-    mutating func sync(_ step: PropertyCase.Step, _ payload: JSONValue) throws -> SyncResult {
-        try sync(
-            payload, inEntity: step.entity, predicate: try step.condition(),
+    mutating func sync(_ step: PropertyCase.Step) throws -> SyncResult {
+        guard step.shape != .lines || !step.payload.isEmpty else { throw SyncError(.noRecords, "no lines") }
+        return try sync(
+            step.root, inEntity: step.entity, predicate: try step.condition(),
             parent: step.parent, relationship: step.relationship, operations: step.operations, options: step.options)
     }
 }

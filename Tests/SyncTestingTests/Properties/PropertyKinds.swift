@@ -25,5 +25,8 @@ struct PropertyKinds: OptionSet, Sendable {
     /// A sync for a parent that may delete and not update, so that a row listed is linked if it is new only.
     static let parentsWithoutUpdate = PropertyKinds(rawValue: 32768)
 
-    static let all = PropertyKinds(rawValue: 8191)
+    /// Payloads that are one object in no array, an envelope or lines, and records none or only some of which have keys.
+    static let shapes = PropertyKinds(rawValue: 65536)
+
+    static let all = PropertyKinds(rawValue: 8191 | 65536)
 }

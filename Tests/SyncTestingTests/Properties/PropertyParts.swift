@@ -38,7 +38,7 @@ struct PropertyParts {
         if isOver || step.parent != nil && step.repeatsRecords { isOver = true }
         guard !isOver else { return nil }
         var whole = before
-        let expectedError = Result { try whole.sync(step, .array(step.payload)) }.error
+        let expectedError = Result { try whole.sync(step) }.error
         do {
             switch size {
             case .pages(let records): try await sync(step, inPagesOf: records)
@@ -55,8 +55,14 @@ struct PropertyParts {
 
     private func sync(_ step: PropertyCase.Step, inPagesOf size: Int) async throws {
         let run = SyncRun()
-        for start in stride(from: 0, to: max(step.payload.count, 1), by: size) {
-            let page = Array(step.payload[start..<min(start + size, step.payload.count)])
+        let pages = stride(from: 0, to: max(step.payload.count, 1), by: size).map { start in
+            Array(step.payload[start..<min(start + size, step.payload.count)])
+        }
+        // A page without a record that can be read fails, where the whole need not.
+        guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains(where: \.hasKey) }) else {
+            return try await sync(step, inPiecesOf: .max)
+        }
+        for page in pages {
             try await Sync.changes(
                 .array(page), inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
                 relationship: step.relationship, operations: step.operations,
@@ -66,13 +72,15 @@ struct PropertyParts {
     }
 
     private func sync(_ step: PropertyCase.Step, inPiecesOf size: Int) async throws {
-        var text: [UInt8] = []
-        JSONText.append(.array(step.payload), to: &text)
+        var text = step.shape == .lines ? step.lines : []
+        if step.shape != .lines { JSONText.append(step.root, to: &text) }
+        let payload = text
         let chunks = AsyncStream<[UInt8]> { stream in
-            stream.yield(text)
+            stream.yield(payload)
             stream.finish()
         }
         var options = step.options
+        options.form = step.shape == .lines ? .ndjson : .json
         options.pieces.size = size
         try await Sync.changes(
             chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
@@ -97,6 +105,15 @@ extension Model {
     /// Whether a new row may lack a value.
     fileprivate var canRefuseRows: Bool {
         entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }
+    }
+}
+
+extension JSONValue {
+    /// Whether a generated record has a key that can be read.
+    fileprivate var hasKey: Bool {
+        guard case .object(let members) = self, let key = members.first(where: { $0.key == "id" }) else { return false }
+        guard case .array = key.value else { return true }
+        return false
     }
 }
 

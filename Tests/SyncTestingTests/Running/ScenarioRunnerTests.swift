@@ -111,6 +111,25 @@ struct ScenarioRunnerTests {
         #expect(await ScenarioRunner().run(paths: [bad]).summary == "0 passed, 2 failed, 0 skipped")
     }
 
+    @Test("takes a list without keys for a sync that changes nothing, and fails where it should change something")
+    func listWithoutKeys() async throws {
+        let folder = try ScenarioFolder()
+        let list: JSONValue = [["name": "Trio", "songs": [["id": "a"]]], ["id": ["x": 1]]]
+        for (payload, changes, outcome) in [
+            (list, ["inserted": 0, "updated": 0, "deleted": 0], .passed), (list, ["inserted": 1], .failed),
+            (["message": "Bad credentials"], ["inserted": 0], .failed), (["id": 2], ["inserted": 1], .passed),
+        ] as [(JSONValue, JSONValue, ScenarioReport.Outcome)] {
+            let sync: JSONValue = ["sync": payload, "entity": "Band", "changes": changes]
+            let steps: JSONValue = [
+                ["sync": [["id": 1]], "entity": "Band"], sync, ["expectCount": 0, "entity": "Song"],
+            ]
+            for options in [ScenarioRunner.Options(), .init(repeatsSyncs: true, checksReference: true)] {
+                let result = try await folder.run(["model": "model.json", "steps": steps], options: options)
+                #expect(result?.outcome == outcome, "\(result?.description ?? "")")
+            }
+        }
+    }
+
     @Test("can make each sync twice without disturbing later steps")
     func repeats() async throws {
         let folder = try ScenarioFolder()

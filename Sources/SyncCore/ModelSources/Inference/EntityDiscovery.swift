@@ -132,10 +132,12 @@ struct EntityDiscovery {
         let key = key(of: name)
         if key == nil, isRoot(name) {
             let wanted = primaryKeys[name] ?? "id"
-            throw SyncError(
+            var error = SyncError(
                 .primaryKeyMissing,
                 "no record of the sample has a key '\(wanted)' that identifies it; name one with --primary-key. "
                     + "There is \(object.keys.prefix(20).map { "'\($0)'" }.joined(separator: ", "))", entity: name)
+            error.keyPaths = object.listPaths
+            throw error
         }
         let found = destinations.filter { $0.key.entity == name }.map { ($0.key.key, $0.value) }
         return InferredEntity(

@@ -20,8 +20,8 @@ public struct InferredModel: Sendable {
 
     /// Reads the samples record by record and works out what they have in common.
     ///
-    /// - Throws: ``SyncError`` of the JSON with its place, `primaryKeyMissing` if no root record has a key,
-    ///   `invalidModel` for an entity's name that cannot be one.
+    /// - Throws: ``SyncError`` of the JSON with its place, `noRecords` if there is none, `primaryKeyMissing` if no root
+    ///   record has a key, `invalidModel` for an entity's name that cannot be one.
     public init(from samples: [InferenceSample]) throws {
         var roots: [(entity: String, object: ObservedObject)] = []
         var keys: [String: String] = [:]

@@ -10,6 +10,9 @@ final class ObservedObject {
     /// The scalars of objects that have an id, by its text: to see whether two places hold the same things.
     private(set) var scalarsByID: [String: [String: JSONValue]] = [:]
 
+    /// Where there are lists inside a sample that is one object without an id.
+    private(set) var listPaths: [[String]] = []
+
     /// So many objects are enough to compare two places by.
     private static let maximumCompared = 10_000
 
@@ -23,7 +26,10 @@ final class ObservedObject {
                 bytes, form: sample.form == .ndjson ? .ndjson : .json, keyPath: sample.keyPath)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                observe(tape.value(at: 0, in: bytes), primaryKey: sample.primaryKey)
+                let object = tape.value(at: 0, in: bytes)
+                observe(object, primaryKey: sample.primaryKey)
+                guard reader.isLoneObject, Self.id(of: object, sample.primaryKey) == nil else { continue }
+                listPaths += tape.listPaths(in: bytes).map { sample.keyPath + $0 }
             }
         }
     }
@@ -49,6 +55,7 @@ final class ObservedObject {
     /// Adds what was seen elsewhere, without what is nested there.
     func merge(_ other: ObservedObject) {
         count += other.count
+        listPaths += other.listPaths
         for key in other.keys {
             if let value = other.members[key] { observed(key).merge(value) }
         }

@@ -7,7 +7,7 @@ extension ChangePlan {
     ///   that they are others where a string without its escapes is mapped.
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
-            var lines = ["records \(readableRootRecords) of \(rootRecords), deletes \(canDelete)"]
+            var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(isLoneObject)"]
             for (tree, batch) in rows.enumerated() { lines += batch.lines(model.trees[tree].attributes, pool) }
             for (link, batch) in links.enumerated() {
                 lines += batch.assertions.map {

@@ -12,6 +12,7 @@ extension SyncError {
             require(1...lines[line - 1].count + 1 ~= column, "\(self): the line has \(lines[line - 1].count) bytes")
         case .recordExpected, .keyPathNotFound, .valueDoesNotFit:
             require(path?.isEmpty == false, "\(self): without a path")
+        case .noRecords: break
         default:
             fail("\(self): not an error of a payload")
         }

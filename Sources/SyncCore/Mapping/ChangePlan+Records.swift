@@ -1,0 +1,29 @@
+extension ChangePlan {
+    /// The plan of a payload, or of its last piece where none before had a record that could be read.
+    ///
+    /// - Throws: ``SyncError`` `noRecords` if the payload has records and none of them has a readable key: it is not the
+    ///   answer that was asked for, so nothing in it counts. Records that are refused for something else were read.
+    func requiringRecords(of model: Model, _ options: SyncOptions) throws -> ChangePlan {
+        let count = firstRecord + rootRecords
+        guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return self }
+        let name = self.model.entities[entity].name
+        let key = try model.primaryKey(of: name)?.remote ?? "key"
+        let found =
+            isLoneObject || count == 1
+            ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
+        var error = SyncError(
+            .noRecords, "no record can be read: \(found)", entity: name,
+            path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
+        error.keyPaths = listPaths.map { options.keyPath + $0 }
+        throw error
+    }
+}
+
+extension PayloadMapper {
+    /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
+    /// the records may be in a list inside it.
+    mutating func noteLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
+        plan.isLoneObject = true
+        if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
+    }
+}

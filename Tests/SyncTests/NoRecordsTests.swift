@@ -1,0 +1,194 @@
+import Foundation
+import Sync
+import Testing
+
+/// A payload in which no record can be read is not the answer that was asked for.
+@Suite("A payload without a record that can be read")
+struct NoRecordsTests {
+    private func store() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    private func chunks(_ data: Data) -> AsyncStream<[UInt8]> {
+        AsyncStream { stream in
+            for byte in data { stream.yield([byte]) }
+            stream.finish()
+        }
+    }
+
+    private typealias Call = @Sendable (SyncOptions) async throws -> SyncResult
+
+    /// Fails every call with this payload in the same way, and expects that nothing was written.
+    private func error(_ text: String, _ options: SyncOptions = SyncOptions()) async throws -> SyncError {
+        let stack = try await store()
+        let before = try await stack.contents()
+        let data = Data(text.utf8)
+        var options = options
+        options.pieces.size = 1
+        var hooked = options
+        hooked.willInsert = { $0.record }
+        let calls: [(String, SyncOptions, Call)] = [
+            ("bytes", options, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
+            ("pieces", options, { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }),
+            ("a hook", hooked, { try await Sync.changes(data, inEntity: "User", stack: stack, options: $0) }),
+            (
+                "a hook, pieces", hooked,
+                { try await Sync.changes(chunks(data), inEntity: "User", stack: stack, options: $0) }
+            ),
+            ("a dry run", options, { try await Sync.plan(data, inEntity: "User", stack: stack, options: $0) }),
+            (
+                "a dry run, pieces", options,
+                { try await Sync.plan(chunks(data), inEntity: "User", stack: stack, options: $0) }
+            ),
+            (
+                "values", options,
+                {
+                    guard $0.form == .json, let value = try? JSONValue(parsing: data) else {
+                        return try await Sync.changes(data, inEntity: "User", stack: stack, options: $0)
+                    }
+                    return try await Sync.changes(value, inEntity: "User", stack: stack, options: $0)
+                }
+            ),
+        ]
+        var errors: [SyncError?] = []
+        for (name, options, call) in calls {
+            errors.append(await #expect(throws: SyncError.self, "\(name)") { try await call(options) })
+        }
+        #expect(Set(errors).count == 1)
+        #expect(try await stack.contents().differences(from: before) == [])
+        let first = try #require(errors.first ?? nil)
+        #expect(first.code == .noRecords, "\(first)")
+        return first
+    }
+
+    @Test(
+        "fails and changes nothing, not by what is nested in it either",
+        arguments: [
+            #"{"message": "Bad credentials"}"#, "{}", "[{}]", #"[{"x": 1}, {"y": 2}]"#, #"[{"id": null}]"#,
+            #"[{"id": "first"}]"#, #"[{"id": {"value": 1}}]"#,
+            #"[{"company": {"id": 1, "name": "Other"}, "notes": [{"id": 77}]}, {"tag_ids": [4]}]"#,
+            #"{"company": {"id": 1, "name": "Other"}, "notes": [{"id": 77}]}"#,
+        ])
+    func unreadable(text: String) async throws {
+        let found = try await error(text)
+        #expect(found.entity == "User")
+        #expect(found.path == "$")
+        #expect(found.message.contains("'id'"), "\(found)")
+    }
+
+    @Test("fails where there is nothing at all, in every form", arguments: ["", " \n\r\t\n", "\u{FEFF}"])
+    func empty(text: String) async throws {
+        var lines = SyncOptions()
+        lines.form = .ndjson
+        var below = SyncOptions()
+        below.keyPath = ["data"]
+        for options in [SyncOptions(), lines, below] {
+            #expect(try await error(text, options).message.contains("empty"))
+        }
+    }
+
+    @Test("fails where lines have no record with a key")
+    func lines() async throws {
+        var lines = SyncOptions()
+        lines.form = .ndjson
+        #expect(try await error("{\"x\": 1}\n\n{\"y\": 2}\n", lines).message.contains("none of 2"))
+    }
+
+    @Test(
+        "names the lists that are inside it",
+        arguments: [
+            (#"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#, [], [["results"]]),
+            (#"{"users": [{"id": 1}], "errors": [], "groups": [{"id": 2}], "x": ["a"]}"#, [], [["users"], ["groups"]]),
+            (
+                #"{"data": {"page": {"items": [{"id": 1}]}}, "tags": [{"t": 1}]}"#, [],
+                [["tags"], ["data", "page", "items"]]
+            ),
+            (#"{"total": 0, "results": []}"#, [], [["results"]]),
+            (#"{"a.b": [{}], "c\n\"": [{}]}"#, [], [["a.b"], ["c\n\""]]),
+            (#"{"data": {"items": [{"id": 1}]}}"#, ["data"], [["data", "items"]]),
+            (#"{"message": "none", "codes": [1, 2]}"#, [], []), (#"[{"results": [{"id": 1}]}]"#, [], []),
+        ] as [(String, [String], [[String]])])
+    func envelope(text: String, keyPath: [String], lists: [[String]]) async throws {
+        var options = SyncOptions()
+        options.keyPath = keyPath
+        let found = try await error(text, options)
+        #expect(found.keyPaths == lists)
+        #expect(found.path == (keyPath.first ?? "$"))
+        for list in lists { #expect(found.description.contains("\(list)")) }
+    }
+
+    @Test("fails for a parent too")
+    func parent() async throws {
+        let stack = try await store()
+        let before = try await stack.contents()
+        for payload in [[["text": "a"]], ["message": "Not found"]] as [JSONValue] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(payload, inEntity: "Note", stack: stack, parent: ("User", 1))
+            }
+            #expect(error?.code == .noRecords)
+        }
+        #expect(try await stack.contents() == before)
+    }
+
+    @Test("fails as dictionaries")
+    func dictionaries() async throws {
+        let stack = try await store()
+        let records: [[String: Any]] = [["message": "Bad credentials"]]
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(records, inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .noRecords)
+        #expect(try await stack.count("User") == 8)
+        let none: [[String: Any]] = []
+        try await Sync.changes(none, inEntity: "User", stack: stack)
+        #expect(try await stack.count("User") == 0)
+    }
+
+    @Test("is not one of which a single record has a key, in whichever piece", arguments: 0..<3)
+    func oneKey(place: Int) async throws {
+        let records = (0..<3).map { $0 == place ? #"{"id": 1}"# : #"{"first_name": "nobody"}"# }
+        var options = SyncOptions()
+        options.pieces.size = 1
+        let stack = try await store()
+        let json = Data("[\(records.joined(separator: ","))]".utf8)
+        try await Sync.changes(chunks(json), inEntity: "User", stack: stack, options: options)
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
+    }
+
+    @Test("is not an empty list, which is an answer")
+    func emptyList() async throws {
+        for text in ["[]", " [ ] ", "\u{FEFF}[]"] {
+            let stack = try await store()
+            let whole = try await Sync.changes(Data(text.utf8), inEntity: "User", stack: stack)
+            #expect(whole["User"].deletedCount == 8)
+            let other = try await store()
+            try await Sync.changes(chunks(Data(text.utf8)), inEntity: "User", stack: other)
+            #expect(try await other.count("User") == 0)
+        }
+    }
+
+    @Test("is not one whose records are refused for something else: they were read")
+    func refused() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User",
+                attributes: [Attribute("id", .integer), Attribute("code", .string, isOptional: false)])
+        ])
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 1, "code": "a"]], inEntity: "User", stack: stack)
+        let result = try await Sync.changes([["id": 2]], inEntity: "User", stack: stack)
+        #expect(result.diagnostics.map(\.kind) == [.requiredValueMissing])
+        #expect(result["User"].deleted == [.integer(1)])
+    }
+
+    @Test("is for a single row the error it always was")
+    func singleRow() async throws {
+        let stack = try await store()
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.insertOrUpdate(["first_name": "nobody"], inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .primaryKeyMissing)
+    }
+}

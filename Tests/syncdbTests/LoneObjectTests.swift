@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@Suite("JSON that is one object in no array")
+struct LoneObjectTests {
+    private static let boom = #"{"id": 500, "error": "boom"}"#
+
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file("boom.json", Self.boom)
+        _ = try sandbox.file("wrapped.json", #"{"data": {"user": \#(Self.boom)}}"#)
+        _ = try sandbox.file("line.ndjson", Self.boom + "\n")
+        _ = try sandbox.file("some.json", #"[{"id": 1}, {"id": 2}]"#)
+        try #require(try sandbox.importUsers(Sandbox.day1).status == 0)
+        return sandbox
+    }
+
+    @Test(
+        "deletes no row of its entity",
+        arguments: [
+            ["boom.json"], ["wrapped.json", "--key", "data.user"], ["boom.json", "--scope", "all"],
+            ["boom.json", "--fingerprints"], ["boom.json", "--whole-up-to", "1", "--piece-size", "1"],
+            ["boom.json", "boom.json"], ["some.json", "boom.json"], ["boom.json", "some.json"],
+        ])
+    func alone(arguments: [String]) throws {
+        let sandbox = try sandbox()
+        let more = ["--entity", "User", "--database", "app.sqlite", "--max-delete", "100%"]
+        if !arguments.contains(where: { ["--fingerprints", "--whole-up-to"].contains($0) }) {
+            let diff = try sandbox.run(["diff"] + arguments + more)
+            #expect(diff.status == 0, "\(diff.errors)")
+            #expect(diff.output.contains("+ User 500") && !diff.output.contains("\n- User"), "\(diff.output)")
+        }
+        let run = try sandbox.run(["import"] + arguments + more)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try sandbox.count("User") == "9")
+    }
+
+    @Test("speaks for the rows of --where and --parent")
+    func scoped() throws {
+        let sandbox = try sandbox()
+        #expect(try sandbox.importUsers("boom.json", "--where", "id < 4").status == 0)
+        #expect(try sandbox.count("User") == "6")
+        let child = try sandbox.run(
+            ["import", "-", "--entity", "Note", "--parent", "User:6", "--database", "app.sqlite"],
+            input: #"{"id": 99}"#)
+        #expect(child.status == 0, "\(child.errors)")
+        #expect(try sandbox.count("Note", where: "user.id == 6") == "1")
+    }
+
+    @Test("is a list of one as the only line")
+    func line() throws {
+        let sandbox = try sandbox()
+        #expect(try sandbox.importUsers("line.ndjson", "--max-delete", "100%").status == 0)
+        #expect(try sandbox.count("User") == "1")
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+/// What is not the JSON that was asked for: an error, an envelope, nothing at all.
+@Suite("JSON without records")
+struct NoRecordsTests {
+    private static let envelope = #"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#
+
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try #require(try sandbox.importUsers(Sandbox.day1).status == 0)
+        return sandbox
+    }
+
+    /// Expects that the command fails, says why, and leaves the store alone.
+    private func errors(_ sandbox: Sandbox, _ arguments: [String], input: String = "") throws -> String {
+        let before = try sandbox.databaseDump()
+        var errors = ""
+        for command in ["import", "diff"] {
+            for quiet in [[], ["--quiet"]] {
+                let run = try sandbox.run(
+                    [command] + arguments + ["--entity", "User", "--database", "app.sqlite"] + quiet, input: input)
+                #expect(run.status == 1, "\(command) \(quiet): \(run.output)\(run.errors)")
+                #expect(run.output == "")
+                #expect(run.errors.hasPrefix("error: "))
+                errors = run.errors
+            }
+        }
+        #expect(try sandbox.databaseDump() == before)
+        return errors
+    }
+
+    @Test(
+        "is refused, also quietly and in pieces",
+        arguments: [
+            #"{"message": "Bad credentials"}"#, "{}", #"[{"x": 1}, {"y": 2}]"#, envelope,
+            #"[{"uid": 1, "company": {"id": 1, "name": "Other"}}]"#,
+        ], [[], ["--parent", "Company:1"], ["--operations", "insert,update"], ["--delta"], ["--where", "id < 3"]])
+    func refused(json: String, options: [String]) throws {
+        let sandbox = try sandbox()
+        let errors = try errors(sandbox, ["-"] + options, input: json)
+        #expect(errors.contains("standard input: no record can be read"), "\(errors)")
+        let pieces = try sandbox.run(
+            ["import", "-", "--entity", "User", "--database", "app.sqlite", "--whole-up-to", "1", "--piece-size", "1"]
+                + options, input: json)
+        #expect(pieces.errors == errors)
+    }
+
+    @Test("that is nothing at all is refused, in every kind of file")
+    func empty() throws {
+        let sandbox = try sandbox()
+        for name in ["a.json", "a.ndjson", "a.jsonl"] {
+            for text in ["", "\n", " \r\n\n\t"] {
+                let errors = try errors(sandbox, [try sandbox.file(name, text)])
+                #expect(errors.contains("\(name): the JSON is empty"), "\(errors)")
+            }
+            let packed = try Program.run(
+                ["-c", "gzip -f -n \(name)"], executable: URL(fileURLWithPath: "/bin/sh"), in: sandbox.folder)
+            try #require(packed.status == 0)
+            #expect(try errors(sandbox, ["\(name).gz"]).contains("\(name).gz: the JSON is empty"))
+        }
+        #expect(try errors(sandbox, ["-"]).contains("standard input: the JSON is empty"))
+        #expect(try errors(sandbox, ["-", "--ndjson"]).contains("standard input: the JSON is empty"))
+        #expect(try errors(sandbox, ["-", "--key", "data"]).contains("standard input: the JSON is empty"))
+    }
+
+    @Test(
+        "is refused with the option that leads to the lists inside it",
+        arguments: [
+            (envelope, [], "--key results\n"),
+            (#"{"data": {"items": [{"id": 1}]}}"#, [], "--key data.items\n"),
+            (#"{"data": {"items": [{"id": 1}]}}"#, ["--key", "data"], "--key data.items\n"),
+            (#"{"users": [{"id": 1}], "the rest": [{"id": 2}]}"#, [], "--key users, --key 'the rest'\n"),
+        ] as [(String, [String], String)])
+    func hint(json: String, options: [String], hint: String) throws {
+        let sandbox = try sandbox()
+        #expect(try errors(sandbox, ["-"] + options, input: json).hasSuffix(hint))
+        let doctor = try sandbox.run(
+            ["doctor", "-", "--entity", "User", "--database", "app.sqlite"] + options, input: json)
+        #expect(doctor.status == 1)
+        #expect(doctor.errors.hasSuffix(hint), "\(doctor.errors)")
+        let key = String(hint.dropFirst("--key ".count).prefix { $0 != "\n" && $0 != "," })
+        let followed = try sandbox.importUsers("-", "--key", key, "--max-delete", "100%", input: json)
+        #expect(followed.status == 0, "\(followed.errors)")
+    }
+
+    @Test("has no hint where a key path cannot lead")
+    func noHint() throws {
+        let sandbox = try sandbox()
+        for json in [#"{"a.b": [{"id": 1}]}"#, #"{"codes": [1]}"#, #"[{"results": [{"id": 1}]}]"#] {
+            #expect(try !errors(sandbox, ["-"], input: json).contains("--key"))
+        }
+    }
+
+    @Test("makes no database, with a model or without")
+    func first() throws {
+        for (input, more) in [(Self.envelope, ["--model", Sandbox.model]), (Self.envelope, []), ("", [])] {
+            let sandbox = try Sandbox()
+            let run = try sandbox.run(
+                ["import", "-", "--entity", "User", "--database", "app.sqlite"] + more, input: input)
+            #expect(run.status == 1)
+            #expect(run.errors.contains(input.isEmpty ? "the JSON is empty" : "--key results"), "\(run.errors)")
+            #expect(try sandbox.files == [])
+        }
+    }
+
+    @Test("does not extend the model either")
+    func evolve() throws {
+        let sandbox = try sandbox()
+        #expect(try errors(sandbox, ["-", "--evolve"], input: Self.envelope).contains("--key results"))
+    }
+
+    @Test("as one of several files keeps all from deleting anything")
+    func page() throws {
+        let sandbox = try sandbox()
+        let good = try sandbox.file("good.json", #"[{"id": 1}]"#)
+        for bad in [Self.envelope, "", #"[{"x": 1}]"#] {
+            let run = try sandbox.importUsers(good, try sandbox.file("bad.json", bad), "--max-delete", "100%")
+            #expect(run.status == 1)
+            #expect(run.errors.contains("bad.json: "))
+            #expect(try sandbox.count("User") == "8")
+        }
+        #expect(try sandbox.importUsers(good, sandbox.file("none.json", "[]"), "--max-delete", "100%").status == 0)
+        #expect(try sandbox.count("User") == "1")
+    }
+
+    @Test("is examined record by record if it is no envelope")
+    func doctor() throws {
+        let run = try sandbox().run(
+            ["doctor", "-", "--entity", "User", "--database", "app.sqlite"],
+            input: #"[{"uid": 1}, {"uid": 2}]"#)
+        #expect(run.status == 1)
+        #expect(run.output.contains("Records without a key"), "\(run.output)\(run.errors)")
+        #expect(run.output.contains("[0].uid"))
+    }
+
+    @Test("that is an empty list is an answer")
+    func emptyList() throws {
+        let sandbox = try sandbox()
+        #expect(try sandbox.importUsers("-", "--max-delete", "100%", input: "[]").status == 0)
+        #expect(try sandbox.count("User") == "0")
+    }
+}
