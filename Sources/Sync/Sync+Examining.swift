@@ -15,18 +15,9 @@ extension Sync {
     public static func examine(
         _ json: Data, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
     ) async throws -> Examination {
-        let result = try await plan(json, inEntity: entity, stack: stack, options: options)
-        let payload = try payload(json, options)
-        return try Examination(payload, of: entity, in: stack.model, dryRun: result)
-    }
-
-    /// The records as values. That they can be read the dry run has shown.
-    private static func payload(_ json: Data, _ options: SyncOptions) throws -> JSONValue {
-        guard options.form == .json else {
-            let lines = String(decoding: json, as: UTF8.self).split(whereSeparator: \.isNewline)
-            return .array(try lines.map { try JSONValue(parsing: String($0)) })
-        }
-        let root = try JSONValue(parsing: String(decoding: json, as: UTF8.self))
-        return options.keyPath.reduce(root) { value, key in value[key] ?? .array([]) }
+        var dryRun = options
+        dryRun.collectsKeys = false
+        let result = try await plan(json, inEntity: entity, stack: stack, options: dryRun)
+        return try Examination(json, of: entity, in: stack.model, options: options, dryRun: result)
     }
 }
