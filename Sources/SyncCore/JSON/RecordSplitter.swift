@@ -16,6 +16,8 @@ package struct RecordSplitter {
     private var place = JSONPiece.Place()
     /// What is not in a piece yet.
     private var bytes: [UInt8] = []
+    /// How often it took bytes.
+    package private(set) var steps = 0
 
     /// - Parameter pieceSize: In bytes. A piece is cut after the last record that ends in so many, or the first that ends.
     package init(
@@ -42,6 +44,7 @@ package struct RecordSplitter {
             let wanted = max(1, pieceSize - bytes.count, bytes.count / 2)
             let count = min(chunk.count, Self.stepSize, wanted)
             bytes.append(contentsOf: chunk.prefix(count))
+            steps += 1
             chunk = chunk.dropFirst(count)
         }
     }
