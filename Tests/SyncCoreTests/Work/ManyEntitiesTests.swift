@@ -27,7 +27,7 @@ struct ManyEntitiesTests {
         let parent = Entity(
             "Parent", attributes: [Attribute("id", .integer)] + (0..<200).map { Attribute("a\($0)", .integer) })
         let children = (0..<3000).map {
-            Entity("E\($0)", attributes: [Attribute("own\($0)", .string)], parent: "Parent")
+            Entity("E\($0)", parent: "Parent", attributes: [Attribute("own\($0)", .string)])
         }
         let model = try Model(entities: children + [parent])
         #expect(model.compiled.trees.count == 1)
@@ -44,7 +44,7 @@ struct ManyEntitiesTests {
                 relationships: names.map { Relationship($0, to: "B", inverse: $0) }),
             Entity(
                 "B", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "A") }),
-            Entity("C", attributes: names.map { Attribute("w" + $0, .string) }, parent: "A"),
+            Entity("C", parent: "A", attributes: names.map { Attribute("w" + $0, .string) }),
         ])
         #expect(model.compiled.links.count == names.count)
         #expect(Examination(of: model).findings.filter { $0.kind == .missingInverse } == [])
@@ -68,7 +68,7 @@ struct ManyEntitiesTests {
 
     @Test("that inherits through more entities than anybody needs is refused")
     func chain() throws {
-        let chain = (0..<3000).map { Entity("E\($0)", attributes: [], parent: $0 == 0 ? nil : "E\($0 - 1)") }
+        let chain = (0..<3000).map { Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") }
         let error = try #require(throws: SyncError.self) { try Model(entities: chain) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.first?.message == "inherits through more than 100 entities")

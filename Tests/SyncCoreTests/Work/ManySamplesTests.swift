@@ -69,7 +69,7 @@ struct ManySamplesTests {
     }
 
     @Test("extends a model by each")
-    func extension_() throws {
+    func extended() throws {
         let model = try Model(entities: [
             Entity(
                 "User", attributes: [Attribute("id", .integer)] + (0..<2000).map { Attribute("some\($0)", .integer) })
