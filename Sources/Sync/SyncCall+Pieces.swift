@@ -75,12 +75,13 @@ extension SyncCall {
         var paged = self
         paged.options.payload = .page(of: run)
         let quiet = paged.quiet
-        var result = SyncResult(entity: "")
+        var results = MergedResults()
         try await map(chunks, total, with: quiet.staging()) { piece in
-            result.merge(try await quiet.apply { _ in piece.plan })
+            let result = try await quiet.apply { _ in piece.plan }
+            if outer != nil { results.add(result) }
         }
         try Task.checkCancellation()
-        return outer == nil ? try await run.finish() : result
+        return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
     }
 
     // MARK: Mapping

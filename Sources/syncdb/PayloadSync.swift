@@ -7,12 +7,9 @@ extension PayloadOptions {
     /// - Parameter options: Given again because a command may want more of the result.
     func sync(_ payloads: [Payload], into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         if payloads.count == 1 || delta {
-            var whole: SyncResult?
-            for payload in payloads {
-                let result = try await sync(payload, into: stack, options: options)
-                if whole == nil { whole = result } else { whole?.merge(result) }
-            }
-            return whole ?? SyncResult(entity: entity)
+            var results = MergedResults()
+            for payload in payloads { results.add(try await sync(payload, into: stack, options: options)) }
+            return results.merged() ?? SyncResult(entity: entity)
         }
         let run = SyncRun()
         var options = options

@@ -9,8 +9,8 @@ public struct Examination: Sendable, Hashable, Codable {
     public private(set) var findings: [Finding]
 
     package init(_ findings: [Finding]) {
-        let order = Finding.Kind.allCases
-        self.findings = order.flatMap { kind in findings.filter { $0.kind == kind } }
+        let byKind = Dictionary(grouping: findings, by: \.kind)
+        self.findings = Finding.Kind.allCases.flatMap { byKind[$0] ?? [] }
     }
 
     /// The names and inverses of a model.

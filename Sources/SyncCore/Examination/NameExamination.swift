@@ -8,11 +8,14 @@ struct NameExamination {
 
     private func findings(in entity: CompiledEntity) -> [Finding] {
         var claims: [(key: String, owners: [String])] = []
+        var places: [String: Int] = [:]
         for (name, keys) in owners(in: entity) {
             for key in keys {
-                if let place = claims.firstIndex(where: { $0.key == key }) {
-                    if !claims[place].owners.contains(name) { claims[place].owners.append(name) }
+                if let place = places[key] {
+                    // The keys of one owner come together.
+                    if claims[place].owners.last != name { claims[place].owners.append(name) }
                 } else {
+                    places[key] = claims.count
                     claims.append((key, [name]))
                 }
             }
@@ -37,10 +40,7 @@ struct NameExamination {
             )
         }
         let relationships = entity.relationships.map { hop in
-            (
-                hop.name,
-                AttributeNaming.objectKeys(for: hop.relationship) + AttributeNaming.idKeys(for: hop.relationship)
-            )
+            (hop.name, AttributeNaming.keys(for: hop.relationship))
         }
         return attributes + relationships
     }

@@ -26,9 +26,7 @@ struct ExportShapeBuilder {
     private mutating func shape() throws -> ExportShape {
         let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship) }.map(Self.path)
         let linkKeys = Set(
-            entity.relationships.map(\.relationship).flatMap { relationship in
-                AttributeNaming.objectKeys(for: relationship) + AttributeNaming.idKeys(for: relationship)
-            })
+            entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship) })
         for attribute in try attributes() {
             // Inside the object of a relationship there is no telling whose value it is.
             let free = attribute.paths.first { path in
@@ -69,8 +67,8 @@ struct ExportShapeBuilder {
             forAttribute: name, of: entity.name, case: options.keyCase, nested: isNested)
         return [key, Inflection.snakeCase(name), name].filter { key in
             let filled =
-                AttributeNaming.attribute(forKey: key, in: destination, of: model.compiled)
-                ?? AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled)
+                model.compiled.names(of: destination).attribute(forKey: key)
+                ?? model.compiled.names(of: entity).attribute(forKey: key)
             return filled == nil || filled?.slot == slot
         }
     }

@@ -71,20 +71,13 @@ extension PayloadMapper {
     private mutating func unmappedPlace() -> Int {
         guard var log = plan.log.take() else { return 0 }
         defer { plan.log = log }
-        var counts: [Int] = []
-        for table in tables.indices {
-            if log.unmappedSoFar.count == table { log.unmappedSoFar.append([]) }
-            for entry in tables[table].unmapped.indices {
-                if log.unmappedSoFar[table].count == entry { log.unmappedSoFar[table].append(0) }
-                let count = tables[table].unmapped[entry]
-                guard count != log.unmappedSoFar[table][entry] else { continue }
-                counts += [table, entry, count - log.unmappedSoFar[table][entry]]
-                log.unmappedSoFar[table][entry] = count
-            }
-        }
+        let seen = Dictionary(log.unmappedEntries.map { ($0, 1) }, uniquingKeysWith: +)
+        log.unmappedEntries.removeAll(keepingCapacity: true)
+        let counts = seen.sorted { ($0.key.table, $0.key.entry) < ($1.key.table, $1.key.entry) }
+            .flatMap { [$0.key.table, $0.key.entry, $0.value] }
         if let known = log.unmappedPlaces[counts] { return known }
         let keys = stride(from: 0, to: counts.count, by: 3).map { index in
-            let table = tables[counts[index]]
+            let table = keyTables.all[counts[index]]
             let key = table.path + [String(decoding: table.names[counts[index + 1]], as: UTF8.self)]
             return SyncResult.UnmappedKey(
                 entity: model.entities[table.entity].name, key: key.joined(separator: "."), count: counts[index + 2])

@@ -30,8 +30,13 @@ package struct RecordLog: Sendable {
     package internal(set) var unmapped: [[SyncResult.UnmappedKey]] = [[]]
     /// Counts per key table and entry → place in `unmapped`.
     var unmappedPlaces: [[Int]: Int] = [[]: 0]
-    /// How often each entry of each key table was unmapped so far.
-    var unmappedSoFar: [[Int]] = []
+    /// The entries of key tables that were unmapped in the record being mapped, once for each time.
+    var unmappedEntries: [UnmappedEntry] = []
+
+    struct UnmappedEntry: Hashable {
+        let table: Int
+        let entry: Int
+    }
 
     package init() {}
 }

@@ -27,6 +27,8 @@ struct BoundaryScan {
     private(set) var boundary: Int?
     /// Whether reading what was scanned must fail.
     private(set) var isWrong = false
+    private var stopsAtRecord = false
+    private var isStopped = false
 
     init(form: JSONReader.Form, keyPath: [String], maximumDepth: Int) {
         isNDJSON = form == .ndjson
@@ -43,12 +45,22 @@ struct BoundaryScan {
         isWrong = false
     }
 
-    /// Goes on to the end of `bytes`, of which it has scanned the first before.
-    mutating func scan(_ bytes: [UInt8]) {
+    /// Goes on to the end of the first `size` of `bytes`, and if no record ended in them, to the end of the next one, or of
+    /// all bytes. What it has scanned before it does not look at again.
+    mutating func scan(_ bytes: [UInt8], upTo size: Int) {
         bytes.withUnsafeBufferPointer { bytes in
-            while position < bytes.count, !isWrong {
-                if isInString { skipString(bytes) } else { skipRecords(bytes) }
-            }
+            stopsAtRecord = false
+            scan(UnsafeBufferPointer(rebasing: bytes.prefix(size)))
+            guard boundary == nil else { return }
+            stopsAtRecord = true
+            scan(bytes)
+        }
+    }
+
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) {
+        isStopped = isWrong
+        while position < bytes.count, !isStopped {
+            if isInString { skipString(bytes) } else { skipRecords(bytes) }
         }
     }
 
@@ -95,7 +107,7 @@ struct BoundaryScan {
     private mutating func skipRecords(_ bytes: UnsafeBufferPointer<UInt8>) {
         var index = position
         defer { position = index }
-        while index < bytes.count, !isWrong {
+        while index < bytes.count, !isStopped {
             let byte = bytes[index]
             index += 1
             switch byte {
@@ -114,7 +126,7 @@ struct BoundaryScan {
     private mutating func open(_ byte: UInt8) {
         if phase == .start { go(path.open(byte, depth: depth)) }
         depth += 1
-        if depth > maximumDepth { isWrong = true }
+        if depth > maximumDepth { fail() }
     }
 
     @inline(__always)
@@ -122,29 +134,39 @@ struct BoundaryScan {
         depth -= 1
         switch phase {
         case .start: go(path.close(depth: depth))
-        case .records where isNDJSON: isWrong = depth < 0
+        case .records where isNDJSON: if depth < 0 { fail() }
         case .records:
-            if depth == recordDepth { boundary = end }
+            if depth == recordDepth { endRecord(at: end) }
             if depth < recordDepth { phase = .rest }
-        case .rest: isWrong = depth < 0
+        case .rest: if depth < 0 { fail() }
         }
+    }
+
+    private mutating func endRecord(at end: Int) {
+        boundary = end
+        isStopped = stopsAtRecord
+    }
+
+    private mutating func fail() {
+        isWrong = true
+        isStopped = true
     }
 
     /// A byte that is no quote or bracket, before or beside records.
     private mutating func other(_ byte: UInt8, at end: Int) {
         switch (phase, byte) {
         case (.start, _): go(path.other(byte, depth: depth))
-        case (.records, 0x0A) where isNDJSON: boundary = end
+        case (.records, 0x0A) where isNDJSON: endRecord(at: end)
         case (.records, 0x2C) where !isNDJSON:
             // With the comma, which is what is told to be wrong after an unfinished number.
-            if hasScalar { boundary = end }
+            if hasScalar { endRecord(at: end) }
             hasScalar = false
         case (_, 0x20), (_, 0x0A), (_, 0x0D), (_, 0x09): break
         default:
             if phase == .rest, depth > 0 { break }
             stray += 1
             hasScalar = true
-            isWrong = stray > Self.maximumStray
+            if stray > Self.maximumStray { fail() }
         }
     }
 

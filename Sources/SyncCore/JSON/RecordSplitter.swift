@@ -16,6 +16,8 @@ package struct RecordSplitter {
     private var place = JSONPiece.Place()
     /// What is not in a piece yet.
     private var bytes: [UInt8] = []
+    /// How often it took bytes.
+    package private(set) var steps = 0
 
     /// - Parameter pieceSize: In bytes. A piece is cut after the last record that ends in so many, or the first that ends.
     package init(
@@ -32,13 +34,17 @@ package struct RecordSplitter {
     /// - Throws: ``SyncError`` `recordTooLarge`.
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> JSONPiece? {
         while true {
-            scan.scan(bytes)
+            scan.scan(bytes, upTo: pieceSize)
             if scan.isWrong { return cut(at: bytes.count) }
             if bytes.count >= pieceSize, let end = scan.boundary, end > 0 { return cut(at: end) }
             guard bytes.count <= maximumSize else { throw tooLarge() }
             guard !chunk.isEmpty else { return nil }
-            let count = min(chunk.count, max(1, min(Self.stepSize, pieceSize - bytes.count)))
+            // In growing steps, so that a record much larger than a piece is not taken byte by byte, and that what is
+            // taken beyond its end is little beside it.
+            let wanted = max(1, pieceSize - bytes.count, bytes.count / 2)
+            let count = min(chunk.count, Self.stepSize, wanted)
             bytes.append(contentsOf: chunk.prefix(count))
+            steps += 1
             chunk = chunk.dropFirst(count)
         }
     }

@@ -34,7 +34,7 @@ struct KeyTable {
     private(set) var targets: [[Target]] = []
     /// By entry: how often a key that fills nothing was seen.
     private(set) var unmapped: [Int] = []
-    private var byHash: [UInt64: [Int32]] = [:]
+    private var byHash: [Int: [Int32]] = [:]
     /// What the first key of an object was last time.
     private var first: Int32 = -1
 
@@ -59,10 +59,16 @@ struct KeyTable {
 
     /// The entry of a key; nil if it is new.
     mutating func entry(_ name: UnsafeBufferPointer<UInt8>, after previous: Int) -> Int? {
-        let key = KeyText(name, at: 0, length: name.count)
-        guard let found = byHash[key.hash]?.first(where: { isName(Int($0), name) }) else { return nil }
+        guard let found = byHash[Self.hash(name)]?.first(where: { isName(Int($0), name) }) else { return nil }
         learn(found, after: previous)
         return Int(found)
+    }
+
+    /// Of the whole name, and another in every process: names that are alike, or made to be, do not meet in one place.
+    private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(name))
+        return hasher.finalize()
     }
 
     private func isName(_ entry: Int, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -80,7 +86,7 @@ struct KeyTable {
         self.targets.append(targets)
         unmapped.append(0)
         let entry = Int32(truncatingIfNeeded: entries.count - 1)
-        byHash[key.hash, default: []].append(entry)
+        byHash[Self.hash(name), default: []].append(entry)
         learn(entry, after: previous)
         return entries.count - 1
     }

@@ -28,6 +28,4 @@ struct KeyText: Equatable {
 
     /// Whether keys that are equal in this form are the same keys.
     var isWhole: Bool { length <= 16 }
-
-    var hash: UInt64 { TextPool.mix(head ^ TextPool.mix(tail ^ UInt64(truncatingIfNeeded: length))) }
 }

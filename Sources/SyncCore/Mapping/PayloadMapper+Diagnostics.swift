@@ -4,8 +4,12 @@ extension PayloadMapper {
         _ kind: Diagnostic.Kind, _ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes,
         _ message: String
     ) throws {
+        guard options.isStrict || plan.diagnostics.count < Self.diagnosticLimit else {
+            plan.omittedDiagnostics += 1
+            return
+        }
         let token = tape.tokens[key]
-        let path = path.text(bytes, tables, adding: .key(offset: token.offset, length: Int(token.length)))
+        let path = path.text(bytes, keyTables.all, adding: .key(offset: token.offset, length: Int(token.length)))
         if options.isStrict {
             throw SyncError(.valueDoesNotFit, message, entity: model.entities[entity].name, path: path)
         }
@@ -17,16 +21,12 @@ extension PayloadMapper {
             plan.omittedDiagnostics += 1
             return
         }
-        append(kind, entity, path.text(bytes, tables), bytes, message)
+        append(kind, entity, path.text(bytes, keyTables.all), bytes, message)
     }
 
     private mutating func append(
         _ kind: Diagnostic.Kind, _ entity: Int, _ path: String, _ bytes: Bytes, _ message: String
     ) {
-        guard plan.diagnostics.count < Self.diagnosticLimit else {
-            plan.omittedDiagnostics += 1
-            return
-        }
         plan.diagnostics.append(
             Diagnostic(
                 kind, entity: model.entities[entity].name, key: current.flatMap { keyText(of: $0, bytes) }, path: path,

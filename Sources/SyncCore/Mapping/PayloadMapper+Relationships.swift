@@ -1,24 +1,25 @@
 extension PayloadMapper {
-    /// The candidate that speaks for a relationship in one record: an object beats an id key, an id key beats a null
-    /// object; then the stronger name, then the later key.
-    func winner(for relationship: Int, from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int? {
-        var best: (rank: Int, index: Int)?
-        for index in first..<candidates.count where candidates[index].relationship == relationship {
-            let candidate = candidates[index]
-            let shape = RelationshipShape(tape, at: candidate.value)
-            let rank: Int
-            if candidate.isIDKey {
-                rank = 100 + candidate.strength
-            } else if case .null = shape {
-                rank = 200 + candidate.strength
-            } else if shape.fits(toMany: relationships[entity][relationship].isToMany) {
-                rank = candidate.strength
-            } else {
-                rank = 300 + candidate.strength
-            }
-            if rank <= best?.rank ?? .max { best = (rank, index) }
+    /// Chooses the candidate that speaks for each relationship of one record: an object beats an id key, an id key beats a
+    /// null object; then the stronger name, then the later key.
+    mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape) {
+        for index in first..<candidates.count {
+            let rank = rank(of: candidates[index], entity, tape)
+            candidates[index].rank = rank
+            let known = best[candidates[index].relationship]
+            if known < 0 || rank <= candidates[known].rank { best[candidates[index].relationship] = index }
         }
-        return best?.index
+        for index in first..<candidates.count where best[candidates[index].relationship] >= 0 {
+            candidates[best[candidates[index].relationship]].isChosen = true
+            best[candidates[index].relationship] = -1
+        }
+    }
+
+    private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape) -> Int {
+        if candidate.isIDKey { return 100 + candidate.strength }
+        let shape = RelationshipShape(tape, at: candidate.value)
+        if case .null = shape { return 200 + candidate.strength }
+        let fits = shape.fits(toMany: relationships[entity][candidate.relationship].isToMany)
+        return fits ? candidate.strength : 300 + candidate.strength
     }
 
     /// Maps the value under a relationship's key.

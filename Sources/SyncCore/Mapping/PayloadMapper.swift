@@ -31,6 +31,10 @@ package struct PayloadMapper: Sendable {
         /// The table of the object that has the key.
         var table: Int
         var value: Int { key + 1 }
+        /// The lower, the more it has to say about its relationship.
+        var rank = 0
+        /// Whether it is the one that speaks for its relationship.
+        var isChosen = false
     }
 
     static let diagnosticLimit = SyncResult.diagnosticLimit
@@ -48,12 +52,14 @@ package struct PayloadMapper: Sendable {
     private let keySlots: [Int]
     /// By tree and slot; empty for a tree of attributes that have none.
     private let transformers: [[AttributeTransformer?]]
-    var tables: [KeyTable]
+    var keyTables: KeyTables
     private(set) var scratch: ScratchRow
     /// Whether the record in the scratch row has a key, but none of its type.
     private var hasUnreadableKey = false
     private let hasTransformers: [Bool]
     var candidates: [Candidate] = []
+    /// By relationship: the best candidate found so far; -1 between records.
+    var best: [Int]
     var path = PayloadPath()
     /// The row of the record being mapped, once it is known.
     var current: Mapped?
@@ -76,10 +82,11 @@ package struct PayloadMapper: Sendable {
         }
         hasTransformers = self.transformers.map { !$0.isEmpty }
         scratch = ScratchRow(width: types.map(\.count).max() ?? 0)
-        tables = model.entities.map { KeyTable(entity: $0.id, path: []) }
+        keyTables = KeyTables(plan.model)
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: plan.model) }
         }
+        best = Array(repeating: -1, count: relationships.map(\.count).max() ?? 0)
         tracksMentions = plan.operations != .all || model.canRefuseRows || options.willInsert != nil
     }
 
@@ -139,13 +146,9 @@ package struct PayloadMapper: Sendable {
             current = mapped
             nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         }
-        var index = firstCandidate
-        while index < candidates.count {
-            let candidate = candidates[index]
-            if winner(for: candidate.relationship, from: firstCandidate, entity, tape, bytes) == index {
-                try map(candidate, tape, of: mapped, as: entity, place, bytes)
-            }
-            index += 1
+        chooseCandidates(from: firstCandidate, entity, tape)
+        for index in firstCandidate..<candidates.count where candidates[index].isChosen {
+            try map(candidates[index], tape, of: mapped, as: entity, place, bytes)
         }
         return mapped.isSkipped ? nil : mapped
     }
@@ -161,14 +164,14 @@ package struct PayloadMapper: Sendable {
 
     /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
     private mutating func scan(_ tape: JSONTape, object: Int, table: Int, _ bytes: Bytes) throws {
-        let tree = trees[tables[table].entity]
+        let tree = trees[keyTables.all[table].entity]
         var key = object + 1
         let end = Int(tape.tokens[object].next)
         var previous = -1
         while key < end {
-            let entry = self.entry(tape.tokens[key], table, after: previous, bytes)
+            let entry = keyTables.entry(tape.tokens[key], table, after: previous, bytes)
             previous = entry
-            let found = tables[table].entries[entry]
+            let found = keyTables.all[table].entries[entry]
             if found.slot >= 0 {
                 try fill(found.slot, of: tree, strength: found.strength, tape, key: key, table, bytes)
             } else {
@@ -182,8 +185,11 @@ package struct PayloadMapper: Sendable {
     private mutating func follow(
         _ entry: Int, of tree: Int, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
     ) throws {
-        if tables[table].targets[entry].isEmpty { tables[table].countUnmapped(entry) }
-        for target in tables[table].targets[entry] {
+        if keyTables.all[table].targets[entry].isEmpty {
+            keyTables.countUnmapped(entry, table)
+            plan.log?.unmappedEntries.append(.init(table: table, entry: entry))
+        }
+        for target in keyTables.all[table].targets[entry] {
             switch target {
             case .attribute(let slot, let strength):
                 try fill(slot, of: tree, strength: UInt8(truncatingIfNeeded: strength), tape, key: key, table, bytes)
@@ -200,39 +206,6 @@ package struct PayloadMapper: Sendable {
     }
 
     @inline(__always)
-    private mutating func entry(_ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: Bytes) -> Int {
-        if !token.hasEscapes {
-            let length = Int(token.length)
-            if let known = tables[table].follower(of: previous, bytes, at: token.offset, length: length) {
-                return known
-            }
-            return otherEntry(Bytes(rebasing: bytes[token.offset..<token.offset + length]), table, after: previous)
-        }
-        var plain: [UInt8] = []
-        JSONText.unescape(
-            Bytes(rebasing: bytes[token.offset..<token.offset + Int(token.length)]), into: &plain)
-        return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
-    }
-
-    private mutating func otherEntry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
-        tables[table].entry(key, after: previous) ?? newEntry(key, table, after: previous)
-    }
-
-    private mutating func newEntry(_ key: Bytes, _ table: Int, after previous: Int) -> Int {
-        let resolver = KeyResolver(model: model, entity: model.entities[tables[table].entity])
-        let targets = resolver.targets(
-            of: String(decoding: key, as: UTF8.self), path: tables[table].path,
-            nested: { path, slots in
-                if let known = tables.firstIndex(where: { $0.entity == tables[table].entity && $0.path == path }) {
-                    return known
-                }
-                tables.append(KeyTable(entity: tables[table].entity, path: path, slots: slots))
-                return tables.count - 1
-            })
-        return tables[table].add(key, targets, after: previous)
-    }
-
-    @inline(__always)
     private mutating func fill(
         _ slot: Int, of tree: Int, strength: UInt8, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
     ) throws {
@@ -243,7 +216,7 @@ package struct PayloadMapper: Sendable {
             if slot == keySlots[tree], value.kind == .integer { plan.rows[tree].prefetch(value) }
         } else {
             scratch[slot] = .absent
-            let entity = model.entities[tables[table].entity]
+            let entity = model.entities[keyTables.all[table].entity]
             if slot == entity.keySlot { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
@@ -274,14 +247,16 @@ package struct PayloadMapper: Sendable {
             try scan(tape, object: key + 1, table: table, bytes)
             path.pop()
         case .null:
-            let tree = trees[tables[table].entity]
-            for slot in tables[table].slots { try fill(slot, of: tree, strength: 0, tape, key: key, table, bytes) }
+            let tree = trees[keyTables.all[table].entity]
+            for slot in keyTables.all[table].slots {
+                try fill(slot, of: tree, strength: 0, tape, key: key, table, bytes)
+            }
         default:
-            let entity = tables[table].entity
-            guard !tables[table].slots.isEmpty else { return }
+            let entity = keyTables.all[table].entity
+            guard !keyTables.all[table].slots.isEmpty else { return }
             try report(
                 .valueDoesNotFit, entity, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) where an object with \(tables[table].path.joined(separator: ".")).… is expected"
+                "\(found(tape, at: key + 1, bytes)) where an object with \(keyTables.all[table].path.joined(separator: ".")).… is expected"
             )
         }
     }
@@ -301,7 +276,7 @@ package struct PayloadMapper: Sendable {
                 .init(
                     tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node ?? -1),
                     parent: place.mention, permission: permission, mark: path.mark))
-            if options.willInsert != nil { plan.places.append(path.place(bytes, tables)) }
+            if options.willInsert != nil { plan.places.append(path.place(bytes, keyTables.all)) }
         }
         guard let node else { return Mapped(tree: entity.tree, node: -1, mention: mention) }
         logGiven(entity.tree, node, bytes)

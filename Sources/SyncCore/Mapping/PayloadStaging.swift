@@ -221,8 +221,8 @@ extension PayloadMapper {
         var plan = self.plan
         plan.payload = payload
         for tree in plan.rows.indices { plan.rows[tree].finish() }
-        if tracksMentions { plan.tablePaths = tables.map(\.path) }
-        for table in tables {
+        if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
+        for table in keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(

@@ -6,6 +6,7 @@ package final class CompiledModel: Sendable {
     package let trees: [EntityTree]
     package let links: [Link]
     private let entityIDs: [String: Int]
+    private let names = NameCache()
 
     /// Resolves entities that ``ModelValidator`` has accepted, in name order.
     init(_ entities: [Entity]) {
@@ -39,6 +40,9 @@ package final class CompiledModel: Sendable {
         }
         return entities[id]
     }
+
+    /// Which JSON keys an entity's members are read from.
+    package func names(of entity: CompiledEntity) -> EntityNames { names.names(of: entity, in: self) }
 
     /// Whether rows of `entity` count as rows of `ancestor`.
     package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {

@@ -7,9 +7,18 @@ struct ModelCompiler {
 
     private let entities: [Entity]
     private var parents: [Int?] = []
+    /// By entity: itself and its ancestors, the topmost first; the name of its key.
+    private var lines: [[Int]] = []
+    private var keyNames: [String?] = []
     private var treeOf: [Int] = []
     private var treeMembers: [[Int]] = []
     private var treeAttributes: [[Attribute]] = []
+    /// By tree: attribute name → slot.
+    private var treeSlots: [[String: Int]] = []
+    /// By entity: relationship name → position.
+    private var relationshipPlaces: [[String: Int]] = []
+    /// By tree: the links whose column is in its table.
+    private var foreignKeys: [[Int]] = []
     /// "Entity.relationship" → its link and end.
     private var endByName: [String: (link: Int, end: Link.End)] = [:]
 
@@ -17,38 +26,52 @@ struct ModelCompiler {
         self.entities = entities
         for (id, entity) in entities.enumerated() { entityIDs[entity.name] = id }
         parents = entities.map { $0.parent.flatMap { entityIDs[$0] } }
+        lines = entities.indices.map { id in
+            sequence(first: id) { [parents] in parents[$0] }.reversed()
+        }
+        keyNames = entities.indices.map(keyName)
+        relationshipPlaces = entities.map { entity in
+            let places = entity.relationships.enumerated().map { ($1.name, $0) }
+            return Dictionary(places, uniquingKeysWith: { first, _ in first })
+        }
         collectTrees()
         collectLinks()
-        compiled = entities.indices.map(compile)
+        let families = families()
+        compiled = entities.indices.map { compile($0, family: families[$0]) }
         trees = treeMembers.indices.map(tree)
-    }
-
-    private func lineage(_ id: Int) -> [Int] {
-        var line = [id]
-        while let parent = parents[line[0]] { line.insert(parent, at: 0) }
-        return line
     }
 
     private mutating func collectTrees() {
         treeOf = Array(repeating: 0, count: entities.count)
+        let byRoot = Dictionary(grouping: entities.indices) { lines[$0][0] }
         for id in entities.indices where parents[id] == nil {
-            let members = entities.indices.filter { lineage($0)[0] == id }.sorted {
-                (lineage($0).count, $0) < (lineage($1).count, $1)
-            }
+            let members = (byRoot[id] ?? []).sorted { (lines[$0].count, $0) < (lines[$1].count, $1) }
             for member in members { treeOf[member] = treeMembers.count }
             treeMembers.append(members)
             var attributes: [Attribute] = []
-            for attribute in members.flatMap({ entities[$0].attributes })
-            where !attributes.contains(where: { $0.name == attribute.name }) {
+            var slots: [String: Int] = [:]
+            for attribute in members.flatMap({ entities[$0].attributes }) where slots[attribute.name] == nil {
+                slots[attribute.name] = attributes.count
                 attributes.append(attribute)
             }
             treeAttributes.append(attributes)
+            treeSlots.append(slots)
         }
+    }
+
+    /// By entity: itself and every entity below it, in the order of the tree.
+    private func families() -> [[Int]] {
+        var families: [[Int]] = Array(repeating: [], count: entities.count)
+        for member in treeMembers.joined() {
+            for ancestor in lines[member] { families[ancestor].append(member) }
+        }
+        return families
     }
 
     // MARK: Links
 
     private mutating func collectLinks() {
+        foreignKeys = Array(repeating: [], count: treeMembers.count)
         for (id, entity) in entities.enumerated() {
             for relationship in entity.relationships {
                 let name = "\(entity.name).\(relationship.name)"
@@ -61,8 +84,8 @@ struct ModelCompiler {
     private mutating func addLink(from id: Int, _ relationship: Relationship, name: String) {
         let destination = entityIDs[relationship.destination] ?? id
         let inverse = relationship.inverse.flatMap { inverseName in
-            lineage(destination).compactMap { owner in
-                entities[owner].relationships.first { $0.name == inverseName }.map { (owner, $0) }
+            lines[destination].compactMap { owner in
+                relationshipPlaces[owner][inverseName].map { (owner, entities[owner].relationships[$0]) }
             }.first
         }
         let inverseKey = inverse.map { "\(entities[$0.0].name).\($0.1.name)" }
@@ -78,6 +101,7 @@ struct ModelCompiler {
             id: links.count, storage: storage, first: hereFirst ? here : there, second: hereFirst ? there : here,
             isSymmetric: isSymmetric)
         links.append(link)
+        if storage == .foreignKey { foreignKeys[link.first.tree].append(link.id) }
         endByName[name] = (link.id, hereFirst ? .first : .second)
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
     }
@@ -95,13 +119,13 @@ struct ModelCompiler {
 
     // MARK: Entities
 
-    private func compile(_ id: Int) -> CompiledEntity {
-        let line = lineage(id)
+    private func compile(_ id: Int, family: [Int]) -> CompiledEntity {
+        let line = lines[id]
         let tree = treeOf[id]
         var slots: [Int] = []
         var slotByName: [String: Int] = [:]
         for attribute in line.flatMap({ entities[$0].attributes }) where slotByName[attribute.name] == nil {
-            guard let slot = treeAttributes[tree].firstIndex(where: { $0.name == attribute.name }) else { continue }
+            guard let slot = treeSlots[tree][attribute.name] else { continue }
             slots.append(slot)
             slotByName[attribute.name] = slot
         }
@@ -118,24 +142,25 @@ struct ModelCompiler {
                         link: place.link, end: place.end))
             }
         }
-        let key = keyName(id)
-        let keyOwner = key == nil ? nil : line.first { keyName($0) == key }
+        let key = keyNames[id]
+        let keyOwner = key == nil ? nil : line.first { keyNames[$0] == key }
         return CompiledEntity(
             id: id, name: entities[id].name, parent: parents[id], isAbstract: entities[id].isAbstract, tree: tree,
-            family: treeMembers[tree].filter { lineage($0).contains(id) }, slots: slots, slotByName: slotByName,
+            family: family, slots: slots, slotByName: slotByName,
             keySlot: key.flatMap { slotByName[$0] }, keyOwner: keyOwner, relationships: relationships,
             relationshipByName: relationshipByName)
     }
 
     /// The key attribute: the nearest declared or marked one, else `id`, else `remoteID`. A mark beats a name.
     private func keyName(_ id: Int) -> String? {
-        let line = lineage(id)
+        let line = lines[id]
         for owner in line.reversed() {
             if let declared = entities[owner].primaryKey { return declared }
             if let marked = entities[owner].attributes.first(where: \.isPrimaryKey) { return marked.name }
         }
-        let attributes = line.flatMap { entities[$0].attributes }
-        return ["id", "remoteID"].first { name in attributes.contains { $0.name == name && $0.type.canBeKey } }
+        return ["id", "remoteID"].first { name in
+            line.contains { entities[$0].attributes.contains { $0.name == name && $0.type.canBeKey } }
+        }
     }
 
     // MARK: Trees
@@ -147,6 +172,6 @@ struct ModelCompiler {
         return EntityTree(
             id: id, root: members[0], entities: members, attributes: treeAttributes[id],
             keySlot: sharesKey ? rootKey : nil,
-            foreignKeys: links.filter { $0.storage == .foreignKey && $0.first.tree == id }.map(\.id))
+            foreignKeys: foreignKeys[id])
     }
 }

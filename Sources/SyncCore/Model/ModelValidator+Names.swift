@@ -49,12 +49,18 @@ extension ModelValidator {
     /// The attributes of a tree are columns of one table: none may be declared again below, and what siblings both
     /// declare has to be the same.
     mutating func checkInheritedNames() {
-        for entity in entities {
+        let parents = Set(entities.compactMap(\.parent))
+        let names = Dictionary(
+            entities.filter { parents.contains($0.name) }.map { entity in
+                (entity.name, Set(Self.members(of: entity).map { Self.folded($0.name) }))
+            }, uniquingKeysWith: { first, _ in first })
+        for entity in entities where entity.parent != nil {
             let ancestors = lineage(of: entity.name).dropFirst()
             for member in Self.members(of: entity) {
                 let name = Self.folded(member.name)
-                let owner = ancestors.first { Self.members(of: $0).contains { Self.folded($0.name) == name } }
-                if let owner { note(member.path, "is inherited from \(owner.name) and cannot be declared again") }
+                if let owner = ancestors.first(where: { names[$0.name]?.contains(name) ?? false }) {
+                    note(member.path, "is inherited from \(owner.name) and cannot be declared again")
+                }
             }
         }
         checkSiblings()

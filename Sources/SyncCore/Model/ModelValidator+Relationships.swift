@@ -17,6 +17,9 @@ extension ModelValidator {
 
     // MARK: Inverses
 
+    /// Each of those that name one inverse is told of so many others.
+    private static let namedClaimants = 5
+
     /// A relationship and the entity that declares it.
     private struct End: Hashable {
         var entity: String
@@ -38,11 +41,13 @@ extension ModelValidator {
                 if claimants.count == 1 { setInverse(claimants[0].name, index, position) }
                 guard claimants.count > 1 else { continue }
                 for claimant in claimants {
-                    let others = claimants.filter { $0 != claimant }.map { "\($0.entity).\($0.name)" }
+                    let others = claimants.lazy.filter { $0 != claimant }.prefix(Self.namedClaimants)
+                        .map { "\($0.entity).\($0.name)" }
+                    let more = claimants.count - 1 - others.count
+                    let named = others.joined(separator: ", ") + (more > 0 ? " and \(more) others" : "")
                     note(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
-                        "\(entity.name).\(relationship.name) is named as inverse by \(others.joined(separator: ", ")) too"
-                    )
+                        "\(entity.name).\(relationship.name) is named as inverse by \(named) too")
                 }
             }
         }
@@ -53,8 +58,8 @@ extension ModelValidator {
         guard let name = relationship.inverse else { return nil }
         let path = ModelPath.relationship(relationship.name, of: owner)["inverse"]
         let line = lineage(of: relationship.destination)
-        guard let declarer = line.first(where: { $0.relationships.contains { $0.name == name } }),
-            let inverse = declarer.relationships.first(where: { $0.name == name })
+        guard let declarer = line.first(where: { self.relationship(name, of: $0.name) != nil }),
+            let inverse = self.relationship(name, of: declarer.name)
         else {
             if isMissing(name, in: line) { note(path, "\(relationship.destination) has no relationship '\(name)'") }
             return nil

@@ -7,6 +7,12 @@ struct ModelValidator {
     private var problems: [SyncError.Problem]
     private let unreadable: Set<String>
     private var lineages: [String: [Entity]] = [:]
+    /// Entity name → position; of entities of one name the first.
+    private let places: [String: Int]
+    /// By entity: relationship name → position.
+    private let relationshipPlaces: [[String: Int]]
+    /// So many levels of inheritance are no model; each entity has what all of its ancestors have.
+    private static let maximumDepth = 100
 
     /// The entities in name order, inverses completed, defaults in their stored form.
     ///
@@ -47,6 +53,12 @@ struct ModelValidator {
         entities = draft.entities.sorted { $0.name < $1.name }
         problems = draft.problems
         unreadable = draft.unreadable
+        places = Self.places(entities, name: \.name)
+        relationshipPlaces = entities.map { Self.places($0.relationships, name: \.name) }
+    }
+
+    private static func places<Member>(_ members: [Member], name: (Member) -> String) -> [String: Int] {
+        Dictionary(members.enumerated().map { (name($1), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     mutating func note(_ path: ModelPath, _ message: String) {
@@ -65,7 +77,13 @@ struct ModelValidator {
         !unreadable.contains(member.map { "\(entity).\($0)" } ?? entity)
     }
 
-    func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
+    func entity(named name: String) -> Entity? { places[name].map { entities[$0] } }
+
+    /// A relationship that an entity itself declares.
+    func relationship(_ name: String, of entity: String) -> Relationship? {
+        guard let place = places[entity], let position = relationshipPlaces[place][name] else { return nil }
+        return entities[place].relationships[position]
+    }
 
     // MARK: Lineage
 
@@ -84,11 +102,14 @@ struct ModelValidator {
     }
 
     private mutating func checkParents() {
-        let byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for entity in entities {
             var line = [entity]
             while let parent = line[line.count - 1].parent {
-                guard let next = byName[parent] else {
+                guard line.count <= Self.maximumDepth else {
+                    note(.entity(entity.name)["parent"], "inherits through more than \(Self.maximumDepth) entities")
+                    break
+                }
+                guard let next = self.entity(named: parent) else {
                     if line.count == 1 { note(.entity(entity.name)["parent"], unknown(parent)) }
                     break
                 }

@@ -20,7 +20,7 @@ extension Model {
         if nested, name == "destroy" { return "_destroy" }
         let short =
             AttributeNaming.isID(name) ? "id" : AttributeNaming.reservedWord(of: name, compiled, self.compiled)
-        if let short, AttributeNaming.attribute(forKey: short, in: compiled, of: self.compiled)?.slot == slot {
+        if let short, self.compiled.names(of: compiled).attribute(forKey: short)?.slot == slot {
             return short
         }
         return keyCase == .snake ? Inflection.snakeCase(name) : name
@@ -29,7 +29,7 @@ extension Model {
     /// The attribute a JSON key fills; nil if there is none.
     public func attribute(forKey key: String, in entity: String) throws -> String? {
         let compiled = try self.compiled.entity(named: entity)
-        let slot = AttributeNaming.attribute(forKey: key, in: compiled, of: self.compiled)?.slot
+        let slot = self.compiled.names(of: compiled).attribute(forKey: key)?.slot
         return slot.map { self.compiled.trees[compiled.tree].attributes[$0].name }
     }
 

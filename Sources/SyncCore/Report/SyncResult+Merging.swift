@@ -26,10 +26,18 @@ extension SyncResult {
             let known = Set(unresolved)
             unresolved += later.unresolved.filter { !known.contains($0) }
         }
-        for key in later.unmappedKeys {
-            if let place = unmappedKeys.firstIndex(where: { $0.entity == key.entity && $0.key == key.key }) {
+        addUnmappedKeys(later.unmappedKeys)
+    }
+
+    /// Adds keys to those that are known, so that each is listed once.
+    package mutating func addUnmappedKeys(_ keys: some Sequence<UnmappedKey>) {
+        var places = Dictionary(
+            unmappedKeys.enumerated().map { ([$1.entity, $1.key], $0) }, uniquingKeysWith: { first, _ in first })
+        for key in keys {
+            if let place = places[[key.entity, key.key]] {
                 unmappedKeys[place].count += key.count
             } else {
+                places[[key.entity, key.key]] = unmappedKeys.count
                 unmappedKeys.append(key)
             }
         }

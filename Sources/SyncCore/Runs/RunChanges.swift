@@ -14,24 +14,22 @@ package struct RunChanges: Sendable {
     /// Root records that met a row which an earlier page inserted as a nested one.
     package var insertedRoots = 0
 
-    /// Of neighbouring pages what they changed: each of as many pages as the next ones together, so that no list is
-    /// merged more often than there are doublings.
-    private var parts: [(pages: Int, result: SyncResult)] = []
+    private var results = MergedResults()
     private var counts: [String: SyncResult.EntityChanges] = [:]
     private var root = SyncResult.RootCounts()
 
     package init() {}
 
-    package var isEmpty: Bool { parts.isEmpty }
+    package var isEmpty: Bool { results.isEmpty }
 
     /// How many references of all pages were unresolved when their page was applied.
-    package var unresolvedCount: Int { parts.reduce(0) { $0 + $1.result.unresolved.count } }
+    package var unresolvedCount: Int { results.unresolvedCount }
 
     /// Keeps only some of the unresolved references.
     package mutating func keepUnresolved(
         _ kept: ([SyncResult.UnresolvedReference]) throws -> [SyncResult.UnresolvedReference]
     ) rethrows {
-        for index in parts.indices { parts[index].result.unresolved = try kept(parts[index].result.unresolved) }
+        try results.keepUnresolved(kept)
     }
 
     /// How many rows of an entity the pages inserted.
@@ -54,14 +52,12 @@ package struct RunChanges: Sendable {
         repeats = [:]
         repeatedRoots = 0
         insertedRoots = 0
-        parts.append((1, page))
-        while parts.count > 1, parts[parts.count - 2].pages == parts[parts.count - 1].pages { mergeLast() }
+        results.add(page)
     }
 
     /// What all pages changed, each row counted once; nil without pages.
     package mutating func result() -> SyncResult? {
-        while parts.count > 1 { mergeLast() }
-        guard var result = parts.first?.result else { return nil }
+        guard var result = results.merged() else { return nil }
         for (name, sum) in counts {
             result.entities[name]?.insertedCount = sum.insertedCount
             result.entities[name]?.updatedCount = sum.updatedCount
@@ -70,11 +66,5 @@ package struct RunChanges: Sendable {
         }
         result.root = root
         return result
-    }
-
-    private mutating func mergeLast() {
-        let last = parts.removeLast()
-        parts[parts.count - 1].pages += last.pages
-        parts[parts.count - 1].result.merge(last.result)
     }
 }

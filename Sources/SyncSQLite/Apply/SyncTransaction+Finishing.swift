@@ -17,18 +17,27 @@ extension SyncTransaction {
 
     /// Tells observers which tables changed, once.
     func notifyObservers() throws {
-        var region = DatabaseRegion()
+        var tables: [String] = []
         for tree in model.trees where tree.entities.contains(where: { !report.entities[$0].isEmpty }) || wroteLinks {
-            region = region.union(try Table(layout.tables[tree.id].name).databaseRegion(db))
+            tables.append(layout.tables[tree.id].name)
         }
         if wroteLinks {
             for link in layout.links {
                 guard case .joinTable(let name, _, _, _, _) = link else { continue }
-                region = region.union(try Table(name).databaseRegion(db))
+                tables.append(name)
             }
         }
-        if !region.isEmpty { try db.notifyChanges(in: region) }
+        // A region is copied for each table that is added to it.
+        for start in stride(from: 0, to: tables.count, by: Self.tablesPerNotice) {
+            var region = DatabaseRegion()
+            for table in tables[start..<min(start + Self.tablesPerNotice, tables.count)] {
+                region.formUnion(try Table(table).databaseRegion(db))
+            }
+            try db.notifyChanges(in: region)
+        }
     }
+
+    private static let tablesPerNotice = 64
 
     private var wroteLinks: Bool { report.linksAdded + report.linksRemoved > 0 }
 

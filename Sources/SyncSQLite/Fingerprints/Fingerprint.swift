@@ -16,7 +16,7 @@ struct Fingerprint {
 extension Fingerprint {
     static let wordCount = 4
     private static let maximumPlaces = 1 << 20
-    private static let maximumUnmapped = 1 << 12
+    static let maximumUnmapped = 1 << 12
 
     /// Whether it can be stored.
     var fits: Bool { places.count < Self.maximumPlaces && unmapped < Self.maximumUnmapped }

@@ -13,6 +13,8 @@ final class FingerprintSet {
     let meaning: RecordHash
     /// The keys that nothing takes, of the records that have them.
     private(set) var unmapped: [[SyncResult.UnmappedKey]] = [[]]
+    private lazy var unmappedPlaces = Dictionary(
+        unmapped.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     /// How many different rows the records give, by entity.
     private(set) var rowCounts: [String: Int] = [:]
     private(set) var fingerprints: [Fingerprint] = []
@@ -178,8 +180,11 @@ final class FingerprintSet {
     }
 
     private func place(of unmapped: [SyncResult.UnmappedKey]) -> Int {
-        if let known = self.unmapped.firstIndex(of: unmapped) { return known }
+        if let known = unmappedPlaces[unmapped] { return known }
+        // A record whose keys have no place is read each time.
+        guard self.unmapped.count < Fingerprint.maximumUnmapped else { return Fingerprint.maximumUnmapped }
         self.unmapped.append(unmapped)
+        unmappedPlaces[unmapped] = self.unmapped.count - 1
         return self.unmapped.count - 1
     }
 

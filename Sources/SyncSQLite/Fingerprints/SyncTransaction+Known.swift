@@ -45,15 +45,9 @@ extension SyncTransaction {
     private func addUnmappedKeys(of known: KnownPlaces, to result: inout SyncResult) {
         var uses = known.set.unmapped.map { _ in 0 }
         for index in known.used { uses[Int(known.set.fingerprints[index].unmapped)] += Int(known.records.uses[index]) }
-        for (keys, uses) in zip(known.set.unmapped, uses) where uses > 0 {
-            for key in keys {
-                let place = result.unmappedKeys.firstIndex { $0.entity == key.entity && $0.key == key.key }
-                if let place {
-                    result.unmappedKeys[place].count += key.count * uses
-                } else {
-                    result.unmappedKeys.append(.init(entity: key.entity, key: key.key, count: key.count * uses))
-                }
-            }
-        }
+        result.addUnmappedKeys(
+            zip(known.set.unmapped, uses).lazy.filter { $1 > 0 }.flatMap { keys, uses in
+                keys.map { .init(entity: $0.entity, key: $0.key, count: $0.count * uses) }
+            })
     }
 }

@@ -11,13 +11,7 @@ extension DataStack {
                 .damage, entity: nil, path: nil, message: $0,
                 advice: "restore a copy, or make a new database and import again")
         }
-        let waiting = try await unresolvedReferences().map { reference in
-            Finding(
-                .unresolvedReference, entity: reference.entity, path: nil,
-                message: "\(reference.entity) \(reference.key) names \(reference.target) as its "
-                    + "\(reference.relationship), which is not stored",
-                advice: "sync the row it names; the link waits for it")
-        }
+        let waiting = try await unresolvedReferences().map { Finding($0, path: nil) }
         return Examination(of: model).adding(damage + (try await missingValues()) + waiting)
     }
 

@@ -35,7 +35,7 @@ struct ReferenceReading: Sendable {
             for (index, member) in members.enumerated() {
                 guard !members[(index + 1)...].contains(where: { $0.key == member.key }) else { continue }
                 let key = path + member.key
-                if let found = AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled),
+                if let found = model.compiled.names(of: entity).attribute(forKey: key),
                     path.isEmpty || attributes[found.slot].remoteKey == key
                 {
                     if best[found.slot].map({ found.strength <= $0.strength }) ?? true {

@@ -66,12 +66,15 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    private func samples(_ payloads: [Payload], as options: PayloadOptions) -> [InferenceSample] {
+    /// - Parameter size: How much of each is looked at; nil for all.
+    private func samples(
+        _ payloads: [Payload], as options: PayloadOptions, size: Int? = nil
+    ) -> [InferenceSample] {
         payloads.compactMap { payload in
             payload.data.map {
                 InferenceSample(
                     $0, entity: options.entity, primaryKey: primaryKey, form: payload.form,
-                    keyPath: options.options.keyPath)
+                    keyPath: options.options.keyPath, size: size)
             }
         }
     }
@@ -94,14 +97,28 @@ struct StoreOptions: ParsableArguments {
         return found.model
     }
 
+    /// So much of the JSON is looked at to say what `--evolve` would add, and so many additions are named: the rows are
+    /// written, and nobody should wait for a remark.
+    private static let (glance, namedAdditions) = (64 << 10, 20)
+
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }),
-            let found = try? ModelExtension(of: model, by: samples(payloads, as: options)), !found.remarks.isEmpty
-        else { return }
-        let added = found.remarks.map(\.description).joined(separator: "; ")
-        Terminal.writeError("note: --evolve would add \(added)")
+        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }) else {
+            return
+        }
+        let size = Self.glance / max(1, payloads.count)
+        let isWhole = payloads.allSatisfy { ($0.data?.count ?? 0) <= size }
+        let found = try? ModelExtension(of: model, by: samples(payloads, as: options, size: size))
+        let additions = found?.remarks ?? []
+        guard !additions.isEmpty else {
+            if !isWhole { Terminal.writeError("note: --evolve extends the model by what the JSON has beyond it") }
+            return
+        }
+        let more = additions.count - Self.namedAdditions
+        let named = additions.prefix(Self.namedAdditions).map(\.description).joined(separator: "; ")
+        let rest = more > 0 ? "; and \(more) more" : ""
+        Terminal.writeError("note: --evolve would add \(named)\(rest)\(isWhole ? "" : ", by the first records alone")")
     }
 
     private static func note(_ model: Model) -> String {

@@ -73,6 +73,7 @@ struct ExaminationTests {
                 relationships: [Relationship("notes", to: "User", many: true)])
         ])
         let entity = try model.compiled.entity(named: "User")
-        #expect(NearestName.of(key, in: entity, of: model.compiled) == name)
+        var nearest = NearestName(model.compiled)
+        #expect(nearest.name(like: key, in: entity) == name)
     }
 }

@@ -45,6 +45,34 @@ struct RecordSplitterTests {
         }
     }
 
+    @Test(
+        "in which no record ends for long is taken in large steps",
+        arguments: [
+            "[{\"a\":\"\(String(repeating: "x", count: 1_000_000))\"},{}]",
+            "{\"a\":[\(String(repeating: "1,", count: 500_000))1]}", String(repeating: " ", count: 1_000_000) + "[]",
+        ])
+    func steps(_ text: String) throws {
+        for size in [1, 64, 4096] {
+            var splitter = RecordSplitter(pieceSize: size)
+            var bytes = text
+            try bytes.withUTF8 { bytes in
+                var rest = UnsafeRawBufferPointer(bytes)[...]
+                while try splitter.next(from: &rest) != nil {}
+            }
+            #expect(splitter.steps < 100)
+        }
+    }
+
+    @Test("after a large record is cut into small pieces again")
+    func smallAfterLarge() throws {
+        let large = "{\"a\":\"\(String(repeating: "x", count: 10_000))\"}"
+        let text = "[\(large),\(Array(repeating: "{\"a\":1}", count: 1000).joined(separator: ","))]"
+        let (records, pieces) = try readPieces(Array(text.utf8), chunks: [100_000], pieceSize: 1)
+        #expect(records.count == 1001)
+        #expect(pieces == 1002)
+        #expect(try readPieces(Array(text.utf8), chunks: [100_000], pieceSize: 100).pieces == 85)
+    }
+
     static let lines: [String] = [
         "", "\n\n", "{\"a\":1}", "{\"a\":1}\n{\"a\":2}\n", "{\"a\":1}\r\n\r\n  {\"a\":2} \t\r\n", "\u{FEFF}{}\n{}",
         "{}\n\u{FEFF}{}", "{\"a\":\"\\n\"}\n{\n\"b\":\n[1,\n2]}\n{}", "{} {}", "{},\n{}", "{}\n{\n", "{}\n{\"a\" 1}",

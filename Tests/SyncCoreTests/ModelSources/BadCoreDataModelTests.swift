@@ -73,7 +73,8 @@ struct BadCoreDataModelTests {
             ("<model>\n <entity name=\"A\">\n  <attribute</entity></model>", 3),
             ("<model>\n <entity name=\"A\">\n </model>", 3), ("<model a='1' a='2'/>", 1), ("hello", 1),
             ("<model/>\n<model/>", 2), ("<model>&nothing;</model>", 1), ("<model>\n", 1), ("<model x=\"\u{1}\"/>", 1),
-            ("<entities/>", 1), (String(repeating: "<model>", count: 100_000), 1),
+            ("<entities/>", 1), ("<model>\n<!DOCTYPE a></model>", 2), (deep(100), 1), (deep(120_000), 1),
+            (String(repeating: "<model>", count: 100_000), 1),
         ])
     func malformed(text: String, line: Int) throws {
         let error = try #require(throws: SyncError.self) { try Model(coreData: Data(text.utf8)) }
@@ -85,13 +86,37 @@ struct BadCoreDataModelTests {
         "that no Core Data model has are refused at once",
         arguments: [
             "", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><model/>",
-            "<?xml version='1.0' encoding='UTF-16'?><model/>",
+            "<?xml version='1.0' encoding='UTF-16'?><model/>", "<?xml version='1.0>' encoding='UTF-7'?><model/>",
+            "<?xml version='1.0' encoding='UTF-8' encoding='UTF-7'?><model/>", "<?xml\tencoding='EBCDIC-US'?><model/>",
+            "\u{FEFF}<?xml version='1.0' encoding='UTF-7'?>+ADw-model/+AD4-",
+            "<?xml version='1.0' encoding='\(String(repeating: " ", count: 300))UTF-7'?><model/>",
             "<!DOCTYPE m [<!ENTITY a 'b'>]><model name='&a;'/>",
             "<!DOCTYPE m [<!ENTITY a SYSTEM 'file:///etc/hostname'>]><model>&a;</model>",
         ])
     func refused(text: String) throws {
         let error = try #require(throws: SyncError.self) { try Model(coreData: Data(text.utf8)) }
         #expect(error.code == .unreadableModel)
+    }
+
+    @Test(
+        "in other encodings are refused, with their document types, also without a byte order mark",
+        arguments: [
+            String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian, .utf16, .utf32,
+        ])
+    func encodings(_ encoding: String.Encoding) throws {
+        for text in ["<!DOCTYPE m [<!ENTITY a 'b'>]><model name='&a;'/>", "<?xml version='1.0'?><model/>", "<model/>"] {
+            let data = try #require(text.data(using: encoding))
+            let error = try #require(throws: SyncError.self) { try Model(coreData: data) }
+            #expect(error.code == .unreadableModel)
+        }
+    }
+
+    @Test("are levels that no Core Data model has")
+    func depth() throws {
+        let error = try #require(throws: SyncError.self) { try Model(coreData: Data(deep(65).utf8)) }
+        #expect(error.message == "elements are nested deeper than 64 levels")
+        #expect(error.line == 1)
+        #expect(throws: Never.self) { try Model(coreData: Data(deep(64).utf8)) }
     }
 
     @Test("are bytes that are no text")
@@ -132,6 +157,11 @@ struct BadCoreDataModelTests {
             }
         }
     }
+}
+
+/// A document of so many elements, each in the one before.
+private func deep(_ levels: Int) -> String {
+    String(repeating: "<model>", count: levels) + String(repeating: "</model>", count: levels)
 }
 
 /// The same numbers on every run.

@@ -58,11 +58,11 @@ struct NamingTests {
     func strengths() throws {
         let strengths = try ["age_of_person", "age", "firstName", "first_name", "FirstName", "type", "id"].map { key in
             let entity = try model.compiled.entity(named: "Person")
-            return AttributeNaming.attribute(forKey: key, in: entity, of: model.compiled)?.strength
+            return model.compiled.names(of: entity).attribute(forKey: key)?.strength
         }
         #expect(strengths == [0, 1, 1, 2, 2, 4, 5])
         let snake = try Model(entities: [Entity("A", attributes: [Attribute("URLPath", .string)])])
-        let found = AttributeNaming.attribute(forKey: "url_path", in: snake.compiled.entities[0], of: snake.compiled)
+        let found = snake.compiled.names(of: snake.compiled.entities[0]).attribute(forKey: "url_path")
         #expect(found?.strength == 3)
     }
 

@@ -6,6 +6,10 @@ import Foundation
 
 /// Reads the XML of a Core Data model into elements.
 final class CoreDataXML: NSObject, XMLParserDelegate {
+    /// Elements are values in values, which are freed by recursion. A model has five levels.
+    private static let maximumDepth = 64
+    private static let maximumDeclaration = 256
+
     private var open: [CoreDataElement] = []
     private var root: CoreDataElement?
     private var failure: SyncError?
@@ -24,20 +28,42 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         return root
     }
 
+    // MARK: Checks
+
     /// The parser stops the process at text that is not UTF-8, and entities are a way to blow up a document, so
-    /// neither gets as far as that.
+    /// neither gets as far as that. A document type in another encoding would not be seen here: the parser guesses
+    /// encodings by the zeros of UTF-16 and UTF-32, and believes what is declared.
     private static func check(_ data: Data) throws {
-        guard let text = String(validating: data, as: UTF8.self) else {
+        guard !data.contains(0), let text = String(validating: data, as: UTF8.self) else {
             throw SyncError(.unreadableModel, "the XML is not UTF-8")
         }
-        let declaration = text.prefix(while: { $0 != ">" })
-        let encoding = declaration.firstMatch(of: #/^\x{FEFF}?<\?xml[^>]*\sencoding\s*=\s*["']([^"']*)["']/#)?.1
-        guard encoding.map({ $0.lowercased() == "utf-8" }) ?? true else {
-            throw SyncError(.unreadableModel, "the XML declares the encoding \(encoding ?? ""), which is not read")
+        try checkDeclaration(text)
+        for declaration in ["<!DOCTYPE", "<!ENTITY"] {
+            guard let place = data.range(of: Data(declaration.utf8))?.lowerBound else { continue }
+            throw failure("the XML declares a document type, which no Core Data model has", after: data[..<place])
         }
-        guard !text.contains("<!DOCTYPE"), !text.contains("<!ENTITY") else {
-            throw SyncError(.unreadableModel, "the XML declares a document type, which no Core Data model has")
+    }
+
+    /// What stands before the document may only say that it is UTF-8, and in no other words than everybody uses.
+    private static func checkDeclaration(_ text: String) throws {
+        let start = text.unicodeScalars.prefix(maximumDeclaration)
+        let plain = String(String.UnicodeScalarView(start.first == "\u{FEFF}" ? start.dropFirst() : start))
+        guard plain.hasPrefix("<?xml"), plain.dropFirst(5).first?.isWhitespace ?? true else { return }
+        let declaration =
+            #/<\?xml\s+version\s*=\s*(["'])1\.[0-9]\1(\s+encoding\s*=\s*(["'])([A-Za-z0-9._\-]*)\3)?(\s+standalone\s*=\s*(["'])(yes|no)\6)?\s*\?>/#
+        guard let found = plain.prefixMatch(of: declaration) else {
+            throw SyncError(.unreadableModel, "the XML declaration cannot be read", line: 1, column: 1)
         }
+        guard found.4.map({ $0.lowercased() == "utf-8" }) ?? true else {
+            throw SyncError(
+                .unreadableModel, "the XML declares the encoding \(found.4 ?? ""), which is not read", line: 1,
+                column: 1)
+        }
+    }
+
+    private static func failure(_ message: String, after before: Data) -> SyncError {
+        let lines = before.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return SyncError(.unreadableModel, message, line: lines.count, column: (lines.last?.count ?? 0) + 1)
     }
 
     // MARK: Events
@@ -46,19 +72,26 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
         attributes: [String: String]
     ) {
+        guard failure == nil else { return }
+        guard open.count < Self.maximumDepth else {
+            return fail(parser, "elements are nested deeper than \(Self.maximumDepth) levels")
+        }
         open.append(CoreDataElement(name: name, attributes: attributes, line: parser.lineNumber))
     }
 
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-        guard let element = open.popLast() else { return }
+        guard failure == nil, let element = open.popLast() else { return }
         if open.isEmpty { root = element } else { open[open.count - 1].children.append(element) }
     }
 
-    /// The parser goes on after an error, and reports more of them.
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        fail(parser, "the file is not well-formed XML")
+    }
+
+    /// The parser goes on after an error, and reports more of them: the first counts.
+    private func fail(_ parser: XMLParser, _ message: String) {
         guard failure == nil else { return }
-        failure = SyncError(
-            .unreadableModel, "the file is not well-formed XML", line: parser.lineNumber, column: parser.columnNumber)
+        failure = SyncError(.unreadableModel, message, line: parser.lineNumber, column: parser.columnNumber)
         parser.abortParsing()
     }
 }

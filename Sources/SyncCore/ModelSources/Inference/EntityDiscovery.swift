@@ -10,7 +10,11 @@ struct EntityDiscovery {
         var key: String
     }
 
+    /// Samples that contradict themselves in more rounds than this are no rows below their root.
+    private static let maximumRounds = 100
+
     private let roots: [(entity: String, object: ObservedObject)]
+    private let rootNames: Set<String>
     private let primaryKeys: [String: String]
     private(set) var entities: [InferredEntity] = []
     /// Entity names without regard to case → the entity meant, other names of it too.
@@ -23,13 +27,20 @@ struct EntityDiscovery {
 
     init(roots: [(entity: String, object: ObservedObject)], primaryKeys: [String: String]) {
         self.roots = roots
+        rootNames = Set(roots.map(\.entity))
         self.primaryKeys = primaryKeys
         for root in roots { links[root.entity.lowercased()] = root.entity }
     }
 
     mutating func run() throws {
-        repeat { collect() } while markPlainData() || unifyTwins()
-        entities = try order.compactMap(entity)
+        var rounds = 0
+        repeat {
+            collect()
+            rounds += 1
+            if rounds == Self.maximumRounds { plain.formUnion(destinations.keys) }
+        } while markPlainData() || unifyTwins() || rounds == Self.maximumRounds
+        let destinations = Dictionary(grouping: self.destinations, by: \.key.entity)
+        entities = try order.compactMap { try entity($0, destinations[$0] ?? []) }
     }
 
     // MARK: Collecting
@@ -97,7 +108,7 @@ struct EntityDiscovery {
         return value.scalars.count == 0 && target.isRecordLike
     }
 
-    private func isRoot(_ entity: String) -> Bool { roots.contains { $0.entity == entity } }
+    private func isRoot(_ entity: String) -> Bool { rootNames.contains(entity) }
 
     /// The key that all objects of an entity have; of a root, that some have.
     private func key(of entity: String) -> String? {
@@ -113,21 +124,22 @@ struct EntityDiscovery {
     // MARK: Twins
 
     /// Two entities are one if they have the same keys and a row of the same id, and such rows are equal in more than
-    /// the id: `author` and `editor`.
+    /// the id: `author` and `editor`. False if there are none.
     private mutating func unifyTwins() -> Bool {
-        for (position, name) in order.enumerated() {
-            for other in order[(position + 1)...] where !isRoot(other) {
-                guard let object = objects[name], let twin = objects[other], key(of: name) == key(of: other),
-                    Set(object.keys) == Set(twin.keys), object.hasSameRows(as: twin)
-                else { continue }
-                for (alias, meant) in links where meant == other { links[alias] = name }
-                return true
-            }
+        var twins = InferredTwins()
+        for name in order {
+            guard let object = objects[name] else { continue }
+            twins.add(name, object, key: key(of: name), isRoot: isRoot(name))
         }
-        return false
+        for (alias, meant) in links {
+            if let twin = twins.unified[meant] { links[alias] = twin }
+        }
+        return !twins.unified.isEmpty
     }
 
-    private func entity(_ name: String) throws -> InferredEntity? {
+    private func entity(
+        _ name: String, _ destinations: [(key: Place, value: String)]
+    ) throws -> InferredEntity? {
         guard let object = objects[name] else { return nil }
         let key = key(of: name)
         if key == nil, isRoot(name) {
@@ -139,7 +151,7 @@ struct EntityDiscovery {
             error.keyPaths = object.listPaths
             throw error
         }
-        let found = destinations.filter { $0.key.entity == name }.map { ($0.key.key, $0.value) }
+        let found = destinations.map { ($0.key.key, $0.value) }
         return InferredEntity(
             name: name, object: object, key: key, keyType: key.flatMap { object.members[$0]?.scalars.keyType },
             isRoot: isRoot(name), destinations: Dictionary(found, uniquingKeysWith: { first, _ in first }))
@@ -158,11 +170,5 @@ extension ObservedObject {
     private static func isWord(_ key: String) -> Bool {
         guard let first = key.first, first.isLetter || first == "_" || first == "@" else { return false }
         return key.dropFirst().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
-    }
-
-    fileprivate func hasSameRows(as other: ObservedObject) -> Bool {
-        let shared = scalarsByID.keys.filter { other.scalarsByID[$0] != nil }
-        return shared.contains { (scalarsByID[$0]?.count ?? 0) > 1 }
-            && shared.allSatisfy { scalarsByID[$0] == other.scalarsByID[$0] }
     }
 }

@@ -16,15 +16,19 @@ public struct InferenceSample: Sendable {
     public var form: SyncOptions.Form
     /// The keys that lead to the records inside the document.
     public var keyPath: [String]
+    /// How many of its first bytes are looked at, of which the whole records count; nil for all.
+    public var size: Int?
 
     /// A sample of one entity.
     public init(
-        _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = []
+        _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = [],
+        size: Int? = nil
     ) {
         self.json = json
         self.entity = entity
         self.primaryKey = primaryKey
         self.form = form
         self.keyPath = keyPath
+        self.size = size
     }
 }

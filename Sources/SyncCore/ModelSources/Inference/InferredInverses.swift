@@ -8,20 +8,24 @@ enum InferredInverses {
     private static let (provingOwners, provingRows) = (5, 20)
 
     static func complete(_ drafts: inout [EntityDraft]) {
+        let places = Dictionary(
+            drafts.enumerated().map { ($1.entity.name, $0) }, uniquingKeysWith: { first, _ in first })
         for owner in drafts.indices {
             let lists = drafts[owner].members.filter { $0.member.value.objectLists > 0 }
             for (name, member) in lists {
                 guard case .link(let target, true, false) = member.kind,
-                    let child = drafts.firstIndex(where: { $0.entity.name == target })
+                    let child = places[target]
                 else { continue }
                 guard !drafts[child].isKeyless else { continue }
                 let place = "\(drafts[owner].entity.name).\(name)"
-                let back = wayBack(from: drafts[child], to: drafts[owner].entity.name)
+                // If it is free, and named after the owner.
+                let ownerName = drafts[owner].entity.name
+                let back = drafts[child].wayBack(to: ownerName, names: [ownerName, "parent"])
                 let owners = Set(member.value.owners.values).count
                 let rows = member.value.owners.count
                 let isProven = owners >= provingOwners && rows >= provingRows
                 let isOwned = !member.value.isShared && (back != nil || isProven)
-                let isMixed = drafts[owner].members.filter { $0.name == name }.count > 1
+                let isMixed = drafts[owner].keys[name, default: []].count > 1
                 guard isOwned, !isMixed else {
                     let reason =
                         member.value.isShared
@@ -42,15 +46,6 @@ enum InferredInverses {
                             + "a row that its owner's list leaves out is deleted"))
             }
         }
-    }
-
-    /// The only to-one relationship that leads back, if it is free and named after the owner.
-    private static func wayBack(from child: EntityDraft, to owner: String) -> String? {
-        let found = child.entity.relationships.filter {
-            !$0.isToMany && $0.destination == owner && $0.inverse == nil
-                && ($0.name.lowercased() == owner.lowercased() || $0.name == "parent")
-        }
-        return found.count == 1 ? found[0].name : nil
     }
 
     private static func lowercasedFirst(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }

@@ -22,17 +22,6 @@ enum InferredNames {
         return ["sync", "sqlite"].contains(entity.lowercased()) ? entity + "Entity" : entity
     }
 
-    /// A name that no other has, without regard to case: `name`, else `name2`, `name3` …
-    static func unique(_ name: String, _ taken: inout Set<String>) -> String {
-        var candidate = name
-        var number = 2
-        while !taken.insert(candidate.lowercased()).inserted {
-            candidate = "\(name)\(number)"
-            number += 1
-        }
-        return candidate
-    }
-
     /// What a key that holds ids calls its target: `company_id` → `company`, `tagIds` → `tag`. Nil for other keys.
     static func target(ofIDKey key: String) -> (name: String, isList: Bool)? {
         let snake = Inflection.snakeCase(key)

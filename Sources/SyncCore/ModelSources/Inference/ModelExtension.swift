@@ -11,6 +11,11 @@ public struct ModelExtension: Sendable {
     public private(set) var remarks: [InferenceRemark] = []
 
     private var entities: [Entity]
+    /// Entity name → position; by entity, attribute name → position, and the names that are taken.
+    private var places: [String: Int]
+    private var attributePlaces: [String: [String: Int]] = [:]
+    private var taken: [String: UniqueNames] = [:]
+    private let origins: [String: [InferredOrigin]]
     private let inferred: InferredModel
     /// Inferred entity → the entity of the model it is, or is added as.
     private var counterparts: [String: String] = [:]
@@ -28,7 +33,9 @@ public struct ModelExtension: Sendable {
         }
         self.model = model
         entities = model.entities
+        places = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         inferred = try InferredModel(from: samples)
+        origins = Dictionary(grouping: inferred.origins, by: \.entity)
         for sample in samples { pair(sample.entity, with: sample.entity) }
         while let next = open.popLast() { try extend(next) }
         guard !remarks.isEmpty else { return }
@@ -47,10 +54,12 @@ public struct ModelExtension: Sendable {
         guard let counterpart = counterparts[name], let found = inferred.model.entity(named: name),
             model.entity(named: counterpart) != nil
         else { return }
-        for origin in inferred.origins where origin.entity == name {
-            if let attribute = found.attributes.first(where: { $0.name == origin.member }) {
+        let attributes = Dictionary(found.attributes.map { ($0.name, $0) }) { first, _ in first }
+        let relationships = Dictionary(found.relationships.map { ($0.name, $0) }) { first, _ in first }
+        for origin in origins[name] ?? [] {
+            if let attribute = attributes[origin.member] {
                 try add(attribute, origin, to: counterpart)
-            } else if let relationship = found.relationships.first(where: { $0.name == origin.member }) {
+            } else if let relationship = relationships[origin.member] {
                 try add(relationship, origin, to: counterpart)
             }
         }
@@ -65,15 +74,15 @@ public struct ModelExtension: Sendable {
         }
         guard try !isRead(origin.key, of: entity) else { return }
         var added = Attribute(unusedName(attribute.name, in: entity), attribute.type)
-        try place(&added.remoteKey, added.name, for: origin.key, entity)
+        place(&added.remoteKey, added.name, for: origin.key)
         update(entity) { $0.attributes.append(added) }
         note("\(entity).\(added.name)", "\(added.type), new")
     }
 
     private mutating func widen(_ name: String, of entity: String, to type: AttributeType) {
         var owner: String? = entity
-        while let current = owner, let index = entities.firstIndex(where: { $0.name == current }) {
-            if let place = entities[index].attributes.firstIndex(where: { $0.name == name }) {
+        while let current = owner, let index = places[current] {
+            if let place = attributePlace(name, of: current, at: index) {
                 let attribute = entities[index].attributes[place]
                 guard let wider = Self.wider(attribute.type, for: type), attribute.transformer == nil,
                     (try? model.primaryKey(of: entity)?.local) != name
@@ -84,6 +93,15 @@ public struct ModelExtension: Sendable {
             }
             owner = entities[index].parent
         }
+    }
+
+    private mutating func attributePlace(_ name: String, of entity: String, at index: Int) -> Int? {
+        // What is added later is not widened.
+        if attributePlaces[entity] == nil {
+            let places = entities[index].attributes.enumerated().map { ($1.name, $0) }
+            attributePlaces[entity] = Dictionary(places, uniquingKeysWith: { first, _ in first })
+        }
+        return attributePlaces[entity]?[name]
     }
 
     /// The type that also keeps values that look like another one; nil if this one does.
@@ -118,8 +136,7 @@ public struct ModelExtension: Sendable {
         let destination = try destination(relationship.destination)
         var added = Relationship(
             unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany)
-        let reads = AttributeNaming.objectKeys(for: added) + AttributeNaming.idKeys(for: added)
-        if !reads.contains(origin.key) { added.remoteKey = origin.key }
+        if !EntityDraft.isRead(origin.key, by: added) { added.remoteKey = origin.key }
         update(entity) { $0.relationships.append(added) }
         note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), new")
     }
@@ -127,16 +144,17 @@ public struct ModelExtension: Sendable {
     /// The entity of the model that an inferred one is; added if there is none.
     private mutating func destination(_ name: String) throws -> String {
         if let known = counterparts[name] { return known }
-        guard let found = inferred.model.entity(named: name), !entities.contains(where: { $0.name == name }) else {
+        guard let found = inferred.model.entity(named: name), places[name] == nil else {
             pair(name, with: name)
             return name
         }
         counterparts[name] = name
         var added = found
         added.relationships = []
+        places[name] = entities.count
         entities.append(added)
         note(name, "new, with \(added.attributes.map(\.name).joined(separator: ", "))")
-        let keyed = Set(inferred.origins.filter { $0.entity == name }.map(\.member))
+        let keyed = Set((origins[name] ?? []).map(\.member))
         for var relationship in found.relationships where keyed.contains(relationship.name) {
             relationship.inverse = nil
             relationship.destination = try destination(relationship.destination)
@@ -148,46 +166,42 @@ public struct ModelExtension: Sendable {
     // MARK: Names
 
     private func relationship(for key: String, of entity: String) throws -> Relationship? {
-        try model.compiled.entity(named: entity).relationships.map(\.relationship).first {
-            (AttributeNaming.objectKeys(for: $0) + AttributeNaming.idKeys(for: $0)).contains(key)
-        }
+        let compiled = try model.compiled.entity(named: entity)
+        return model.compiled.names(of: compiled).relationships(readFrom: key).first
+            .map { compiled.relationships[$0.index].relationship }
     }
 
     /// Whether something is read from the key or from inside the object under it.
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
-        let attributes = compiled.slots.map { model.compiled.trees[compiled.tree].attributes[$0].remoteKey }
-        let paths = attributes + compiled.relationships.map(\.relationship.remoteKey)
-        return paths.contains { $0?.hasPrefix(key + ".") ?? false }
+        return model.compiled.names(of: compiled).slots(below: key) != nil
     }
 
-    private func unusedName(_ name: String, in entity: String) -> String {
-        var taken: Set<String> = []
-        if let compiled = try? model.compiled.entity(named: entity) {
-            for relative in model.compiled.trees[compiled.tree].entities {
-                let found = model.compiled.entities[relative]
-                taken.formUnion(found.slotByName.keys.map { $0.lowercased() })
-                taken.formUnion(found.relationships.map { $0.name.lowercased() })
-            }
+    private mutating func unusedName(_ name: String, in entity: String) -> String {
+        if taken[entity] == nil { taken[entity] = UniqueNames(names(around: entity)) }
+        return taken[entity]?.take(name) ?? name
+    }
+
+    /// The names of all members of an entity, and of the entities that share its table.
+    private func names(around entity: String) -> [String] {
+        let own =
+            places[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
+        guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }) else { return own }
+        return model.compiled.trees[compiled.tree].entities.reduce(into: own) { names, relative in
+            let found = model.compiled.entities[relative]
+            names += Array(found.slotByName.keys) + found.relationships.map(\.name)
         }
-        let own = entities.first { $0.name == entity }
-        taken.formUnion((own?.attributes ?? []).map { $0.name.lowercased() })
-        taken.formUnion((own?.relationships ?? []).map { $0.name.lowercased() })
-        return InferredNames.unique(name, &taken)
     }
 
     /// Gives an attribute a remote key where its name would not be read from the key.
-    private func place(_ remoteKey: inout String?, _ name: String, for key: String, _ entity: String) throws {
-        let alone = try Model(entities: [
-            Entity("Sample", attributes: [Attribute("id", .integer), Attribute(name, .string)])
-        ])
-        if try alone.attribute(forKey: key, in: "Sample") != name { remoteKey = key }
+    private func place(_ remoteKey: inout String?, _ name: String, for key: String) {
+        let alone = [(0, Attribute("id", .integer)), (1, Attribute(name, .string))]
+        if EntityNames(alone, [], lineage: ["Sample"]).attribute(forKey: key)?.slot != 1 { remoteKey = key }
     }
 
     private mutating func update(_ entity: String, _ change: (inout Entity) -> Void) {
-        guard let index = entities.firstIndex(where: { $0.name == entity }) else { return }
-        change(&entities[index])
+        if let index = places[entity] { change(&entities[index]) }
     }
 
     private mutating func note(_ place: String, _ message: String) { remarks.append(.init(place, message)) }

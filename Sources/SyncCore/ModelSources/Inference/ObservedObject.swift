@@ -20,10 +20,12 @@ final class ObservedObject {
         guard sample.form == .json || sample.keyPath.isEmpty else {
             throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
         }
-        try sample.json.withUnsafeBytes { raw in
+        let form = JSONReader.Form(sample.form)
+        guard let piece = try Self.piece(of: sample, form) else { return }
+        try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            var reader = JSONReader(
-                bytes, form: sample.form == .ndjson ? .ndjson : .json, keyPath: sample.keyPath)
+            var reader = JSONReader(form: form, keyPath: sample.keyPath)
+            reader.read(bytes, at: piece.place, isLast: piece.isLast)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
                 let object = tape.value(at: 0, in: bytes)
@@ -31,6 +33,18 @@ final class ObservedObject {
                 guard reader.isLoneObject, Self.id(of: object, sample.primaryKey) == nil else { continue }
                 listPaths += tape.listPaths(in: bytes).map { sample.keyPath + $0 }
             }
+        }
+    }
+
+    /// All of a sample, or the whole records in its first bytes; nil if there are none in these.
+    private static func piece(of sample: InferenceSample, _ form: JSONReader.Form) throws -> JSONPiece? {
+        guard let size = sample.size, size < sample.json.count else {
+            return JSONPiece(bytes: sample.json, place: .init(), isLast: true)
+        }
+        var splitter = RecordSplitter(form: form, keyPath: sample.keyPath, pieceSize: size)
+        return try sample.json.withUnsafeBytes { bytes in
+            var start = bytes[..<max(1, size)]
+            return try splitter.next(from: &start)
         }
     }
 

@@ -1,0 +1,29 @@
+extension Finding {
+    /// What a dry run reports, with what to change.
+    init(_ diagnostic: Diagnostic) {
+        let (kind, advice): (Kind, String) =
+            switch diagnostic.kind {
+            case .valueDoesNotFit:
+                (.valueDoesNotFit, "change the attribute's type or name a transformer; the stored value stays as it is")
+            case .recordWithoutKey, .keyCannotBeMade:
+                (
+                    .recordWithoutKey,
+                    "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
+                )
+            case .shapeDoesNotFit: (.shapeDoesNotFit, "check \"many\" of the relationship; the links stay as they are")
+            case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
+            case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
+            }
+        self.init(
+            kind, entity: diagnostic.entity, path: diagnostic.path, message: diagnostic.message, advice: advice)
+    }
+
+    /// A reference to a row that is not stored.
+    package init(_ reference: SyncResult.UnresolvedReference, path: String?) {
+        self.init(
+            .unresolvedReference, entity: reference.entity, path: path,
+            message: "\(reference.entity) \(reference.key) names \(reference.target) as its "
+                + "\(reference.relationship), which is not stored",
+            advice: "sync the row it names too, before or after; the link waits for it")
+    }
+}

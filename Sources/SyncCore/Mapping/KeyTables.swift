@@ -1,0 +1,57 @@
+/// The key tables of the entities of a model, and of the objects that dotted remote keys walk into.
+struct KeyTables {
+    private struct NestedPlace: Hashable {
+        let entity: Int
+        let path: [String]
+    }
+
+    private let model: CompiledModel
+    /// Those of entities by their place in the model, then the others.
+    private(set) var all: [KeyTable]
+    private var nested: [NestedPlace: Int] = [:]
+
+    init(_ model: CompiledModel) {
+        self.model = model
+        all = model.entities.map { KeyTable(entity: $0.id, path: []) }
+    }
+
+    /// The entry of a key in a table, made if it is new. `previous` is that of the key before it in the same object, or -1.
+    @inline(__always)
+    mutating func entry(
+        _ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> Int {
+        let length = Int(token.length)
+        if !token.hasEscapes {
+            if let known = all[table].follower(of: previous, bytes, at: token.offset, length: length) { return known }
+            return otherEntry(.init(rebasing: bytes[token.offset..<token.offset + length]), table, after: previous)
+        }
+        var plain: [UInt8] = []
+        JSONText.unescape(.init(rebasing: bytes[token.offset..<token.offset + length]), into: &plain)
+        return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
+    }
+
+    mutating func countUnmapped(_ entry: Int, _ table: Int) { all[table].countUnmapped(entry) }
+
+    private mutating func otherEntry(
+        _ key: UnsafeBufferPointer<UInt8>, _ table: Int, after previous: Int
+    ) -> Int {
+        all[table].entry(key, after: previous) ?? newEntry(key, table, after: previous)
+    }
+
+    private mutating func newEntry(
+        _ key: UnsafeBufferPointer<UInt8>, _ table: Int, after previous: Int
+    ) -> Int {
+        let entity = all[table].entity
+        let resolver = KeyResolver(names: model.names(of: model.entities[entity]))
+        let targets = resolver.targets(
+            of: String(decoding: key, as: UTF8.self), path: all[table].path,
+            nested: { path, slots in
+                let place = NestedPlace(entity: entity, path: path)
+                if let known = nested[place] { return known }
+                all.append(KeyTable(entity: entity, path: path, slots: slots))
+                nested[place] = all.count - 1
+                return all.count - 1
+            })
+        return all[table].add(key, targets, after: previous)
+    }
+}

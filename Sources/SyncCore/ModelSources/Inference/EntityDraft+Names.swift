@@ -1,0 +1,49 @@
+extension EntityDraft {
+    /// Asks the rules of naming whether each key reaches its member, and mends what they mix up. True if something was.
+    mutating func settleNames(in model: Model) throws -> Bool {
+        var isChanged = false
+        let compiled = try model.compiled.entity(named: entity.name)
+        let names = model.compiled.names(of: compiled)
+        for (name, keys) in keys.sorted(by: { $0.key < $1.key }) {
+            for key in keys {
+                let slot = names.attribute(forKey: key)?.slot
+                let found = slot.map { model.compiled.trees[compiled.tree].attributes[$0].name }
+                if let index = attributePlaces[name] {
+                    if found != name, entity.attributes[index].remoteKey == nil {
+                        entity.attributes[index].remoteKey = key
+                        isChanged = true
+                    }
+                    for relationship in names.relationships(readFrom: key) where keepApart(relationship.index) {
+                        isChanged = true
+                    }
+                } else if let found, rename(found) {
+                    isChanged = true
+                }
+            }
+        }
+        return isChanged
+    }
+
+    /// A relationship whose names include an attribute's key is read from its own key only.
+    private mutating func keepApart(_ relationship: Int) -> Bool {
+        guard let own = keys[entity.relationships[relationship].name]?.first,
+            entity.relationships[relationship].remoteKey == nil
+        else { return false }
+        entity.relationships[relationship].remoteKey = own
+        return true
+    }
+
+    /// An attribute whose names include a relationship's key gets another name.
+    private mutating func rename(_ name: String) -> Bool {
+        guard let index = attributePlaces[name], let own = keys[name]?.first else { return false }
+        let other = taken.take(name + "Value")
+        entity.attributes[index].name = other
+        entity.attributes[index].remoteKey = own
+        if entity.primaryKey == name || (entity.primaryKey == nil && own == inferred.key) { entity.primaryKey = other }
+        keys[other] = keys.removeValue(forKey: name)
+        attributePlaces[other] = attributePlaces.removeValue(forKey: name)
+        memberPlaces[other] = memberPlaces.removeValue(forKey: name)
+        for place in memberPlaces[other] ?? [] { members[place].name = other }
+        return true
+    }
+}

@@ -1,0 +1,43 @@
+extension EntityDraft {
+    var origins: [InferredOrigin] {
+        members.map { name, member in
+            let value = member.value
+            let hasValues = value.scalars.count + value.singles + value.lists > value.emptyLists
+            return InferredOrigin(entity: entity.name, member: name, key: member.key, hasValues: hasValues)
+        }
+    }
+
+    var remarks: [InferenceRemark] {
+        var remarks: [InferenceRemark] = []
+        if isKeyless {
+            remarks.append(
+                .init(
+                    entity.name,
+                    "keyless: \(inferred.object.count) objects without an id; each belongs to the row it is in"))
+        } else if let key = inferred.key, let value = inferred.object.members[key] {
+            let missing = inferred.object.count - value.scalars.count
+            let lack = missing > 0 ? ", \(missing) without it, which a sync skips" : ""
+            remarks.append(.init(entity.name, "\(inferred.object.count) objects with the key '\(key)'\(lack)"))
+        }
+        remarks += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
+        remarks += left.map { .init(entity.name, "the key '\($0)' is left out: nothing can be read from it") }
+        return remarks + notes
+    }
+
+    private func evidence(_ member: InferredMember, _ name: String) -> String {
+        let value = member.value
+        let counts = [
+            (value.scalars.count, "values"), (value.singles, "objects"), (value.objectLists, "lists of objects"),
+            (value.scalarLists, "lists of values"), (value.emptyLists, "empty lists"),
+            (value.otherLists, "mixed lists"),
+            (value.scalars.nulls, "null"),
+        ]
+        let found = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        guard let relationship = relationship(name) else {
+            let type = attributePlaces[name].map { entity.attributes[$0].type.rawValue } ?? ""
+            return "\(type): \(found)"
+        }
+        return
+            "to \(relationship.isToMany ? "many" : "one") \(relationship.destination) (key '\(member.key)'): \(found)"
+    }
+}

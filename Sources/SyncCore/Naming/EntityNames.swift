@@ -1,0 +1,128 @@
+/// Which JSON keys the attributes and relationships of an entity are read from, worked out once, so that a key is looked
+/// up and not compared with every name.
+package final class EntityNames: Sendable {
+    /// A relationship that is read from a key.
+    struct RelationshipKey {
+        /// Its position in the entity.
+        let index: Int
+        let strength: Int
+        /// Whether only ids may stand under the key.
+        let isForIDs: Bool
+    }
+
+    /// A name as the last rule compares it.
+    private struct Spelling: Hashable {
+        let snake: String
+        let lowercased: String
+    }
+
+    /// Dotted remote keys lead no deeper: JSON does not either.
+    private static let maximumDepth = 512
+
+    private let slots: [Int]
+    private let lineage: [String]
+    // Attributes by their position in the entity; the first where several have a name.
+    private let byRemoteKey: [String: [Int]]
+    private let byName: [String: Int]
+    private let bySnakeCase: [String: Int]
+    private let bySpelling: [Spelling: Int]
+    private let lowercased: Set<String>
+    private let id: Int?
+    private let relationshipKeys: [String: [RelationshipKey]]
+    /// The path of an object that dotted remote keys walk into → the attributes that are filled from inside it.
+    private let paths: [String: [Int]]
+
+    convenience init(_ entity: CompiledEntity, of model: CompiledModel) {
+        let attributes = model.trees[entity.tree].attributes
+        self.init(
+            entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
+            lineage: AttributeNaming.lineage(entity, model))
+    }
+
+    /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
+    init(_ attributes: [(slot: Int, attribute: Attribute)], _ relationships: [Relationship], lineage: [String]) {
+        var byRemoteKey: [String: [Int]] = [:]
+        var byName: [String: Int] = [:]
+        var bySnakeCase: [String: Int] = [:]
+        var bySpelling: [Spelling: Int] = [:]
+        var paths: [String: [Int]] = [:]
+        var id: Int?
+        for (position, (slot, attribute)) in attributes.enumerated() {
+            let snake = Inflection.snakeCase(attribute.name)
+            if let key = attribute.remoteKey {
+                byRemoteKey[key, default: []].append(position)
+                for path in Self.paths(into: key) { paths[path, default: []].append(slot) }
+            }
+            byName[attribute.name] = byName[attribute.name] ?? position
+            bySnakeCase[snake] = bySnakeCase[snake] ?? position
+            let spelling = Spelling(snake: snake, lowercased: attribute.name.lowercased())
+            bySpelling[spelling] = bySpelling[spelling] ?? position
+            if id == nil, AttributeNaming.isID(attribute.name) { id = position }
+        }
+        var relationshipKeys: [String: [RelationshipKey]] = [:]
+        for (index, relationship) in relationships.enumerated() {
+            for key in Self.keys(of: relationship, at: index) {
+                relationshipKeys[key.name, default: []].append(key.key)
+            }
+            for path in relationship.remoteKey.map(Self.paths) ?? [] { paths[path, default: []] += [] }
+        }
+        slots = attributes.map(\.slot)
+        self.lineage = lineage
+        self.byRemoteKey = byRemoteKey
+        self.byName = byName
+        self.bySnakeCase = bySnakeCase
+        self.bySpelling = bySpelling
+        self.paths = paths
+        self.id = id
+        self.relationshipKeys = relationshipKeys
+        lowercased = Set(bySpelling.keys.map(\.lowercased))
+    }
+
+    private static func keys(
+        of relationship: Relationship, at index: Int
+    ) -> [(name: String, key: RelationshipKey)] {
+        let objects = AttributeNaming.objectKeys(for: relationship)
+        return objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
+            + AttributeNaming.idKeys(for: relationship).enumerated().filter { !objects.contains($1) }
+            .map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: true)) }
+    }
+
+    /// `a.b.c` → `a`, `a.b`.
+    private static func paths(into key: String) -> [String] {
+        key.utf8.indices.lazy.filter { key.utf8[$0] == UInt8(ascii: ".") }.prefix(maximumDepth)
+            .map { String(key[..<$0]) }
+    }
+
+    // MARK: Attributes
+
+    /// The attribute a key fills, and how strongly: a lower number wins.
+    ///
+    /// Remote key, own name, camelCase of the key, own snake_case form, reserved word, `id`, and last a
+    /// name that differs only in how it writes acronyms (`userId` for `userID`). Model order breaks ties.
+    package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
+        if let position = byRemoteKey[key]?.first { return (slots[position], 0) }
+        if let position = byName[key] { return (slots[position], 1) }
+        let variants = Inflection.camelCaseVariants(key)
+        if let position = variants.compactMap({ byName[$0] }).min() { return (slots[position], 2) }
+        if let position = bySnakeCase[key] { return (slots[position], 3) }
+        let prefixed = AttributeNaming.prefixedNames(of: key, lineage)
+        if let position = prefixed.compactMap({ byName[$0] }).min() { return (slots[position], 4) }
+        if let id, key == "id" || variants.contains("id") { return (slots[id], 5) }
+        // The first comparison is quick, also for a key of megabytes.
+        let lower = key.lowercased()
+        guard lowercased.contains(lower) else { return nil }
+        let spelling = Spelling(snake: Inflection.snakeCase(key), lowercased: lower)
+        return bySpelling[spelling].map { (slots[$0], 6) }
+    }
+
+    /// The attributes with a remote key.
+    func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
+
+    /// The attributes filled from inside the object under a path; nil if nothing is read from there.
+    func slots(below path: String) -> [Int]? { paths[path] }
+
+    // MARK: Relationships
+
+    /// The relationships that are read from a key, in their order.
+    func relationships(readFrom key: String) -> [RelationshipKey] { relationshipKeys[key] ?? [] }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SyncCore
+import Testing
+
+/// Models of thousands of entities and members. Each of these takes a second or so; if it took as long for each as there
+/// are, it would take minutes.
+@Suite("A large model")
+struct ManyEntitiesTests {
+    @Test("of many entities that refer to each other is checked and compiled")
+    func entities() throws {
+        let count = 5000
+        let model = try Model(
+            entities: (0..<count).map { number in
+                Entity(
+                    "E\(number)", attributes: [Attribute("id", .integer)],
+                    relationships: [
+                        Relationship("next", to: "E\((number + 1) % count)", inverse: "previous"),
+                        Relationship("previous", to: "E\((number + count - 1) % count)"),
+                    ])
+            })
+        #expect(model.compiled.links.count == count)
+        #expect(try Model(schema: model.schemaFile()) == model)
+    }
+
+    @Test("of many sub-entities shares one table")
+    func inheritance() throws {
+        let parent = Entity(
+            "Parent", attributes: [Attribute("id", .integer)] + (0..<200).map { Attribute("a\($0)", .integer) })
+        let children = (0..<3000).map {
+            Entity("E\($0)", parent: "Parent", attributes: [Attribute("own\($0)", .string)])
+        }
+        let model = try Model(entities: children + [parent])
+        #expect(model.compiled.trees.count == 1)
+        #expect(try model.compiled.entity(named: "Parent").family.count == 3001)
+        #expect(try model.compiled.entity(named: "E7").slots.count == 202)
+    }
+
+    @Test("of many members is checked, an inverse and a parent's too")
+    func members() throws {
+        let names = (0..<5000).map { "m\($0)" }
+        let model = try Model(entities: [
+            Entity(
+                "A", attributes: [Attribute("id", .integer)] + names.map { Attribute("v" + $0, .string) },
+                relationships: names.map { Relationship($0, to: "B", inverse: $0) }),
+            Entity(
+                "B", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "A") }),
+            Entity("C", parent: "A", attributes: names.map { Attribute("w" + $0, .string) }),
+        ])
+        #expect(model.compiled.links.count == names.count)
+        #expect(Examination(of: model).findings.filter { $0.kind == .missingInverse } == [])
+    }
+
+    @Test("of many relationships without an inverse is told of each of them, with a few that could be it")
+    func openInverses() throws {
+        let names = (0..<3000).map { "m\($0)" }
+        let model = try Model(entities: [
+            Entity(
+                "A", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "B") }),
+            Entity(
+                "B", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "A") }),
+        ])
+        let found = Examination(of: model).findings.filter { $0.kind == .missingInverse }
+        #expect(found.count == 6000)
+        #expect(
+            found.first?.message
+                == "A.m0 names no inverse, and B.m0 or B.m1 or B.m2 or B.m3 or B.m4 or 2995 more could be it")
+    }
+
+    @Test("that inherits through more entities than anybody needs is refused")
+    func chain() throws {
+        let chain = (0..<3000).map { Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") }
+        let error = try #require(throws: SyncError.self) { try Model(entities: chain) }
+        #expect(error.code == .invalidModel)
+        #expect(error.problems.first?.message == "inherits through more than 100 entities")
+        #expect(throws: Never.self) { try Model(entities: Array(chain.prefix(101))) }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+@testable import SyncCore
+
+/// Objects of thousands of keys. Each of these takes no time to speak of; if it took as long for each key as there are
+/// keys, it would take minutes.
+@Suite("Many keys")
+struct ManyKeysTests {
+    private static let count = 20_000
+
+    private func model(_ attributes: [Attribute] = []) throws -> Model {
+        try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer)] + attributes,
+                relationships: [
+                    Relationship("company", to: "Company"), Relationship("tags", to: "Tag", many: true),
+                ]),
+            Entity("Company", attributes: [Attribute("id", .integer)]),
+            Entity("Tag", attributes: [Attribute("id", .integer)]),
+        ])
+    }
+
+    private func plan(_ text: String, _ model: Model) throws -> ChangePlan {
+        try PayloadStaging(
+            inEntity: "User", of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions()
+        ).plan(Data(text.utf8), options: SyncOptions())
+    }
+
+    private func record(_ members: (Int) -> String) -> String {
+        #"[{"id": 1, \#((0..<Self.count).map(members).joined(separator: ", "))}]"#
+    }
+
+    @Test(
+        "of a record that speak of one relationship are looked at once each, and the last counts",
+        arguments: [#""company": {"id": %d}"#, #""company_id": %d"#, #""company": %d"#])
+    func oneRelationship(member: String) throws {
+        let plan = try plan(record { member.replacing("%d", with: "\($0)") }, model())
+        let company = try plan.model.entity(named: "Company")
+        let link = try #require(try plan.model.entity(named: "User").relationship(named: "company")).link
+        #expect(plan.rows[company.tree].nodes.count == 1)
+        #expect(plan.links[link].assertions.count == 1)
+    }
+
+    @Test("of a record that list one relationship are looked at once each")
+    func oneList() throws {
+        let ids = (0..<50).map(String.init).joined(separator: ",")
+        let plan = try plan(record { $0 % 2 == 0 ? "\"tag_ids\": [\(ids)]" : "\"tags\": [{\"id\": 3}]" }, model())
+        let link = try #require(try plan.model.entity(named: "User").relationship(named: "tags")).link
+        #expect(plan.links[link].assertions.count == 1)
+    }
+
+    @Test(
+        "that nothing takes are told apart at once, also where they are alike",
+        arguments: ["k", "temperature_measured_", "user_name_"])
+    func unknown(name: String) throws {
+        let attributes = (0..<1000).map { Attribute("value\($0)", .integer) }
+        let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
+        #expect(plan.unmappedKeys.count == Self.count)
+        #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
+    }
+
+    @Test("of many attributes and relationships are each looked up")
+    func wide() throws {
+        let names = (0..<3000).map { "someValue\($0)" }
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer)] + names.map { Attribute($0, .integer) },
+                relationships: names.map { Relationship($0 + "Owner", to: "User") })
+        ])
+        let members = names.flatMap { ["\"\(Inflection.snakeCase($0))\": 1", "\"\($0)OwnerID\": 2"] }
+        let plan = try plan("[{\"id\": 1, \(members.joined(separator: ", "))}]", model)
+        #expect(plan.unmappedKeys == [])
+        #expect(plan.links.reduce(0) { $0 + $1.assertions.count } == names.count)
+    }
+
+    @Test("that results have in common are counted together")
+    func merged() throws {
+        var results = MergedResults()
+        for number in 0..<Self.count {
+            var result = SyncResult(entity: "User")
+            result.unmappedKeys = [
+                .init(entity: "User", key: "k\(number)", count: 1), .init(entity: "User", key: "x", count: 1),
+            ]
+            result.entities["User", default: .init()].inserted = [.integer(Int64(number))]
+            results.add(result)
+        }
+        let merged = try #require(results.merged())
+        #expect(merged.unmappedKeys.count == Self.count + 1)
+        #expect(merged.unmappedKeys.first { $0.key == "x" }?.count == Self.count)
+        #expect(merged["User"].inserted.count == Self.count)
+    }
+
+    @Test("are examined, and the first hundreds of them compared with every name")
+    func examined() throws {
+        let model = try model((0..<1000).map { Attribute("someValue\($0)", .integer) })
+        let text = record { "\"same_valu\($0)\": 1" }
+        let walk = try Examination(
+            Data(text.utf8), of: "User", in: model, options: SyncOptions(), dryRun: SyncResult(entity: "User"))
+        let unmapped = walk.findings.filter { $0.kind == .unmappedKey }
+        #expect(unmapped.count == Self.count)
+        #expect(unmapped.first?.advice.hasPrefix("did you mean 'someValue") ?? false)
+        #expect(unmapped.last?.advice == "add an attribute for it, or let it be")
+    }
+}

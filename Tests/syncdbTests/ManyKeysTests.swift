@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+/// Payloads that people do not write and services do. Each is done at once; if it took as long for each key as there are
+/// keys, it would take minutes.
+@Suite("Payloads of many keys")
+struct ManyKeysTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        let seed = try sandbox.importUsers("-", "--delta", input: #"[{"id": 1, "first_name": "A"}]"#)
+        #expect(seed.status == 0, "\(seed.errors)")
+    }
+
+    @Test("that nothing takes: the remark about --evolve looks at the first of them alone")
+    func remark() throws {
+        let keys = (0..<20_000).map { "\"key\($0)\": \($0)" }.joined(separator: ", ")
+        let one = try sandbox.importUsers("-", "--delta", input: "[{\"id\": 1, \(keys)}]")
+        #expect(one.status == 0)
+        #expect(one.errors == "note: --evolve extends the model by what the JSON has beyond it\n")
+        let records = (0..<20_000).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
+        let each = try sandbox.importUsers("-", "--delta", input: "[\(records)]")
+        #expect(each.status == 0)
+        #expect(each.errors.hasPrefix("note: --evolve would add User.key0: integer, new; User.key1: integer, new; "))
+        #expect(each.errors.hasSuffix(" more, by the first records alone\n"))
+        #expect(each.errors.count < 1000)
+    }
+
+    @Test(
+        "with fingerprints, in pieces and as JSON",
+        arguments: [["--fingerprints"], ["--json"], ["--piece-size", "64K", "--whole-up-to", "1"]])
+    func forms(_ more: [String]) throws {
+        let records = (0..<20_000).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
+        let run = try sandbox.run(
+            ["import", "-", "--entity", "User", "--database", "app.sqlite", "--delta"] + more, input: "[\(records)]")
+        #expect(run.status == 0, "\(run.errors)")
+    }
+
+    @Test("that wait for rows and do not fit: doctor has a finding for each")
+    func doctor() throws {
+        let records = (0..<5000).map { "{\"id\": \($0), \"age\": \"old\", \"company_id\": \(4000 + $0)}" }
+        let run = try sandbox.run(
+            ["doctor", "-", "--entity", "User", "--database", "app.sqlite"],
+            input: "[\(records.joined(separator: ","))]")
+        #expect(run.status == 1)
+        #expect(run.output.contains("[4999].age: "))
+        #expect(run.output.contains("[4999].company_id: User 4999 names 8999 as its company, which is not stored"))
+        #expect(run.output.contains("5000 findings lose data"))
+    }
+}
