@@ -24,6 +24,7 @@ extension DataStack {
             var result = SyncResult(entity: "")
             try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
                 try db.inTransaction(.immediate) {
+                    try self.stopBrokenTriggers(in: db)
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
                     if let only = piece, only.isLast, ending != nil {

@@ -179,6 +179,9 @@ struct PayloadExamination {
             case .shapeDoesNotFit: (.shapeDoesNotFit, "check \"many\" of the relationship; the links stay as they are")
             case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
             case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
+            case .linksToMissingRows:
+                (.damage, "import: it removes them; and have whatever deletes rows do so with foreign keys on")
+            case .fingerprintsDamaged: (.damage, "import: it makes them anew")
             }
         return Finding(
             kind, entity: diagnostic.entity, path: diagnostic.path, message: diagnostic.message, advice: advice)

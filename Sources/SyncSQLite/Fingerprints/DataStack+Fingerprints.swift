@@ -16,19 +16,31 @@ extension DataStack {
                 data: data, staging: staging, use: use, options: options, model: model, layout: layout,
                 arrivals: arrivals, db: db)
             var read = ToRead.none
+            var damage: FingerprintDamage?
             while true {
                 do {
                     var result = SyncResult(entity: "")
                     try db.inTransaction(.immediate) {
+                        if damage != nil { try FingerprintSchema.reset(db) }
                         result = try sync.apply(reading: read)
                         try Task.checkCancellation()
                         return isDryRun ? .rollback : .commit
                     }
+                    if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
                     return result
                 } catch let needs as KnownPlaces.NeedsRecords {
                     read.formUnion(needs.records)
+                } catch let found as FingerprintDamage {
+                    if damage != nil { throw SyncError(.storeFailure, "fingerprints cannot be made: \(found.reason)") }
+                    damage = found
+                    read = .none
                 }
             }
         }
+    }
+
+    /// Before anything is written to a store that keeps fingerprints: has their triggers go if they cannot run.
+    func stopBrokenTriggers(in db: Database) throws {
+        if model.keepsFingerprints { try FingerprintSchema.stopBroken(in: db) }
     }
 }
