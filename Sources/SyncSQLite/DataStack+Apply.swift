@@ -48,19 +48,47 @@ extension DataStack {
         return try body(&memory)
     }
 
-    /// A dry run does all the work and rolls it back.
     private func apply(
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, isDryRun: Bool, in db: Database,
         run: inout RunMemory?
     ) throws -> SyncResult {
+        let others = HandMadeSchema(layout, db)
+        func applyDeferring() throws -> SyncResult {
+            try transaction(isDryRun: isDryRun, in: db) {
+                try others.deferringUniqueIndexes { try apply(plan, predicate, options, in: db, run: &run) }
+            }
+        }
+        // What a run remembers is not there twice to begin again with.
+        if run != nil { return try applyDeferring() }
+        do {
+            return try transaction(isDryRun: isDryRun, in: db) {
+                try apply(plan, predicate, options, in: db, run: &run)
+            }
+        } catch {
+            guard try others.isInTheWay(error) else { throw error }
+            return try applyDeferring()
+        }
+    }
+
+    /// A dry run does all the work and rolls it back.
+    private func transaction(
+        isDryRun: Bool, in db: Database, _ body: () throws -> SyncResult
+    ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         try db.inTransaction(.immediate) {
             try stopBrokenTriggers(in: db)
-            result = try SyncTransaction.apply(
-                plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
+            result = try body()
             try Task.checkCancellation()
             return isDryRun ? .rollback : .commit
         }
         return result
+    }
+
+    func apply(
+        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, in db: Database,
+        run: inout RunMemory?
+    ) throws -> SyncResult {
+        try SyncTransaction.apply(
+            plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
     }
 }

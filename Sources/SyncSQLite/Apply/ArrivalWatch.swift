@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// Knows which tables only syncs have written to, so that a sync need not look for rows that came by other means.
+/// Knows which tables only syncs have written to, so that a sync need not look for rows that came by other means; and
+/// which links lead to stored rows only, as they do until a connection without foreign keys writes.
 ///
 /// `@unchecked Sendable`: its variables are only touched while `lock` is held.
 package final class ArrivalWatch: @unchecked Sendable {
@@ -26,6 +27,7 @@ package final class ArrivalWatch: @unchecked Sendable {
     private let lock = NSLock()
     private var point: Point?
     private var trees: Set<Int> = []
+    private var sound: (dataVersion: Int, links: Set<Int>) = (0, [])
 
     package init() {}
 
@@ -45,4 +47,20 @@ package final class ArrivalWatch: @unchecked Sendable {
     func move(from start: Point, to now: Point) {
         lock.withLock { if point == start { point = now } }
     }
+
+    // MARK: Sound links
+
+    /// What this connection writes leaves them sound.
+    func soundLinks(at now: Point) -> Set<Int> {
+        lock.withLock { sound.dataVersion == now.dataVersion ? sound.links : [] }
+    }
+
+    func noteSound(_ links: Set<Int>, at now: Point) {
+        lock.withLock {
+            sound = (now.dataVersion, sound.dataVersion == now.dataVersion ? sound.links.union(links) : links)
+        }
+    }
+
+    /// Links that were mended are as they were.
+    func forgetSoundLinks() { lock.withLock { sound.links = [] } }
 }

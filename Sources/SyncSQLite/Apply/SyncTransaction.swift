@@ -24,6 +24,13 @@ struct SyncTransaction {
     var activeMentions: [Bool] = []
     var joins: [Int: JoinChanges] = [:]
     var pending: PendingReferences
+    let arrivals: ArrivalWatch?
+    /// Links of which something was read that may lead nowhere.
+    var doubtfulLinks: Set<Int> = []
+    /// The links known to lead to stored rows only, once that was asked.
+    var sound: (point: ArrivalWatch.Point, links: Set<Int>)?
+    /// Rows that lost links to rows that are not stored, and which.
+    var mended: [StoredRow: Set<String>] = [:]
     var report: ChangeReport
     /// Whether new rows may lack what they must have, because a hook has not seen them yet.
     var admitsIncomplete = false
@@ -63,8 +70,10 @@ struct SyncTransaction {
             try sync.findParent()
             try sync.matchRows()
             try sync.decideWhichRecordsCount()
+            try sync.removeDanglingLinks()
             try sync.resolveForeignKeys()
             try sync.resolveJoinTables()
+            try sync.removeDanglingPairs()
             try sync.beginWriting()
             try sync.writeRows()
             try sync.writeJoinTables()
@@ -72,6 +81,7 @@ struct SyncTransaction {
             try sync.settleRun()
             try sync.deleteRows()
             try sync.settleOrders()
+            try sync.reportMendedRows()
             try sync.checkGuard()
             try sync.settleFingerprints()
             sync.pending.settle(db)
@@ -122,6 +132,7 @@ struct SyncTransaction {
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
+        self.arrivals = arrivals
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
         history = options.collectsValues ? RowHistory() : nil
     }

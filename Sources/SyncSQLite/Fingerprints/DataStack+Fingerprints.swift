@@ -17,12 +17,16 @@ extension DataStack {
                 arrivals: arrivals, db: db)
             var read = ToRead.none
             var damage: FingerprintDamage?
+            var defersIndexes = false
             while true {
                 do {
                     var result = SyncResult(entity: "")
                     try db.inTransaction(.immediate) {
-                        if damage != nil { try FingerprintSchema.reset(db) }
-                        result = try sync.apply(reading: read)
+                        if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
+                        result =
+                            defersIndexes
+                            ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try sync.applyAll() }
+                            : try sync.apply(reading: read)
                         try Task.checkCancellation()
                         return isDryRun ? .rollback : .commit
                     }
@@ -34,6 +38,9 @@ extension DataStack {
                     if damage != nil { throw SyncError(.storeFailure, "fingerprints cannot be made: \(found.reason)") }
                     damage = found
                     read = .none
+                } catch {
+                    guard try !defersIndexes && HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+                    defersIndexes = true
                 }
             }
         }

@@ -23,17 +23,16 @@ struct FingerprintedSync {
     func apply(reading read: ToRead) throws -> SyncResult {
         let headers = try FingerprintSchema.check(in: db)
         let stored = headers.first { $0.entity == use.entity }
-        guard try isWorthwhile(headers, stored) else {
-            return try apply(staging.plan(data, options: options), knowing: nil)
-        }
+        guard try isWorthwhile(headers, stored) else { return try applyAll() }
         let set =
             try stored.flatMap { $0.meaning == use.meaning ? try FingerprintSet($0, in: db) : nil }
             ?? FingerprintSet(use.entity, use.meaning, replacing: stored != nil)
-        try forgetWritten(set, headers)
+        let written = try forgetWritten(set, headers)
         let records = set.known(but: read)
         do {
             let plan = try staging.plan(data, options: options, knowing: records)
-            let known = KnownPlaces(set, records, model.compiled, db)
+            let known = KnownPlaces(
+                set, records, doubting: written.links(model.compiled), model.compiled, db)
             let result = try apply(plan, knowing: known)
             try save(set, known, headers)
             return result
@@ -52,6 +51,9 @@ struct FingerprintedSync {
 
     // MARK: Applying
 
+    /// Reads every record, and keeps no fingerprints.
+    func applyAll() throws -> SyncResult { try apply(staging.plan(data, options: options), knowing: nil) }
+
     private func apply(_ plan: ChangePlan, knowing known: KnownPlaces?) throws -> SyncResult {
         var run: RunMemory?
         return try SyncTransaction.apply(
@@ -62,11 +64,12 @@ struct FingerprintedSync {
     // MARK: Fingerprints
 
     /// Drops what was written since, by whomever, from every set.
-    private func forgetWritten(_ set: FingerprintSet, _ headers: [FingerprintHeader]) throws {
+    private func forgetWritten(_ set: FingerprintSet, _ headers: [FingerprintHeader]) throws -> WrittenRows {
         let written = try WrittenRows(db)
-        if written.isEmpty { return }
+        if written.isEmpty { return written }
         for index in try set.concerned(by: written, in: db) { set.drop(index) }
         try forget(written, headers)
+        return written
     }
 
     /// - Parameter headers: What is stored, but for the set in use.
