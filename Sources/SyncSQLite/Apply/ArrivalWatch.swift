@@ -27,7 +27,7 @@ package final class ArrivalWatch: @unchecked Sendable {
     private let lock = NSLock()
     private var point: Point?
     private var trees: Set<Int> = []
-    private var sound: (dataVersion: Int, links: Set<Int>) = (0, [])
+    private var links: (dataVersion: Int, soundness: LinkSoundness) = (0, LinkSoundness())
 
     package init() {}
 
@@ -51,16 +51,17 @@ package final class ArrivalWatch: @unchecked Sendable {
     // MARK: Sound links
 
     /// What this connection writes leaves them sound.
-    func soundLinks(at now: Point) -> Set<Int> {
-        lock.withLock { sound.dataVersion == now.dataVersion ? sound.links : [] }
+    func soundness(at now: Point) -> LinkSoundness {
+        lock.withLock { links.dataVersion == now.dataVersion ? links.soundness : LinkSoundness() }
     }
 
-    func noteSound(_ links: Set<Int>, at now: Point) {
+    func note(_ soundness: LinkSoundness, at now: Point) {
         lock.withLock {
-            sound = (now.dataVersion, sound.dataVersion == now.dataVersion ? sound.links.union(links) : links)
+            if links.dataVersion != now.dataVersion { links = (now.dataVersion, LinkSoundness()) }
+            links.soundness.formUnion(soundness)
         }
     }
 
     /// Links that were mended are as they were.
-    func forgetSoundLinks() { lock.withLock { sound.links = [] } }
+    func forgetSoundness() { lock.withLock { links.soundness = LinkSoundness() } }
 }

@@ -2,22 +2,30 @@ import GRDB
 import SyncCore
 
 // Links to rows that are not stored are removed before it is decided what links shall be, so that what the payload says is
-// all that holds. To look through all links each time would cost more than most syncs: it is done once one is met, at rows
-// the payload speaks of. Where links have been found sound, they are until somebody else writes.
+// all that holds. To look through all links each time would cost more than most syncs: it is done where there are few, and
+// once one is met at rows the payload speaks of. Where links have been found sound, they are until somebody else writes.
 extension SyncTransaction {
+    /// Links of which there are no more are looked through whatever the payload speaks of.
+    private static let few = 1000
+
     mutating func removeDanglingLinks() throws {
         try forgetReferencesOfNewRows()
-        guard try meetsDanglingLinks() else { return }
-        for link in model.links { try removeDanglingLinks(link) }
-        try noteSound(Set(model.links.map(\.id)))
+        let known = soundness.weighed.count + soundness.sound.count
+        if try meetsDanglingLinks() {
+            for link in model.links { try removeDanglingLinks(link) }
+            soundness.sound = Set(model.links.map(\.id))
+        }
+        soundness.weighed.formUnion(soundness.sound)
+        if soundness.weighed.count + soundness.sound.count > known { keepSoundness() }
     }
 
     /// Those of join tables that were read whole and have pairs of rows that the payload does not speak of.
     mutating func removeDanglingPairs() throws {
         for link in model.links where doubtfulLinks.contains(link.id) && link.storage == .joinTable {
-            guard try !isSound(link.id) else { continue }
+            guard !isSound(link.id) else { continue }
             if try dangling.exist(link.id) { try removeDanglingLinks(link) }
-            try noteSound([link.id])
+            soundness.sound.insert(link.id)
+            keepSoundness()
         }
     }
 
@@ -34,9 +42,15 @@ extension SyncTransaction {
 
     private mutating func meetsDanglingLinks() throws -> Bool {
         // Others wrote to these, and the records that say so may be left out.
-        for link in known?.doubtfulLinks ?? [] where try !isSound(link) {
+        for link in known?.doubtfulLinks ?? [] where !isSound(link) {
             if try dangling.exist(link) { return true }
-            try noteSound([link])
+            soundness.sound.insert(link)
+        }
+        for link in model.links where !trees[link.first.tree].isEmpty || !trees[link.second.tree].isEmpty {
+            guard soundness.weighed.insert(link.id).inserted else { continue }
+            if try TableSize(of: dangling.table(link.id), limit: Self.few, in: db) == .large { continue }
+            if try dangling.exist(link.id) { return true }
+            soundness.sound.insert(link.id)
         }
         for tree in model.trees where !trees[tree.id].isEmpty {
             for (index, link) in tree.foreignKeys.enumerated() {
@@ -65,26 +79,27 @@ extension SyncTransaction {
         if trees[tree].strayLinks.contains(where: { $0.link == link && presence[Int($0.target)] != .stored }) {
             return true
         }
-        guard !others.isEmpty || doubtfulLinks.contains(link), try !isSound(link) else { return false }
+        guard !others.isEmpty || doubtfulLinks.contains(link), !isSound(link) else { return false }
         guard trees[tree].isScanned else {
             return try dangling.exist(link, of: others.compactMap { rowKey(of: $0, tree) })
         }
         guard try !dangling.exist(link) else { return true }
-        try noteSound([link])
+        soundness.sound.insert(link)
         return false
     }
 
     /// Whether there are links to rows that the payload speaks of and that are not stored.
     private mutating func meetsMissingRows(_ link: Link, _ end: Link.End) throws -> Bool {
         let tree = link.side(end).tree
-        let missing = trees[tree].presence.indices.filter { trees[tree].presence[$0] != .stored }
-        guard !missing.isEmpty, try !isSound(link.id) else { return false }
+        let presence = trees[tree].presence
+        guard presence.contains(where: { $0 != .stored }), !isSound(link.id) else { return false }
+        let missing = presence.indices.filter { presence[$0] != .stored }
         switch try size(of: dangling.table(link.id), limit: missing.count * 6) {
         case .empty: break
         case .small: if try dangling.exist(link.id) { return true }
         case .large: return try dangling.exist(link.id, to: missing.compactMap { rowKey(of: $0, tree) }, at: end)
         }
-        try noteSound([link.id])
+        soundness.sound.insert(link.id)
         return false
     }
 
@@ -155,22 +170,12 @@ extension SyncTransaction {
 
     // MARK: Sound links
 
-    private mutating func isSound(_ link: Int) throws -> Bool { try knownSound().contains(link) }
+    private func isSound(_ link: Int) -> Bool { soundness.sound.contains(link) }
 
-    private mutating func knownSound() throws -> Set<Int> {
-        guard let arrivals else { return [] }
-        if let sound { return sound.links }
-        let point = try ArrivalWatch.Point(db)
-        let links = arrivals.soundLinks(at: point)
-        sound = (point, links)
-        return links
-    }
-
-    private mutating func noteSound(_ links: Set<Int>) throws {
-        let known = try knownSound()
-        guard let arrivals, let point = sound?.point, !links.isSubset(of: known) else { return }
-        sound = (point, known.union(links))
-        arrivals.noteSound(links, at: point)
-        db.afterNextTransaction(onCommit: { _ in }, onRollback: { _ in arrivals.forgetSoundLinks() })
+    /// Notes what was found in this transaction, which may be undone.
+    private func keepSoundness() {
+        guard let arrivals, let start = pending.start, !soundness.weighed.isEmpty else { return }
+        arrivals.note(soundness, at: start)
+        db.afterNextTransaction(onCommit: { _ in }, onRollback: { _ in arrivals.forgetSoundness() })
     }
 }

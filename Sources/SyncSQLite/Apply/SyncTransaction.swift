@@ -27,8 +27,8 @@ struct SyncTransaction {
     let arrivals: ArrivalWatch?
     /// Links of which something was read that may lead nowhere.
     var doubtfulLinks: Set<Int> = []
-    /// The links known to lead to stored rows only, once that was asked.
-    var sound: (point: ArrivalWatch.Point, links: Set<Int>)?
+    /// What is known of links since others wrote.
+    var soundness: LinkSoundness
     /// Rows that lost links to rows that are not stored, and which.
     var mended: [StoredRow: Set<String>] = [:]
     var report: ChangeReport
@@ -133,6 +133,7 @@ struct SyncTransaction {
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
         self.arrivals = arrivals
+        soundness = pending.start.flatMap { arrivals?.soundness(at: $0) } ?? LinkSoundness()
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
         history = options.collectsValues ? RowHistory() : nil
     }
