@@ -18,49 +18,54 @@ extension DataStack {
         pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
         options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let (layout, arrivals) = (layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
-            var piece = try next()
+        try await database.writeWithoutTransaction { db in
+            var first = try next()
             var result = SyncResult(entity: "")
             try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
                 try db.inTransaction(.immediate) {
+                    try stopBrokenTriggers(in: db)
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
-                    if let only = piece, only.isLast, ending != nil {
-                        memory = nil
-                        result = try SyncTransaction.apply(
-                            only.plan, predicate: predicate, options: options, layout: layout,
-                            arrivals: arrivals, in: db, run: &memory)
-                        return isDryRun ? .rollback : .commit
+                    result = try HandMadeSchema(layout, db).deferringUniqueIndexes {
+                        try apply(
+                            &first, then: next, ending: ending, predicate: predicate, options: options, in: db,
+                            run: &memory)
                     }
-                    var quiet = options
-                    quiet.progress = nil
-                    while var plan = piece?.plan {
-                        piece = nil
-                        plan.isComplete = false
-                        let page = try SyncTransaction.apply(
-                            plan, predicate: predicate, options: quiet, layout: layout,
-                            arrivals: arrivals, in: db, run: &memory)
-                        memory?.changes.add(page)
-                        try self.limitUnresolved(&memory, options, db)
-                        try Task.checkCancellation()
-                        piece = try next()
-                    }
-                    if let ending {
-                        memory?.isEnding = true
-                        let last = try SyncTransaction.apply(
-                            ending, predicate: predicate, options: options, layout: layout,
-                            arrivals: arrivals, in: db, run: &memory)
-                        memory?.changes.add(last)
-                        try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
-                    }
-                    result = memory?.changes.result() ?? result
                     try Task.checkCancellation()
                     return isDryRun ? .rollback : .commit
                 }
             }
             return result
         }
+    }
+
+    private func apply(
+        _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
+        options: SyncOptions, in db: Database, run memory: inout RunMemory?
+    ) throws -> SyncResult {
+        var piece = first.take()
+        if let only = piece, only.isLast, ending != nil {
+            memory = nil
+            return try apply(only.plan, predicate, options, in: db, run: &memory)
+        }
+        var quiet = options
+        quiet.progress = nil
+        while var plan = piece?.plan {
+            piece = nil
+            plan.isComplete = false
+            let page = try apply(plan, predicate, quiet, in: db, run: &memory)
+            memory?.changes.add(page)
+            try limitUnresolved(&memory, options, db)
+            try Task.checkCancellation()
+            piece = try next()
+        }
+        if let ending {
+            memory?.isEnding = true
+            let last = try apply(ending, predicate, options, in: db, run: &memory)
+            memory?.changes.add(last)
+            try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+        }
+        return memory?.changes.result() ?? SyncResult(entity: "")
     }
 
     /// Where keys are not collected, references that were resolved since are forgotten along with those too many.

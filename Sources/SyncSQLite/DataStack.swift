@@ -108,9 +108,8 @@ public final class DataStack: Sendable {
     public func drop() throws {
         try StoreFailure.mapped(.storeFailure, "the rows cannot be deleted") {
             try database.write { db in
-                for statement in DropSQL(layout, keepsFingerprints: model.keepsFingerprints).statements {
-                    try db.execute(sql: statement)
-                }
+                if model.keepsFingerprints { try FingerprintSchema.reset(db) }
+                for statement in DropSQL(layout).statements { try db.execute(sql: statement) }
             }
         }
     }

@@ -3,7 +3,7 @@ struct DropSQL {
     let statements: [String]
 
     /// Links go first: a chain of cascades can be longer than SQLite follows.
-    init(_ layout: StoreLayout, keepsFingerprints: Bool) {
+    init(_ layout: StoreLayout) {
         var unlink: [String] = []
         for link in layout.links {
             switch link {
@@ -16,6 +16,5 @@ struct DropSQL {
         statements =
             unlink + layout.tables.map { "DELETE FROM \(SchemaSQL.quoted($0.name))" }
             + ["DELETE FROM \"sync_pending\""]
-            + (keepsFingerprints ? ["DELETE FROM \"sync_fingerprint\"", "DELETE FROM \"sync_fingerprints\""] : [])
     }
 }

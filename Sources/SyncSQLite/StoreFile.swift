@@ -78,7 +78,7 @@ struct StoreFile {
             let kept = try read(queue) { db in try KeptModel.read(db, or: .notAStore) }
             guard let kept else { throw unreadable("'\(path)' is empty") }
             try read(queue, fillLog)
-            return (kept, try pool { _ in })
+            return (kept, try pool { db in try FingerprintSchema.prepare(kept, in: db) })
         }
     }
 

@@ -38,6 +38,8 @@ struct FingerprintTests {
     private func writeUnnoticed(_ sql: String, _ stack: DataStack) throws {
         try stack.write { db in
             try db.execute(sql: sql)
+            try db.execute(sql: "INSERT INTO sync_written VALUES (-1, 0)")
+            try db.execute(sql: "DELETE FROM sync_written WHERE place >= 0")
             try db.execute(sql: "DELETE FROM sync_written")
         }
     }
@@ -81,6 +83,24 @@ struct FingerprintTests {
             "INSERT OR REPLACE INTO Company (id, name) VALUES (7, 'X')",
             "INSERT OR FAIL INTO Note (id, text, userID) VALUES (13, 'new', 1), (14, 'new', 1)",
             "UPDATE OR ABORT Note SET text = 'X', userID = 2",
+            "UPDATE User SET rowid = 3 WHERE id = 2",
+            "UPDATE Note SET _rowid_ = 11",
+            "UPDATE OR REPLACE User SET oid = 1 WHERE id = 2",
+            "ALTER TABLE User DROP COLUMN name; ALTER TABLE User ADD COLUMN name TEXT",
+            "ALTER TABLE User RENAME COLUMN name TO n; UPDATE User SET n = 'X'; ALTER TABLE User RENAME COLUMN n TO name",
+            """
+            CREATE UNIQUE INDEX mine ON User (name); INSERT OR REPLACE INTO User (id, name) VALUES (9, 'A');
+            DROP INDEX mine
+            """,
+            "CREATE UNIQUE INDEX sync_mine ON User (name); INSERT OR REPLACE INTO User (id, name) VALUES (9, 'A')",
+            """
+            CREATE TRIGGER __mine_au AFTER UPDATE ON Company BEGIN UPDATE User SET name = 'X'; END;
+            UPDATE Company SET name = 'X'; DROP TRIGGER __mine_au
+            """,
+            """
+            CREATE TABLE copy AS SELECT * FROM Note; DROP TABLE Note; CREATE TABLE "Note" ("id" INTEGER PRIMARY KEY,
+            "text" TEXT, "userID" INTEGER); INSERT INTO Note SELECT id, 'X', userID FROM copy
+            """,
         ])
     func localWrites(_ sql: String) async throws {
         let plain = try DataStack.inMemory(Self.model(fingerprints: false))
@@ -97,6 +117,140 @@ struct FingerprintTests {
                 try stack.read { try Row.fetchAll($0, sql: "SELECT * FROM \(table)") }
             }
             #expect(rows[0] == rows[1])
+        }
+    }
+
+    @Test("A trigger of ours that was away meanwhile is seen")
+    func triggersAway() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        try await stack.write { db in
+            let triggers = try Row.fetchAll(
+                db,
+                sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_written_User_*'")
+            #expect(!triggers.isEmpty)
+            for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger[0] as String)") }
+            try db.execute(sql: "UPDATE User SET name = 'X' WHERE id = 1")
+            for trigger in triggers { try db.execute(sql: trigger[1]) }
+        }
+        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [1])
+    }
+
+    @Test("Somebody who forgets what was written leaves a note of it")
+    func forgotten() async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        try await sync(payload, stack)
+        try await stack.write { db in
+            try db.execute(sql: "UPDATE User SET name = 'X' WHERE id = 1")
+            for _ in 1...2 { try db.execute(sql: "DELETE FROM sync_written") }
+        }
+        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [1])
+    }
+
+    @Test("A row that becomes one of another entity is seen by the records that name it")
+    func otherEntity() async throws {
+        for sql in [
+            "UPDATE Animal SET sync_entity = 'Dog' WHERE id = 5",
+            "INSERT OR REPLACE INTO Animal (id, sync_entity, name) VALUES (5, 'Dog', 'Rex')",
+        ] {
+            var results: [SyncResult] = []
+            for fingerprints in [false, true] {
+                let stack = try DataStack.inMemory(
+                    Model(
+                        schema: Data(
+                            """
+                            {"entities": {
+                              "Animal": {"attributes": {"id": "integer", "name": "string"}},
+                              "Cat": {"parent": "Animal"}, "Dog": {"parent": "Animal"},
+                              "Owner": {"fingerprints": \(fingerprints), "attributes": {"id": "integer"},
+                                "relationships": {"cat": {"entity": "Cat"}}}}}
+                            """.utf8)))
+                try await Sync.changes(Data(#"[{"id": 5}]"#.utf8), inEntity: "Cat", stack: stack)
+                let owners = Data(#"[{"id": 1, "cat_id": 5}]"#.utf8)
+                for _ in 1...2 { try await Sync.changes(owners, inEntity: "Owner", stack: stack) }
+                try await stack.write { try $0.execute(sql: sql) }
+                results.append(try await Sync.changes(owners, inEntity: "Owner", stack: stack))
+            }
+            #expect(results[0].unresolved.count == 1)
+            #expect(results[0] == results[1])
+        }
+    }
+
+    @Test(
+        "Full-text search of GRDB's beside a table is no reason to read everything; a trigger that only looks like it is"
+    )
+    func fullText() async throws {
+        for isSearch in [true, false] {
+            let stack = try DataStack.inMemory(Self.model())
+            let body =
+                isSearch
+                ? "INSERT INTO \"search\"(\"docid\", \"name\") VALUES(new.\"rowid\", new.\"name\");"
+                : "UPDATE User SET name = 'X';"
+            try await stack.write { db in
+                try db.execute(sql: "CREATE VIRTUAL TABLE \"search\" USING fts4(name, content=\"User\")")
+                try db.execute(
+                    sql: "CREATE TRIGGER \"__search_ai\" AFTER INSERT ON \"User\" BEGIN\n    \(body)\nEND")
+            }
+            try await sync(payload, stack)
+            #expect(try count("SELECT count(*) FROM sync_fingerprint", stack) == (isSearch ? 1 : 0))
+        }
+    }
+
+    private static let damages = [
+        "DROP TABLE sync_fingerprints", "DROP TABLE sync_fingerprint", "DROP TABLE sync_fingerprint_seal",
+        "DROP TABLE sync_written", "DELETE FROM sync_fingerprint", "DELETE FROM sync_fingerprint_seal",
+        "DELETE FROM sync_fingerprints", "UPDATE sync_fingerprint SET part = part + 1",
+        "UPDATE sync_fingerprint SET places = zeroblob(length(places))",
+        "UPDATE sync_fingerprint SET kinds = substr(kinds, 3)", "UPDATE sync_fingerprint SET records = x''",
+        "UPDATE sync_fingerprint SET checksums = x'00'", "UPDATE sync_fingerprints SET meaning = x''",
+        "UPDATE sync_fingerprints SET unmapped = '['", "UPDATE sync_fingerprints SET rows = '{\"User\": 99}'",
+        "UPDATE sync_fingerprints SET bytes = 99999999", "UPDATE sync_fingerprints SET entity = 'Nobody'",
+        "UPDATE sync_fingerprint_seal SET schema = x'00'",
+        "INSERT INTO sync_fingerprints SELECT 'Nobody', meaning, seed, bytes, unmapped, rows, checksum FROM sync_fingerprints",
+        "INSERT INTO sync_fingerprint SELECT 'Nobody', part, checksums, records, places, kinds FROM sync_fingerprint",
+        "ALTER TABLE sync_fingerprint DROP COLUMN kinds", "ALTER TABLE sync_fingerprints RENAME COLUMN seed TO other",
+        """
+        CREATE TABLE other AS SELECT entity, CAST(records AS TEXT) AS records, 'x' AS part, places, kinds, checksums
+        FROM sync_fingerprint; DROP TABLE sync_fingerprint; ALTER TABLE other RENAME TO sync_fingerprint
+        """,
+    ]
+
+    @Test("Damaged fingerprints are made anew, with a remark", arguments: damages)
+    func damage(_ sql: String) async throws {
+        let stack = try DataStack.inMemory(Self.model())
+        for _ in 1...2 { try await sync(payload, stack) }
+        try await stack.write { try $0.execute(sql: sql) }
+        let changed = payload.replacing("\"B\"", with: "\"C\"")
+        let result = try await sync(changed, stack)
+        #expect(result.diagnostics.map(\.kind) == [.fingerprintsDamaged])
+        #expect(result["User"].updated.map(\.key) == [2])
+        #expect(try await sync(changed, stack).diagnostics.isEmpty)
+        try writeUnnoticed("UPDATE User SET name = 'unnoticed' WHERE id = 1", stack)
+        #expect(try await sync(changed, stack).isEmpty)
+    }
+
+    @Test(
+        "Damaged fingerprints are in nobody's way: not of a sync that does without them, nor of a store that is opened")
+    func damageElsewhere() async throws {
+        for table in ["sync_written", "sync_fingerprint"] {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            var stack = try DataStack(model: Self.model(), at: folder.database)
+            for _ in 1...2 { try await sync(payload, stack) }
+            try await stack.write { try $0.execute(sql: "DROP TABLE \(table)") }
+            let two = Data(#"[{"id": 2, "name": "C"}]"#.utf8)
+            let result = try await Sync.changes(two, inEntity: "User", stack: stack, predicate: .where("id == 2"))
+            #expect(result["User"].updated.map(\.key) == [2])
+            try stack.close()
+            stack = try DataStack(model: Self.model(), at: folder.database)
+            try await stack.write { db in
+                try db.execute(sql: "DROP TABLE IF EXISTS \(table)")
+            }
+            try stack.close()
+            stack = try DataStack(at: folder.database)
+            try await stack.write { try $0.execute(sql: "UPDATE User SET name = 'D'") }
+            #expect(try await sync(payload, stack).diagnostics.map(\.kind) == [.fingerprintsDamaged])
+            try stack.close()
         }
     }
 

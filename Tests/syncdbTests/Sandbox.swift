@@ -51,9 +51,9 @@ final class Sandbox {
     func databaseDump() throws -> String { try query(".dump") }
 
     /// What the `sqlite3` shell says to a statement or a command of its own.
-    func query(_ statement: String) throws -> String {
+    func query(_ statement: String, in database: String = "app.sqlite") throws -> String {
         let run = try Program.run(
-            ["sqlite3", "app.sqlite", statement], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
+            ["sqlite3", database, statement], executable: URL(fileURLWithPath: "/usr/bin/env"), in: folder)
         try #require(run.status == 0, "\(run.errors)")
         return run.output
     }

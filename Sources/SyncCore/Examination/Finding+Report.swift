@@ -12,6 +12,9 @@ extension Finding {
                 )
             case .shapeDoesNotFit: (.shapeDoesNotFit, "check \"many\" of the relationship; the links stay as they are")
             case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
+            case .linksToMissingRows:
+                (.damage, "import: it removes them; and have whatever deletes rows do so with foreign keys on")
+            case .fingerprintsDamaged: (.damage, "import: it makes them anew")
             case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
             }
         self.init(

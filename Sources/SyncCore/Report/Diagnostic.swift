@@ -1,4 +1,5 @@
-/// Something in a payload that was skipped or kept as it was, while the rest of the sync went on.
+/// Something in a payload that was skipped or kept as it was, or something in the store that was mended, while the rest
+/// of the sync went on.
 public struct Diagnostic: Sendable, Hashable, Codable {
     /// What kind of thing it is, stable and meant for programs.
     public enum Kind: String, Sendable, Hashable, CaseIterable, Codable {
@@ -14,6 +15,13 @@ public struct Diagnostic: Sendable, Hashable, Codable {
         case entityMismatch
         /// An object without a key, of an entity whose keys cannot be made here; it is skipped.
         case keyCannotBeMade
+        /// Stored links led to rows that are not stored; they are removed.
+        case linksToMissingRows
+        /// What the store remembered of records was damaged; it is made anew.
+        case fingerprintsDamaged
+
+        /// Whether it is about the store, which was mended, and not about the payload.
+        public var isAboutStore: Bool { self == .linksToMissingRows || self == .fingerprintsDamaged }
     }
 
     /// What kind of thing it is.

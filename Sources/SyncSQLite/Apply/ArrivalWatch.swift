@@ -1,7 +1,8 @@
 import Foundation
 import GRDB
 
-/// Knows which tables only syncs have written to, so that a sync need not look for rows that came by other means.
+/// Knows which tables only syncs have written to, so that a sync need not look for rows that came by other means; and
+/// which links lead to stored rows only, as they do until a connection without foreign keys writes.
 ///
 /// `@unchecked Sendable`: its variables are only touched while `lock` is held.
 package final class ArrivalWatch: @unchecked Sendable {
@@ -26,6 +27,7 @@ package final class ArrivalWatch: @unchecked Sendable {
     private let lock = NSLock()
     private var point: Point?
     private var trees: Set<Int> = []
+    private var links: (dataVersion: Int, soundness: LinkSoundness) = (0, LinkSoundness())
 
     package init() {}
 
@@ -45,4 +47,21 @@ package final class ArrivalWatch: @unchecked Sendable {
     func move(from start: Point, to now: Point) {
         lock.withLock { if point == start { point = now } }
     }
+
+    // MARK: Sound links
+
+    /// What this connection writes leaves them sound.
+    func soundness(at now: Point) -> LinkSoundness {
+        lock.withLock { links.dataVersion == now.dataVersion ? links.soundness : LinkSoundness() }
+    }
+
+    func note(_ soundness: LinkSoundness, at now: Point) {
+        lock.withLock {
+            if links.dataVersion != now.dataVersion { links = (now.dataVersion, LinkSoundness()) }
+            links.soundness.formUnion(soundness)
+        }
+    }
+
+    /// Links that were mended are as they were.
+    func forgetSoundness() { lock.withLock { links.soundness = LinkSoundness() } }
 }

@@ -46,7 +46,8 @@ struct PendingReferences {
     /// The trees that no awaited row can have come to without a sync that saw it.
     var settled: Set<Int>
     private let watch: ArrivalWatch?
-    private let start: ArrivalWatch.Point?
+    /// When the sync began.
+    let start: ArrivalWatch.Point?
 
     init(_ db: Database, _ trees: Range<Int>, _ watch: ArrivalWatch?) throws {
         hasStored = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false

@@ -283,7 +283,10 @@ extension SyncTransaction {
         }
         guard replacedFirst.at(first) >= 0 || replacedSecond.at(second) >= 0,
             let firstKey = statement.key(0), let secondKey = statement.key(1)
-        else { return nil }
+        else {
+            if first < 0 || second < 0, speaksOfAll { doubtfulLinks.insert(link.id) }
+            return nil
+        }
         changes.removed.append(.init(first: firstKey, second: secondKey))
         noteOrphan(firstKey, first, link.first.tree)
         noteOrphan(secondKey, second, link.second.tree)

@@ -152,10 +152,7 @@ extension SyncTransaction {
     /// Forgets what a deleted row was waiting for.
     func forgetReferences(of row: StoredRow) throws {
         guard pending.hasStored || !pending.noted.isEmpty else { return }
-        let family = model.trees[row.tree].entities.map { model.entities[$0].name.literal }.joined(separator: ", ")
-        try db.execute(
-            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family)) AND owner_key = ?",
-            arguments: [row.key.databaseValue])
+        try DanglingLinks(layout: layout, db: db).forgetReferences(of: row.key.databaseValue, in: row.tree)
     }
 
     // MARK: Arrival

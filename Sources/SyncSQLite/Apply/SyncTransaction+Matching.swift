@@ -47,6 +47,9 @@ extension SyncTransaction {
             && (options.scope == .all || model.entities[plan.entity].rootScope == nil)
     }
 
+    /// Whether the payload is all there is: a stored link to a row that it does not mention is a rare thing.
+    var speaksOfAll: Bool { isWholeEntityScope && run == nil }
+
     // MARK: Keyed rows
 
     private mutating func matchKeyedRows(_ tree: Int, _ pass: Pass) throws {

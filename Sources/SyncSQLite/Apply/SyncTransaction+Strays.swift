@@ -19,7 +19,10 @@ extension SyncTransaction {
             let column = columns[tree].foreignKeys + position
             let targetTree = model.links[link].second.tree
             if statement.isNull(column) || columns[targetTree].hasHiddenKey { continue }
-            guard let target = targetNode(statement, column, targetTree) else { continue }
+            guard let target = targetNode(statement, column, targetTree) else {
+                if speaksOfAll { doubtfulLinks.insert(link) }
+                continue
+            }
             trees[tree].strayLinks.append(.init(stray: index, link: link, target: Int32(truncatingIfNeeded: target)))
             isNeeded = true
         }
@@ -137,14 +140,25 @@ extension SyncTransaction {
         switch layout.links[link] {
         case .foreignKey(let table, let column, let order):
             let key = columns[model.links[link].first.tree].keyColumn
-            if end == .first { return "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ?" }
+            if end == .first {
+                return
+                    "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ? AND \(isStored(column, link, .second))"
+            }
             let orderBy = ([order?.quoted].compactMap { $0 } + [key]).joined(separator: ", ")
             return "SELECT \(key) FROM \(table.quoted) WHERE \(column.quoted) = ? ORDER BY \(orderBy)"
         case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
             let (mine, other) = end == .first ? (first, second) : (second, first)
             let order = end == .first ? firstOrder : secondOrder
             let orderBy = ([order?.quoted].compactMap { $0 } + [other.quoted]).joined(separator: ", ")
-            return "SELECT \(other.quoted) FROM \(name.quoted) WHERE \(mine.quoted) = ? ORDER BY \(orderBy)"
+            let isStored = isStored(other, link, end.other)
+            return
+                "SELECT \(other.quoted) FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(isStored) ORDER BY \(orderBy)"
         }
+    }
+
+    /// A link to a row that is not stored is none.
+    private func isStored(_ column: String, _ link: Int, _ end: Link.End) -> String {
+        let target = columns[model.links[link].side(end).tree]
+        return "\(column.quoted) IN (SELECT \(target.keyColumn) FROM \(target.table))"
     }
 }

@@ -24,6 +24,13 @@ struct SyncTransaction {
     var activeMentions: [Bool] = []
     var joins: [Int: JoinChanges] = [:]
     var pending: PendingReferences
+    let arrivals: ArrivalWatch?
+    /// Links of which something was read that may lead nowhere.
+    var doubtfulLinks: Set<Int> = []
+    /// What is known of links since others wrote.
+    var soundness: LinkSoundness
+    /// Rows that lost links to rows that are not stored, and which.
+    var mended: [StoredRow: Set<String>] = [:]
     var report: ChangeReport
     /// Whether new rows may lack what they must have, because a hook has not seen them yet.
     var admitsIncomplete = false
@@ -62,8 +69,10 @@ struct SyncTransaction {
             try sync.findParent()
             try sync.matchRows()
             try sync.decideWhichRecordsCount()
+            try sync.removeDanglingLinks()
             try sync.resolveForeignKeys()
             try sync.resolveJoinTables()
+            try sync.removeDanglingPairs()
             try sync.beginWriting()
             try sync.writeRows()
             try sync.writeJoinTables()
@@ -71,6 +80,7 @@ struct SyncTransaction {
             try sync.settleRun()
             try sync.deleteRows()
             try sync.settleOrders()
+            try sync.reportMendedRows()
             try sync.checkGuard()
             try sync.settleFingerprints()
             sync.pending.settle(db)
@@ -121,6 +131,8 @@ struct SyncTransaction {
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
+        self.arrivals = arrivals
+        soundness = pending.start.flatMap { arrivals?.soundness(at: $0) } ?? LinkSoundness()
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
         history = options.collectsValues ? RowHistory() : nil
     }

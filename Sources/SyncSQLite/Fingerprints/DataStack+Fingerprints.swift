@@ -16,19 +16,38 @@ extension DataStack {
                 data: data, staging: staging, use: use, options: options, model: model, layout: layout,
                 arrivals: arrivals, db: db)
             var read = ToRead.none
+            var damage: FingerprintDamage?
+            var defersIndexes = false
             while true {
                 do {
                     var result = SyncResult(entity: "")
                     try db.inTransaction(.immediate) {
-                        result = try sync.apply(reading: read)
+                        if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
+                        result =
+                            defersIndexes
+                            ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try sync.applyAll() }
+                            : try sync.apply(reading: read)
                         try Task.checkCancellation()
                         return isDryRun ? .rollback : .commit
                     }
+                    if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
                     return result
                 } catch let needs as KnownPlaces.NeedsRecords {
                     read.formUnion(needs.records)
+                } catch let found as FingerprintDamage {
+                    if damage != nil { throw SyncError(.storeFailure, "fingerprints cannot be made: \(found.reason)") }
+                    damage = found
+                    read = .none
+                } catch {
+                    guard try !defersIndexes && HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+                    defersIndexes = true
                 }
             }
         }
+    }
+
+    /// Before anything is written to a store that keeps fingerprints: has their triggers go if they cannot run.
+    func stopBrokenTriggers(in db: Database) throws {
+        if model.keepsFingerprints { try FingerprintSchema.stopBroken(in: db) }
     }
 }

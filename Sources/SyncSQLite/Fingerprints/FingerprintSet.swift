@@ -18,6 +18,8 @@ final class FingerprintSet {
     /// How many different rows the records give, by entity.
     private(set) var rowCounts: [String: Int] = [:]
     private(set) var fingerprints: [Fingerprint] = []
+    /// Where the stored places are; nil for a set that is not stored.
+    private var header: FingerprintHeader?
     private var loadedPlaces: RecordPlaces?
     /// Fingerprints that do not hold any more.
     private(set) var isDropped: [Bool] = []
@@ -44,36 +46,17 @@ final class FingerprintSet {
 
     // MARK: Loading
 
-    /// How many bytes of JSON the records of a stored set are; 0 if there is none.
-    static func byteCount(_ entity: String, in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT bytes FROM sync_fingerprints WHERE entity = ?", arguments: [entity]) ?? 0
-    }
-
-    /// The stored sets, those of other entities too.
-    static func all(in db: Database) throws -> [FingerprintSet] {
-        try String.fetchAll(db, sql: "SELECT entity FROM sync_fingerprints").compactMap {
-            try FingerprintSet($0, in: db)
-        }
-    }
-
-    /// The stored set of an entity; nil if there is none that can be read.
-    init?(_ entity: String, in db: Database) throws {
-        guard
-            let row = try Row.fetchOne(
-                db, sql: "SELECT meaning, seed, unmapped, rows FROM sync_fingerprints WHERE entity = ?",
-                arguments: [entity]),
-            let meaning = RecordHash(data: row[0]), let seed = RecordHash(data: row[1])
-        else { return nil }
-        self.entity = entity
-        self.meaning = meaning
-        hasher = RecordHasher(seed: seed)
-        unmapped = try JSONDecoder().decode([[SyncResult.UnmappedKey]].self, from: Data((row[2] as String).utf8))
-        rowCounts = try JSONDecoder().decode([String: Int].self, from: Data((row[3] as String).utf8))
-        let parts = try Row.fetchCursor(
-            db, sql: "SELECT records FROM sync_fingerprint WHERE entity = ? ORDER BY part", arguments: [entity])
-        while let part = try parts.next() {
-            try part.withUnsafeData(atIndex: 0) { data in read(data ?? Data()) }
-        }
+    /// The stored set that a header is of.
+    ///
+    /// - Throws: ``FingerprintDamage``
+    init(_ header: FingerprintHeader, in db: Database) throws {
+        self.header = header
+        entity = header.entity
+        meaning = header.meaning
+        hasher = header.hasher
+        unmapped = header.unmapped
+        rowCounts = header.rowCounts
+        try header.eachPart("records", in: db) { data in read(data[0]) }
         isDropped = Array(repeating: false, count: count)
     }
 
@@ -92,29 +75,23 @@ final class FingerprintSet {
     }
 
     /// The places of all records; read only when something was written or left out.
+    ///
+    /// - Throws: ``FingerprintDamage``
     func places(in db: Database) throws -> RecordPlaces {
         if let loadedPlaces { return loadedPlaces }
-        let count = fingerprints.last?.places.upperBound ?? 0
         var places = RecordPlaces()
-        places.reserve(count)
-        let parts = try Row.fetchCursor(
-            db, sql: "SELECT places, kinds FROM sync_fingerprint WHERE entity = ? ORDER BY part", arguments: [entity])
-        while let part = try parts.next() {
-            try part.withUnsafeData(atIndex: 0) { hashes in
-                try part.withUnsafeData(atIndex: 1) { kinds in
-                    places.append(hashes: Self.values(hashes), kinds: Self.values(kinds))
-                }
+        places.reserve(fingerprints.last?.places.upperBound ?? 0)
+        if let header {
+            try header.eachPart("places", "kinds", in: db) { data in
+                places.append(hashes: Self.values(data[0]), kinds: Self.values(data[1]))
             }
-        }
-        guard places.hashes.count == count, places.kinds.count == count else {
-            throw SyncError(.storeFailure, "the fingerprints of \(entity) cannot be read")
         }
         loadedPlaces = places
         return places
     }
 
-    private static func values<Value: FixedWidthInteger>(_ data: Data?) -> [Value] {
-        guard let data, !data.isEmpty else { return [] }
+    private static func values<Value: FixedWidthInteger>(_ data: Data) -> [Value] {
+        guard !data.isEmpty else { return [] }
         let size = MemoryLayout<Value>.size
         return [Value](unsafeUninitializedCapacity: data.count / size) { buffer, count in
             count = data.copyBytes(to: UnsafeMutableRawBufferPointer(buffer)) / size
@@ -195,42 +172,32 @@ final class FingerprintSet {
         guard isChanged else { return }
         let places = try places(in: db)
         let kept = fingerprints.indices.filter { !isDropped[$0] }.map { fingerprints[$0] }
-        try db.execute(sql: "DELETE FROM sync_fingerprint WHERE entity = ?", arguments: [entity])
-        for (part, start) in stride(from: 0, to: kept.count, by: Self.partSize).enumerated() {
-            try save(part, kept[start..<min(start + Self.partSize, kept.count)], places, in: db)
-        }
         rowCounts = [:]
         for (entity, count) in Mentioned(kept.lazy.map(\.places), places).rowCounts {
             rowCounts[model.entities[entity].name] = count
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        try db.execute(
-            sql: """
-                INSERT INTO sync_fingerprints (entity, meaning, seed, bytes, unmapped, rows) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET meaning = excluded.meaning, seed = excluded.seed, bytes = excluded.bytes,
-                unmapped = excluded.unmapped, rows = excluded.rows
-                """,
-            arguments: [
-                entity, meaning.data, hasher.seed.data, kept.reduce(0) { $0 + Int($1.length) },
-                String(decoding: try encoder.encode(unmapped), as: UTF8.self),
-                String(decoding: try encoder.encode(rowCounts), as: UTF8.self),
-            ])
+        try FingerprintDamage.mapped {
+            var writer = try FingerprintWriter(entity, hasher, in: db)
+            for start in stride(from: 0, to: kept.count, by: Self.partSize) {
+                try save(kept[start..<min(start + Self.partSize, kept.count)], places, &writer)
+            }
+            let byteCount = kept.reduce(0) { $0 + Int($1.length) }
+            try writer.finish(meaning, byteCount: byteCount, unmapped: unmapped, rowCounts: rowCounts)
+        }
     }
 
-    private func save(_ part: Int, _ kept: ArraySlice<Fingerprint>, _ places: RecordPlaces, in db: Database) throws {
+    private func save(
+        _ kept: ArraySlice<Fingerprint>, _ places: RecordPlaces, _ writer: inout FingerprintWriter
+    ) throws {
         var words: [UInt64] = []
         var own = RecordPlaces()
         for fingerprint in kept {
             fingerprint.append(to: &words)
             own.append(places, fingerprint.places)
         }
-        try db.execute(
-            sql: "INSERT INTO sync_fingerprint (entity, part, records, places, kinds) VALUES (?, ?, ?, ?, ?)",
-            arguments: [
-                entity, part, words.withUnsafeBytes { Data($0) }, own.hashes.withUnsafeBytes { Data($0) },
-                own.kinds.withUnsafeBytes { Data($0) },
-            ])
+        try writer.add(
+            records: words.withUnsafeBytes { Data($0) }, places: own.hashes.withUnsafeBytes { Data($0) },
+            kinds: own.kinds.withUnsafeBytes { Data($0) })
     }
 
     // MARK: Counting

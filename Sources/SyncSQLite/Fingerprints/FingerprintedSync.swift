@@ -18,21 +18,23 @@ struct FingerprintedSync {
     let db: Database
 
     /// - Parameter read: The records that an earlier attempt found out it needs.
-    /// - Throws: ``KnownPlaces/NeedsRecords`` if more are needed: undo what was written, and try again.
+    /// - Throws: ``KnownPlaces/NeedsRecords`` if more are needed, ``FingerprintDamage`` if what is stored of them is not
+    ///   as it was written: undo what was written, and try again.
     func apply(reading read: ToRead) throws -> SyncResult {
-        try FingerprintSchema.check(layout, in: db)
-        guard try isWorthwhile() else { return try apply(staging.plan(data, options: options), knowing: nil) }
-        let stored = try FingerprintSet(use.entity, in: db)
+        let headers = try FingerprintSchema.check(in: db)
+        let stored = headers.first { $0.entity == use.entity }
+        guard try isWorthwhile(headers, stored) else { return try applyAll() }
         let set =
-            stored.flatMap { $0.meaning == use.meaning ? $0 : nil }
+            try stored.flatMap { $0.meaning == use.meaning ? try FingerprintSet($0, in: db) : nil }
             ?? FingerprintSet(use.entity, use.meaning, replacing: stored != nil)
-        try forgetWritten(set)
+        let written = try forgetWritten(set, headers)
         let records = set.known(but: read)
         do {
             let plan = try staging.plan(data, options: options, knowing: records)
-            let known = KnownPlaces(set, records, model.compiled, db)
+            let known = KnownPlaces(
+                set, records, doubting: written.links(model.compiled), model.compiled, db)
             let result = try apply(plan, knowing: known)
-            try save(set, known)
+            try save(set, known, headers)
             return result
         } catch is SyncError where records.usedCount > 0 {
             // It may be that the records left out would have prevented it.
@@ -40,16 +42,17 @@ struct FingerprintedSync {
         }
     }
 
-    /// A payload much smaller than what the fingerprints are of is sooner read than they are.
-    private func isWorthwhile() throws -> Bool {
-        if try HandMadeSchema.canHideWrites(layout, in: db) {
-            try FingerprintSchema.reset(db)
-            return false
-        }
-        return try data.count * 8 >= FingerprintSet.byteCount(use.entity, in: db)
+    /// A payload much smaller than what the fingerprints are of is sooner read than they are. Where something is known,
+    /// the schema is as it was when that was taken.
+    private func isWorthwhile(_ headers: [FingerprintHeader], _ stored: FingerprintHeader?) throws -> Bool {
+        if try headers.allSatisfy(\.isEmpty) && HandMadeSchema(layout, db).canHideWrites() { return false }
+        return data.count * 8 >= stored?.byteCount ?? 0
     }
 
     // MARK: Applying
+
+    /// Reads every record, and keeps no fingerprints.
+    func applyAll() throws -> SyncResult { try apply(staging.plan(data, options: options), knowing: nil) }
 
     private func apply(_ plan: ChangePlan, knowing known: KnownPlaces?) throws -> SyncResult {
         var run: RunMemory?
@@ -61,15 +64,18 @@ struct FingerprintedSync {
     // MARK: Fingerprints
 
     /// Drops what was written since, by whomever, from every set.
-    private func forgetWritten(_ set: FingerprintSet) throws {
+    private func forgetWritten(_ set: FingerprintSet, _ headers: [FingerprintHeader]) throws -> WrittenRows {
         let written = try WrittenRows(db)
-        if written.isEmpty { return }
+        if written.isEmpty { return written }
         for index in try set.concerned(by: written, in: db) { set.drop(index) }
-        try forget(written, exceptIn: set)
+        try forget(written, headers)
+        return written
     }
 
-    private func forget(_ written: WrittenRows, exceptIn set: FingerprintSet) throws {
-        for other in try FingerprintSet.all(in: db) where other.entity != set.entity {
+    /// - Parameter headers: What is stored, but for the set in use.
+    private func forget(_ written: WrittenRows, _ headers: [FingerprintHeader]) throws {
+        for header in headers where header.entity != use.entity {
+            let other = try FingerprintSet(header, in: db)
             for index in try other.concerned(by: written, in: db) { other.drop(index) }
             try other.save(in: db, model.compiled)
         }
@@ -77,13 +83,15 @@ struct FingerprintedSync {
     }
 
     /// What this sync wrote is what the new fingerprints are of.
-    private func save(_ set: FingerprintSet, _ known: KnownPlaces) throws {
+    private func save(_ set: FingerprintSet, _ known: KnownPlaces, _ headers: [FingerprintHeader]) throws {
         let written = try WrittenRows(db)
-        if !written.isEmpty { try forget(written, exceptIn: set) }
+        // What others' sets are by now, if the sync began with forgetting.
+        if !written.isEmpty { try forget(written, headers.isEmpty ? [] : FingerprintHeader.all(in: db)) }
         // A record that had to be read has a new fingerprint, or better none.
         for index in 0..<set.count where known.records.isStaged[index] { set.drop(index) }
         try set.merge(known.new, in: db)
         try set.save(in: db, model.compiled)
-        if set.count > 0 { try FingerprintSchema.watch(layout, in: db) }
+        // What cannot be watched is not known.
+        if set.count > 0, try !FingerprintSchema.watch(layout, in: db) { try FingerprintSchema.reset(db) }
     }
 }

@@ -10,6 +10,8 @@ final class KnownPlaces {
 
     let set: FingerprintSet
     let records: KnownRecords
+    /// The links that others wrote to since the fingerprints were made.
+    let doubtfulLinks: Set<Int>
     /// Of the records that were read.
     private(set) var new = FingerprintList()
     /// Why what records speak of could not be read.
@@ -20,7 +22,10 @@ final class KnownPlaces {
     private var mentioned: FingerprintSet.Mentioned?
     private var nextRoot = 0
 
-    init(_ set: FingerprintSet, _ records: KnownRecords, _ model: CompiledModel, _ db: Database) {
+    init(
+        _ set: FingerprintSet, _ records: KnownRecords, doubting links: Set<Int>, _ model: CompiledModel, _ db: Database
+    ) {
+        doubtfulLinks = links
         self.set = set
         self.records = records
         self.db = db

@@ -14,7 +14,7 @@ struct WriteTriggers {
     }
 
     var statements: [String] {
-        layout.model.trees.flatMap(table) + layout.links.indices.flatMap(joinTable) + pending
+        layout.model.trees.flatMap(table) + layout.links.indices.flatMap(joinTable) + pending + forgetting
     }
 
     // MARK: Tables
@@ -28,22 +28,36 @@ struct WriteTriggers {
         let links = tree.foreignKeys.flatMap { foreignKey($0) }
         let ends = links.map { ($0.place, $0.isOwn ? key : $0.column) }
         let all = [(row, key)] + keys + ends
-        let linkColumns = Array(Set(links.map(\.column) + links.compactMap(\.order) + [key] + keys.map(\.1))).sorted()
+        let identity = identityColumns(tree) + keys.map(\.1)
+        let linkColumns = Set(links.map(\.column) + links.compactMap(\.order) + identity).sorted()
+        // A row that takes the place of another may be of another entity: what it was is gone.
+        let replaced = table.hasEntityColumn ? [(gone, key)] : []
         var triggers = [
-            trigger(table.name, "insert", "INSERT", notes(all, "NEW")),
+            trigger(table.name, "insert", "INSERT", notes(all + replaced, "NEW")),
             trigger(table.name, "delete", "DELETE", notes(all + [(gone, key)], "OLD")),
             trigger(table.name, "update", "UPDATE", notes([(row, key)], "OLD")),
             trigger(
-                table.name, "key", "UPDATE OF \(([key] + keys.map(\.1)).map(\.quoted).joined(separator: ", "))",
+                table.name, "key", update(of: identity),
                 notes([(row, key), (gone, key)] + keys, "OLD") + notes([(row, key), (gone, key)] + keys, "NEW")),
         ]
         if !links.isEmpty {
             triggers.append(
-                trigger(
-                    table.name, "links", "UPDATE OF \(linkColumns.map(\.quoted).joined(separator: ", "))",
-                    notes(ends, "OLD") + notes(ends, "NEW")))
+                trigger(table.name, "links", update(of: linkColumns), notes(ends, "OLD") + notes(ends, "NEW")))
         }
         return triggers
+    }
+
+    /// What says which row of which entity a row is. An integer key has names that SQLite gives it too, and a trigger on
+    /// a column does not fire where another name of it is written to.
+    private func identityColumns(_ tree: EntityTree) -> [String] {
+        let table = layout.tables[tree.id]
+        let isRowID = table.hasHiddenKey || SchemaSQL.keyType(tree) == "INTEGER"
+        return [table.keyColumn] + (isRowID ? ["rowid", "oid", "_rowid_"] : [])
+            + (table.hasEntityColumn ? [TableLayout.entityColumn] : [])
+    }
+
+    private func update(of columns: [String]) -> String {
+        "UPDATE OF \(columns.map(\.quoted).joined(separator: ", "))"
     }
 
     /// The key attributes of a table whose rows have a hidden key.
@@ -87,6 +101,21 @@ struct WriteTriggers {
         let name = "\(version).\("owner_entity".quoted) || '.' || \(version).\("relationship".quoted)"
         let place = "CASE \(name) \(cases.joined(separator: " ")) ELSE \(WrittenPlaces.everything) END"
         return note(place, "\(version).\("owner_key".quoted)")
+    }
+
+    /// Somebody else who forgets what was written leaves a note of it.
+    private var forgetting: [String] {
+        let note = "INSERT INTO \"sync_written\" VALUES (\(WrittenPlaces.everything), 0) ON CONFLICT DO NOTHING;"
+        return [("DELETE", "AND NOT EXISTS (SELECT 1 FROM \"sync_written\" WHERE \"place\" < 0)"), ("UPDATE", "")].map {
+            event, permitted in
+            """
+            CREATE TRIGGER \("sync_written_sync_written_\(event.lowercased())".quoted) AFTER \(event) ON "sync_written"
+            WHEN OLD."place" >= 0 \(permitted)
+            BEGIN
+              \(note)
+            END
+            """
+        }
     }
 
     // MARK: SQL

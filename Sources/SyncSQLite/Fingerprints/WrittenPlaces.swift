@@ -5,6 +5,8 @@ import SyncCore
 struct WrittenPlaces {
     /// Whatever there is: nothing is known any more.
     static let everything = 0
+    /// While it is there, what was written may be forgotten.
+    static let forgetting = -1
 
     private let treeCount: Int
     private let linkCount: Int

@@ -8,22 +8,43 @@ struct WrittenRows {
     private(set) var isEverything = false
 
     init(_ db: Database) throws {
-        let statement = try RawStatement(db, "SELECT place, key FROM sync_written")
-        while try statement.step() {
-            let place = Int(statement.integer(0))
-            if place != WrittenPlaces.everything, let key = statement.key(1) {
-                rows.append((place, key))
-            } else {
-                isEverything = true
+        try FingerprintDamage.mapped {
+            let statement = try RawStatement(db, "SELECT place, key FROM sync_written")
+            while try statement.step() {
+                let place = Int(statement.integer(0))
+                if place > WrittenPlaces.everything, let key = statement.key(1) {
+                    rows.append((place, key))
+                } else {
+                    isEverything = true
+                }
             }
         }
     }
 
     var isEmpty: Bool { rows.isEmpty && !isEverything }
 
+    /// The links that may lead to rows that are gone.
+    func links(_ model: CompiledModel) -> Set<Int> {
+        let places = WrittenPlaces(model)
+        let written = Set(rows.map(\.place))
+        return Set(
+            model.links.filter { link in
+                [Link.End.first, .second].contains { end in
+                    written.contains(places.links(link.id, end)) || written.contains(places.gone(link.side(end).tree))
+                }
+            }.map(\.id))
+    }
+
     func hashes(_ hasher: RecordHasher) -> HashTable {
         HashTable(rows.map { hasher.hash($0.key, at: $0.place) })
     }
 
-    static func forget(in db: Database) throws { try db.execute(sql: "DELETE FROM sync_written") }
+    static func forget(in db: Database) throws {
+        let forgetting = WrittenPlaces.forgetting
+        try FingerprintDamage.mapped {
+            try db.execute(sql: "INSERT INTO sync_written VALUES (\(forgetting), 0)")
+            try db.execute(sql: "DELETE FROM sync_written WHERE place <> \(forgetting)")
+            try db.execute(sql: "DELETE FROM sync_written")
+        }
+    }
 }

@@ -6,13 +6,20 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `storeFailure`.
     public func examine() async throws -> Examination {
-        let damage = try await damage().map {
+        let dangling = try await danglingLinks().map {
+            Finding(
+                .damage, entity: nil, path: nil, message: $0,
+                advice:
+                    "import: a sync that meets such a link removes all of them; whatever left it there should delete "
+                    + "rows with foreign keys on")
+        }
+        let broken = try await brokenPages().map {
             Finding(
                 .damage, entity: nil, path: nil, message: $0,
                 advice: "restore a copy, or make a new database and import again")
         }
         let waiting = try await unresolvedReferences().map { Finding($0, path: nil) }
-        return Examination(of: model).adding(damage + (try await missingValues()) + waiting)
+        return Examination(of: model).adding(dangling + broken + (try await missingValues()) + waiting)
     }
 
     /// Keys are left out: a local one reads as nil.

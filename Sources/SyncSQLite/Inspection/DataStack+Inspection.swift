@@ -12,13 +12,21 @@ extension DataStack {
     }
 
     /// What SQLite finds wrong with the store, by `foreign_key_check` and `integrity_check`; empty if it is sound.
-    package func damage() async throws -> [String] {
+    package func damage() async throws -> [String] { try await danglingLinks() + brokenPages() }
+
+    /// Which tables have rows that refer to rows that are not stored.
+    func danglingLinks() async throws -> [String] {
         try await database.read { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row["table"] as String? ?? "?") refers to a missing row of \(row["parent"] as String? ?? "?")"
             }
-            let broken = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-            return Array(Set(dangling)).sorted() + broken
+            return Array(Set(dangling)).sorted()
+        }
+    }
+
+    func brokenPages() async throws -> [String] {
+        try await database.read { db in
+            try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }
     }
 }

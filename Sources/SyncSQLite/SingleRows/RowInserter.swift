@@ -51,6 +51,7 @@ struct RowInserter {
             }
         }
         let rowKey = try write(slots)
+        try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: tree.id)
         let writer = LinkInserter(layout: stack.layout, entity: entity, rowKey: rowKey, db: db)
         for relationship in entity.relationships {
             guard let targets = links[relationship.name] else { continue }

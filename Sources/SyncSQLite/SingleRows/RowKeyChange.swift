@@ -22,6 +22,9 @@ struct RowKeyChange {
         guard let slot = row.type.keySlot else { return row.rowKey }
         let stored = ColumnValue.databaseValue(key, as: tree.attributes[slot].type)
         try stack.refuseTaken(stored, of: row.type, in: db)
+        if tree.keySlot == slot {
+            try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: stored, in: tree.id)
+        }
         let bound = ColumnValue.bound(stored)
         try db.execute(
             sql: """

@@ -80,7 +80,9 @@ struct ResultPrinter {
     private var remarks: [String] {
         let diagnostics = result.diagnostics
         return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
-            "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+            $0.kind.isAboutStore
+                ? "mended: \($0.message) (entity \($0.entity))"
+                : "not taken: \($0.path): \($0.message) (entity \($0.entity))"
         }
             + listed(result.unresolved) {
                 "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"

@@ -9,6 +9,8 @@ struct FingerprintCase {
             entity: String, records: [JSONValue], isLone: Bool, options: SyncOptions, operations: SyncOperations)
         /// So many statements, by a seed.
         case writes(count: Int, seed: UInt64)
+        /// Something done to what the store keeps for its fingerprints, by a seed.
+        case damage(seed: UInt64)
     }
 
     let model: Model
@@ -25,6 +27,7 @@ struct FingerprintCase {
         var steps: [Step] = []
         for _ in 0..<(3 + random.below(5)) {
             if random.chance(30) { steps.append(.writes(count: 1 + random.below(3), seed: random.next())) }
+            if random.chance(12) { steps.append(.damage(seed: random.next())) }
             let entity = random.chance(75) ? main : random.pick(entities)
             let records = next(after: last[entity.name], &random) { payloads.records(of: entity, count: $0) }
             last[entity.name] = records
@@ -89,6 +92,7 @@ extension FingerprintCase.Step: CustomStringConvertible {
             return "\(entity)\(isDelta)\(scope) \(operations == .all ? "" : "\(operations.rawValue)") "
                 + String(decoding: records.payload(isLone: isLone), as: UTF8.self)
         case .writes(let count, let seed): return "\(count) writes \(seed)"
+        case .damage(let seed): return "damage \(seed)"
         }
     }
 }

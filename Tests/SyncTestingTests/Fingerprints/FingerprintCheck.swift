@@ -23,6 +23,10 @@ struct FingerprintCheck {
     ) async throws -> String? {
         switch step {
         case .writes(let count, let seed): return try write(count, seed, plain, kept)
+        case .damage(let seed):
+            var random = SplitMix64(seed: seed)
+            try kept.write { try FingerprintVandal.damage(&random, in: $0) }
+            return nil
         case .sync(let entity, let records, let isLone, let options, let operations):
             let payload = records.payload(isLone: isLone)
             for round in 1...2 {
@@ -65,6 +69,7 @@ struct FingerprintCheck {
             }
             expected.unmappedKeys.sort(by: order)
             found.unmappedKeys.sort(by: order)
+            found.diagnostics.removeAll { $0.kind == .fingerprintsDamaged }
             return expected == found ? nil : "result\n  \(found)\ninstead of\n  \(expected)"
         case (.failure(let expected), .failure(let found)):
             return "\(expected)" == "\(found)" ? nil : "error \(found) instead of \(expected)"
@@ -87,8 +92,9 @@ struct FingerprintCheck {
         var random = SplitMix64(seed: seed)
         for _ in 0..<count {
             guard let sql = try plain.read({ try writes.statement(&random, in: $0) }) else { continue }
+            let way = FingerprintVandal.Way(&random)
             let results = [plain, kept].map { stack in
-                Result { try stack.write { try $0.execute(sql: sql) } }
+                Result { try stack.write { try way.execute(sql, in: $0) } }
             }
             let failures = results.map { if case .failure(let error) = $0 { "\(error)" } else { "" } }
             if failures[0] != failures[1] { return "\(sql): \(failures[1]) instead of \(failures[0])" }

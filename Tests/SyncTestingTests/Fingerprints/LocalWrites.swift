@@ -18,6 +18,7 @@ struct LocalWrites {
         let key = SchemaSQL.quoted(table.keyColumn)
         let name = SchemaSQL.quoted(table.name)
         guard let row = try pick(key, name, &random, in: db) else { return nil }
+        if random.chance(25) { return schemaEdit(tree, row, &random) }
         switch random.below(8) {
         case 0: return "DELETE FROM \(name) WHERE \(key) = \(row)"
         case 1, 2:
@@ -35,6 +36,41 @@ struct LocalWrites {
             let slot = random.pick(slots)
             let value = tree.attributes[slot].type == .integer ? "\(random.below(4))" : "'\(random.pick(["a", "b"]))'"
             return "UPDATE \(name) SET \(SchemaSQL.quoted(table.columns[slot])) = \(value) WHERE \(key) = \(row)"
+        }
+    }
+
+    /// What changes rows beside, or along with, the schema; or by a name of the key that no column has.
+    private func schemaEdit(_ tree: EntityTree, _ row: String, _ random: inout SplitMix64) -> String? {
+        let table = layout.tables[tree.id]
+        let name = SchemaSQL.quoted(table.name)
+        let key = SchemaSQL.quoted(table.keyColumn)
+        let slots = tree.attributes.indices.filter { $0 != tree.keySlot && !layout.isKey($0, tree) }
+        let place = slots.isEmpty ? nil : random.pick(slots)
+        let column = place.map { SchemaSQL.quoted(table.columns[$0]) } ?? key
+        let type = place.map { SchemaSQL.columnType(tree.attributes[$0].type) } ?? ""
+        let edit = "UPDATE \(name) SET \(column) = NULL WHERE \(key) = \(row)"
+        let unique = "CREATE UNIQUE INDEX \(random.pick(["mine", "sync_mine"])) ON \(name) (\(column))"
+        switch random.below(7) {
+        case 0: return "ALTER TABLE \(name) DROP COLUMN \(column); ALTER TABLE \(name) ADD COLUMN \(column) \(type)"
+        case 1:
+            return "ALTER TABLE \(name) RENAME COLUMN \(column) TO \"away\"; "
+                + "UPDATE \(name) SET \"away\" = NULL WHERE \(key) = \(row); "
+                + "ALTER TABLE \(name) RENAME COLUMN \"away\" TO \(column)"
+        case 2:
+            let copied = copy(row, as: tree.keySlot == nil ? "99" : "\(random.below(7))", tree, replacing: true)
+            guard let copied, random.chance(80) else { return unique }
+            return "\(unique); \(copied); DROP INDEX \(random.pick(["mine", "sync_mine"]))"
+        case 3:
+            let trigger = random.pick(["mine", "__mine_au", "sync_mine"])
+            return "CREATE TRIGGER \(trigger) BEFORE UPDATE ON \(name) BEGIN SELECT RAISE(IGNORE); END; \(edit)"
+                + (random.chance(50) ? "; DROP TRIGGER \(trigger)" : "")
+        case 4:
+            return "UPDATE OR IGNORE \(name) SET \(random.pick(["rowid", "_rowid_", "OID"])) = 5 WHERE \(key) = \(row)"
+        case 5 where table.hasEntityColumn:
+            let entity = layout.model.entities[random.pick(tree.entities)]
+            guard !entity.isAbstract else { return nil }
+            return "UPDATE \(name) SET \(TableLayout.entityColumn) = '\(entity.name)' WHERE \(key) = \(row)"
+        default: return edit
         }
     }
 

@@ -1,0 +1,11 @@
+/// Which links lead to stored rows only. What a connection with foreign keys on writes leaves them so.
+struct LinkSoundness {
+    /// The links that were looked through, or that there are too many of to do so without a reason.
+    var weighed: Set<Int> = []
+    var sound: Set<Int> = []
+
+    mutating func formUnion(_ other: LinkSoundness) {
+        weighed.formUnion(other.weighed)
+        sound.formUnion(other.sound)
+    }
+}

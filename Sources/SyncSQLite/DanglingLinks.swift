@@ -1,0 +1,131 @@
+import GRDB
+import SyncCore
+
+/// Stored links to rows that are not stored, as a connection with foreign keys off leaves them behind. Such a link is
+/// none: it is removed, so that it does not come to life when a row gets its key again.
+struct DanglingLinks {
+    let layout: StoreLayout
+    let db: Database
+
+    /// A removed link, by the row keys at its ends.
+    struct Pair {
+        let first: RowKey?
+        let second: RowKey?
+    }
+
+    // MARK: All of a link
+
+    /// The table a link is stored in, quoted.
+    func table(_ link: Int) -> String {
+        switch layout.links[link] {
+        case .foreignKey(let table, _, _): table.quoted
+        case .joinTable(let name, _, _, _, _): name.quoted
+        }
+    }
+
+    func exist(_ link: Int) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
+    }
+
+    /// Whether the foreign key of some rows leads nowhere.
+    func exist(_ link: Int, of rows: [RowKey]) throws -> Bool {
+        guard case .foreignKey = layout.links[link] else { return false }
+        let key = layout.tables[layout.model.links[link].first.tree].keyColumn.quoted
+        return try exist("SELECT 1 FROM \(table(link)) WHERE \(key) = ? AND \(condition(link))", rows)
+    }
+
+    /// Whether there are links to rows that are not stored.
+    ///
+    /// - Parameter rows: Keys of rows that are not stored, at this end of the link.
+    func exist(_ link: Int, to rows: [RowKey], at end: Link.End) throws -> Bool {
+        guard let column = column(link, end) else { return false }
+        return try exist("SELECT 1 FROM \(table(link)) WHERE \(column) = ?", rows)
+    }
+
+    private func exist(_ sql: String, _ keys: [RowKey]) throws -> Bool {
+        let statement = try RawStatement(db, sql)
+        return try keys.contains { key in
+            statement.bind(key, at: 1)
+            defer { statement.reset() }
+            return try statement.step()
+        }
+    }
+
+    func find(_ link: Int) throws -> [Pair] {
+        let keys =
+            switch layout.links[link] {
+            case .foreignKey(_, let column, _):
+                [layout.tables[layout.model.links[link].first.tree].keyColumn, column]
+            case .joinTable(_, let first, let second, _, _): [first, second]
+            }
+        let columns = keys.map(\.quoted).joined(separator: ", ")
+        let statement = try RawStatement(db, "SELECT \(columns) FROM \(table(link)) WHERE \(condition(link))")
+        var found: [Pair] = []
+        while try statement.step() { found.append(Pair(first: statement.key(0), second: statement.key(1))) }
+        return found
+    }
+
+    /// Rows stay where they are and lose the link, whatever the delete rule says: nobody said that they should go.
+    func remove(_ link: Int) throws { try remove(link, where: condition(link), []) }
+
+    // MARK: All of a row
+
+    /// Removes what is left of a row that had this key before: the links that others have to it, and what it waited for.
+    func remove(linksTo key: DatabaseValue, in tree: Int) throws {
+        for link in layout.model.links {
+            for end in [Link.End.first, .second] where link.side(end).tree == tree {
+                guard let column = column(link.id, end) else { continue }
+                try remove(link.id, where: "\(column) = ?", [key])
+            }
+        }
+        try forgetReferences(of: key, in: tree)
+    }
+
+    func forgetReferences(of key: DatabaseValue, in tree: Int) throws {
+        try db.execute(
+            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family(tree))) AND owner_key = ?", arguments: [key])
+    }
+
+    /// Forgets what rows that are not stored any more were waiting for.
+    func forgetReferences(ofMissingRowsIn tree: Int) throws {
+        let table = layout.tables[tree]
+        try db.execute(
+            sql: """
+                DELETE FROM sync_pending WHERE owner_entity IN (\(family(tree)))
+                AND owner_key NOT IN (SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted))
+                """)
+    }
+
+    private func family(_ tree: Int) -> String {
+        layout.model.trees[tree].entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
+    }
+
+    // MARK: SQL
+
+    private func remove(_ link: Int, where condition: String, _ arguments: StatementArguments) throws {
+        let sql =
+            switch layout.links[link] {
+            case .foreignKey(_, let column, let order):
+                "UPDATE \(table(link)) SET "
+                    + [column, order].compactMap { $0 }.map { "\($0.quoted) = NULL" }.joined(separator: ", ")
+            case .joinTable: "DELETE FROM \(table(link))"
+            }
+        try db.execute(sql: "\(sql) WHERE \(condition)", arguments: arguments)
+    }
+
+    /// The column that refers to the rows at one end; nil where those are the rows that have the column.
+    private func column(_ link: Int, _ end: Link.End) -> String? {
+        switch layout.links[link] {
+        case .foreignKey(_, let column, _): end == .second ? column.quoted : nil
+        case .joinTable(_, let first, let second, _, _): (end == .first ? first : second).quoted
+        }
+    }
+
+    private func condition(_ link: Int) -> String {
+        [Link.End.first, .second].compactMap { end in
+            guard let column = column(link, end) else { return nil }
+            let target = layout.tables[layout.model.links[link].side(end).tree]
+            return "\(column) NOT IN (SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted))"
+        }.joined(separator: " OR ")
+    }
+}

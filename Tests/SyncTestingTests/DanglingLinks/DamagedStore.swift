@@ -1,0 +1,69 @@
+import Foundation
+import GRDB
+import Sync
+import SyncCore
+import SyncSQLite
+import SyncTesting
+
+/// A store in a file, and a connection to it that does not look at foreign keys.
+struct DamagedStore {
+    let name: String
+    let stack: DataStack
+    private let other: DatabaseQueue
+
+    init(_ name: String, _ model: Model, fingerprints: Bool, in folder: URL) throws {
+        self.name = name
+        let url = folder.appendingPathComponent(name)
+        var entities = model.entities
+        for index in entities.indices { entities[index].keepsFingerprints = fingerprints }
+        stack = try DataStack(model: Model(entities: entities), at: url)
+        other = try LinkDamage.connection(to: url)
+    }
+
+    @discardableResult
+    func sync(_ records: Data, _ entity: String, isDelta: Bool = false) async throws -> SyncResult {
+        let options = SyncOptions(payload: isDelta ? .delta : .snapshot)
+        return try await Sync.changes(records, inEntity: entity, stack: stack, options: options)
+    }
+
+    func write(_ body: (Database) throws -> Void) throws { try other.write(body) }
+
+    /// Does so much damage, and says by which statements.
+    func damage(_ count: Int, _ damage: LinkDamage, _ random: inout SplitMix64) throws -> [String] {
+        var statements: [String] = []
+        try write { db in
+            for _ in 0..<count {
+                guard let sql = try damage.statement(&random, in: db) else { continue }
+                try db.execute(sql: sql)
+                statements.append(sql)
+            }
+        }
+        return statements
+    }
+
+    /// What a sync makes of the store, but for links to rows that are not stored: those that no row of the payload has
+    /// may stay.
+    ///
+    /// - Parameter isSettled: Whether the second sync must find nothing to do.
+    func outcome(
+        _ records: Data, _ entity: String, isDelta: Bool, isSettled: Bool, _ damage: LinkDamage
+    ) async -> String {
+        do {
+            try await sync(records, entity, isDelta: isDelta)
+            let changes = try await stack.totalChanges()
+            try await sync(records, entity, isDelta: isDelta)
+            guard try await stack.totalChanges() == changes || !isSettled else {
+                return "unexpected: the second time something was written"
+            }
+            try write { try damage.repair($0) }
+            let tables = try await stack.contents().tables.filter { name, _ in
+                !name.hasPrefix("sync_") || name == "sync_pending"
+            }
+            return tables.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n")
+        } catch let error as SyncError where error.code == .deletionDenied {
+            return "\(error)"
+        } catch {
+            return "unexpected: \(error)"
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncSQLite
+import SyncTesting
+
+/// What a connection with foreign keys off does to a store's rows and links, as statements that do the same to any store
+/// with the same rows.
+struct LinkDamage {
+    private let layout: StoreLayout
+
+    init(_ model: Model) { layout = StoreLayout(model.compiled) }
+
+    /// A connection to a store that does not look at foreign keys.
+    static func connection(to url: URL) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(5)
+        return try DatabaseQueue(path: url.path, configuration: configuration)
+    }
+
+    /// A statement, by what a store has; nil if it has nothing to damage.
+    func statement(_ random: inout SplitMix64, in db: Database) throws -> String? {
+        let tree = random.pick(layout.model.trees)
+        let links = layout.model.links.filter { !$0.isSymmetric }
+        if !links.isEmpty, random.chance(30) { return try linkStatement(random.pick(links), &random, in: db) }
+        guard let row = try row(of: tree.id, &random, in: db) else { return nil }
+        let condition = "WHERE \(key(tree.id)) = \(row)"
+        guard random.chance(25), let other = key(&random, of: tree) else {
+            return "DELETE FROM \(name(tree.id)) \(condition)"
+        }
+        return "UPDATE OR IGNORE \(name(tree.id)) SET \(key(tree.id)) = \(other) \(condition)"
+    }
+
+    private func linkStatement(_ link: Link, _ random: inout SplitMix64, in db: Database) throws -> String? {
+        let trees = [link.first.tree, link.second.tree]
+        let rows = try trees.map { try row(of: $0, &random, in: db) }
+        let others = trees.map { key(&random, of: layout.model.trees[$0]) }
+        switch layout.links[link.id] {
+        case .foreignKey(let table, let column, _):
+            guard let row = rows[0], let other = others[1] else { return nil }
+            return "UPDATE \(SchemaSQL.quoted(table)) SET \(SchemaSQL.quoted(column)) = \(other) "
+                + "WHERE \(key(trees[0])) = \(row)"
+        case .joinTable(let table, let first, let second, _, _):
+            let columns = [first, second].map(SchemaSQL.quoted).joined(separator: ", ")
+            let ends = zip(rows, others).compactMap { random.chance(50) ? $0 ?? $1 : $1 ?? $0 }
+            guard ends.count == 2 else { return nil }
+            return "INSERT OR IGNORE INTO \(SchemaSQL.quoted(table)) (\(columns)) "
+                + "VALUES (\(ends.joined(separator: ", ")))"
+        }
+    }
+
+    private func name(_ tree: Int) -> String { SchemaSQL.quoted(layout.tables[tree].name) }
+
+    private func key(_ tree: Int) -> String { SchemaSQL.quoted(layout.tables[tree].keyColumn) }
+
+    private func row(of tree: Int, _ random: inout SplitMix64, in db: Database) throws -> String? {
+        let all = try String.fetchAll(db, sql: "SELECT quote(\(key(tree))) FROM \(name(tree)) ORDER BY 1")
+        return all.isEmpty ? nil : random.pick(all)
+    }
+
+    /// A key that a row may have, stored or not; nil for types of which there is none at hand.
+    private func key(_ random: inout SplitMix64, of tree: EntityTree) -> String? {
+        switch tree.keySlot.map({ tree.attributes[$0].type }) {
+        case nil, .integer: "\(random.below(30))"
+        case .string: "'k\(random.below(30))'"
+        default: nil
+        }
+    }
+
+    // MARK: In plain words
+
+    /// Removes every link to a row that is not stored, and what rows that are not stored waited for.
+    func repair(_ db: Database) throws {
+        for (id, link) in layout.links.enumerated() {
+            let (first, second) = (layout.model.links[id].first.tree, layout.model.links[id].second.tree)
+            switch link {
+            case .foreignKey(let table, let column, let order):
+                let cleared = [column, order].compactMap { $0 }.map { "\(SchemaSQL.quoted($0)) = NULL" }
+                try db.execute(
+                    sql: "UPDATE \(SchemaSQL.quoted(table)) SET \(cleared.joined(separator: ", ")) "
+                        + "WHERE \(isMissing(column, second))")
+            case .joinTable(let table, let firstColumn, let secondColumn, _, _):
+                try db.execute(
+                    sql: "DELETE FROM \(SchemaSQL.quoted(table)) "
+                        + "WHERE \(isMissing(firstColumn, first)) OR \(isMissing(secondColumn, second))")
+            }
+        }
+        for entity in layout.model.entities {
+            try db.execute(
+                sql: "DELETE FROM sync_pending WHERE owner_entity = '\(entity.name)' "
+                    + "AND \(isMissing("owner_key", entity.tree))")
+        }
+    }
+
+    private func isMissing(_ column: String, _ tree: Int) -> String {
+        let column = SchemaSQL.quoted(column)
+        return "\(column) IS NOT NULL AND NOT EXISTS "
+            + "(SELECT 1 FROM \(name(tree)) AS target WHERE target.\(key(tree)) = \(column))"
+    }
+}

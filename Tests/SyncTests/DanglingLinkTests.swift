@@ -1,0 +1,259 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// Links to rows that are not stored, left by a connection with foreign keys off.
+@Suite("Dangling links")
+struct DanglingLinkTests {
+    /// A store in a file, and what somebody else does to it.
+    private final class Store {
+        let folder: TemporaryFolder
+        let stack: DataStack
+
+        init(fingerprints: Bool = false) throws {
+            folder = try TemporaryFolder()
+            stack = try DataStack(
+                model: Model(
+                    schema: Data(
+                        """
+                        {"entities": {
+                          "User": {"fingerprints": \(fingerprints), "attributes": {"id": "integer", "name": "string"},
+                            "relationships": {
+                              "company": {"entity": "Company", "inverse": "users"},
+                              "boss": {"entity": "User", "inverse": "team"},
+                              "team": {"entity": "User", "many": true, "inverse": "boss"},
+                              "friends": {"entity": "User", "many": true, "inverse": "friends"},
+                              "home": {"entity": "Address"},
+                              "phones": {"entity": "Phone", "many": true, "inverse": "user"},
+                              "notes": {"entity": "Note", "many": true, "ordered": true, "inverse": "user",
+                                "deleteRule": "cascade"},
+                              "tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "users"}}},
+                          "Company": {"attributes": {"id": "integer"},
+                            "relationships": {"users": {"entity": "User", "many": true}}},
+                          "Permit": {"attributes": {"id": "integer"},
+                            "relationships": {"holder": {"entity": "User", "deleteRule": "deny"}}},
+                          "Address": {"attributes": {"street": "string"}},
+                          "Phone": {"attributes": {"number": "string"}, "relationships": {"user": {"entity": "User"}}},
+                          "Note": {"attributes": {"id": "integer"}, "relationships": {"user": {"entity": "User"}}},
+                          "Tag": {"attributes": {"id": "string"},
+                            "relationships": {"users": {"entity": "User", "many": true}}}}}
+                        """.utf8)), at: folder.database)
+        }
+
+        deinit {
+            try? stack.close()
+            folder.remove()
+        }
+
+        @discardableResult
+        func sync(_ text: String, _ entity: String = "User", _ kind: PayloadKind = .snapshot) async throws -> SyncResult
+        {
+            var options = SyncOptions(scope: .all)
+            options.payload = kind
+            return try await Sync.changes(Data(text.utf8), inEntity: entity, stack: stack, options: options)
+        }
+
+        /// The keys at the other end of a user's links, in order.
+        func targets(of id: JSONValue, _ relationship: String) throws -> [String] {
+            let user = try #require(try stack.fetch("User", id: id))
+            return try stack.targets(of: user, relationship).map { "\($0.key)" }
+        }
+
+        /// With foreign keys off.
+        func leaveDangling(_ sql: String) throws {
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = false
+            configuration.busyMode = .timeout(5)
+            let other = try DatabaseQueue(path: folder.database.path, configuration: configuration)
+            try other.write { try $0.execute(sql: sql) }
+            try other.close()
+        }
+
+        func rows(_ sql: String) throws -> [String] {
+            try stack.read { db in
+                try Row.fetchAll(db, sql: sql).map { $0.databaseValues.map(\.description).joined(separator: " ") }
+            }
+        }
+
+        func dangling() throws -> [String] { try rows("PRAGMA foreign_key_check") }
+    }
+
+    private let users = """
+        [{"id": 1, "name": "A", "company": {"id": 7}, "boss_id": 2, "friends": [2], "tags": [{"id": "x"}, {"id": "y"}],
+          "notes": [{"id": 10}, {"id": 11}], "home": {"street": "s"}, "phones": [{"number": "1"}, {"number": "2"}]},
+         {"id": 2, "name": "B", "company": {"id": 7}, "tags": [{"id": "y"}, {"id": "x"}], "notes": [{"id": 12}],
+          "phones": [{"number": "3"}]}]
+        """
+
+    private static let damages = [
+        "DELETE FROM User WHERE id = 1", "DELETE FROM User WHERE id = 2", "DELETE FROM User", "DELETE FROM Tag",
+        "DELETE FROM Tag WHERE id = 'x'", "DELETE FROM Company", "DELETE FROM Note", "DELETE FROM Phone",
+        "DELETE FROM Address", "DELETE FROM User; DELETE FROM Tag", "UPDATE User SET id = 9 WHERE id = 1",
+        "UPDATE Tag SET id = 'z' WHERE id = 'x'", "DELETE FROM Company; DELETE FROM User WHERE id = 2",
+    ]
+
+    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages, [false, true])
+    func snapshot(_ damage: String, fingerprints: Bool) async throws {
+        let (fresh, store) = (try Store(), try Store(fingerprints: fingerprints))
+        try await fresh.sync(users)
+        for _ in 1...2 { try await store.sync(users) }
+        try store.leaveDangling(damage)
+        try await store.sync(users)
+        #expect(try store.dangling() == [])
+        #expect(try await store.sync(users).isEmpty)
+        for sql in [
+            "SELECT id, name, companyID, bossID FROM User ORDER BY 1", "SELECT * FROM Company",
+            "SELECT * FROM Note ORDER BY 1",
+            "SELECT number, userID FROM Phone ORDER BY 1",
+            "SELECT User.id, street FROM User LEFT JOIN Address ON sync_id = homeID ORDER BY 1",
+            "SELECT * FROM User_friends ORDER BY 1, 2",
+        ] { #expect(try store.rows(sql) == fresh.rows(sql), "\(sql)") }
+        for id: JSONValue in [1, 2] { #expect(try store.targets(of: id, "tags") == fresh.targets(of: id, "tags")) }
+    }
+
+    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages, [false, true])
+    func delta(_ damage: String, fingerprints: Bool) async throws {
+        let store = try Store(fingerprints: fingerprints)
+        for _ in 1...2 { try await store.sync(users) }
+        try store.leaveDangling(damage)
+        let one = #"[{"id": 1, "tags": [{"id": "y"}, {"id": "x"}], "notes": [{"id": 11}]}]"#
+        try await store.sync(one, "User", .delta)
+        #expect(try store.dangling() == [])
+        #expect(try store.rows("SELECT id FROM Note WHERE userID = 1") == ["11"])
+        #expect(try store.targets(of: 1, "tags") == ["y", "x"])
+        #expect(try await store.sync(one, "User", .delta).isEmpty)
+    }
+
+    @Test("A row that comes back has the links that are said, and none of those it had", arguments: [false, true])
+    func comingBack(byHand: Bool) async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 2")
+        if byHand {
+            try await Sync.insertOrUpdate(["id": 2], inEntity: "User", stack: store.stack)
+        } else {
+            try await store.sync(#"[{"id": 2}]"#, "User", .delta)
+        }
+        #expect(try store.dangling() == [])
+        for relationship in ["tags", "notes", "team", "friends", "phones"] {
+            #expect(try store.targets(of: 2, relationship) == [], "\(relationship)")
+        }
+        #expect(try store.rows("SELECT id, userID FROM Note WHERE id = 12") == ["12 NULL"])
+        #expect(try store.rows("SELECT bossID FROM User WHERE id = 1") == ["NULL"])
+    }
+
+    @Test("A row made or renamed by hand has none of the links that its key had")
+    func madeByHand() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 2; DELETE FROM Tag WHERE id = 'x'")
+        try await store.stack.insert("User", values: ["id": 2])
+        #expect(try store.targets(of: 2, "tags") == [])
+        try await Sync.update("y", with: ["id": "x"], inEntity: "Tag", stack: store.stack)
+        #expect(try store.dangling() == [])
+        #expect(try store.rows("SELECT * FROM Note WHERE userID = 2") == [])
+        #expect(try store.rows("SELECT count(*) FROM Tag_users WHERE userID = 2") == ["0"])
+    }
+
+    @Test("What was removed is reported: rows that lost a link as updated, and how many links there were")
+    func report() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM Company")
+        let result = try await store.sync(#"[{"id": 1}]"#, "User", .delta)
+        #expect(result["User"].updated.map(\.key) == [1, 2])
+        #expect(result["User"].updated.allSatisfy { $0.changed == ["company"] })
+        #expect(result.diagnostics.map(\.kind) == [.linksToMissingRows])
+        #expect(result.diagnostics.first?.message.hasPrefix("2 links of User.company") == true)
+        #expect(try await store.sync(#"[{"id": 1}]"#, "User", .delta).isEmpty)
+    }
+
+    @Test("A link to a row that is not stored denies no deletion")
+    func rules() async throws {
+        let store = try Store()
+        try await store.sync(#"[{"id": 1, "holder": {"id": 5}}]"#, "Permit")
+        await #expect(throws: SyncError.self) { try await store.sync("[]", "Permit") }
+        try store.leaveDangling("DELETE FROM User")
+        try await store.sync("[]", "Permit")
+        #expect(try store.rows("SELECT count(*) FROM Permit") == ["0"])
+    }
+
+    @Test("A row without a key goes with the last row that led to it")
+    func keyless() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 1")
+        let result = try await store.sync(#"[{"id": 2, "name": "B"}]"#, "User", .delta)
+        #expect(result["Phone"].deletedCount == 2)
+        #expect(try store.rows("SELECT number FROM Phone") == ["3"])
+    }
+
+    @Test("A row that comes back does not wait for what it waited for before")
+    func remembered() async throws {
+        let store = try Store()
+        try await store.sync(#"[{"id": 1, "company_id": 8, "tag_ids": ["z"]}]"#)
+        try store.leaveDangling("DELETE FROM User")
+        try await store.sync(#"[{"id": 1}]"#)
+        try await store.sync(#"[{"id": 8}]"#, "Company")
+        try await store.sync(#"[{"id": "z"}]"#, "Tag")
+        #expect(try store.rows("SELECT companyID FROM User") == ["NULL"])
+        #expect(try store.rows("SELECT count(*) FROM Tag_users") == ["0"])
+    }
+
+    @Test("Pages and pieces find links as a whole payload does")
+    func pages() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 1; DELETE FROM Tag")
+        let run = SyncRun()
+        for id in [2, 1] {
+            try await store.sync(#"[{"id": \#(id), "tags": [{"id": "x"}]}]"#, "User", .page(of: run))
+            #expect(try store.dangling() == [])
+        }
+        try await run.finish()
+        #expect(try store.rows("SELECT userID FROM Tag_users WHERE tagID = 'x' ORDER BY 1") == ["1", "2"])
+    }
+
+    @Test("A plan says what the sync will do, and leaves the links")
+    func plan() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 1")
+        let before = try store.dangling()
+        #expect(!before.isEmpty)
+        let planned = try await Sync.plan(Data(users.utf8), inEntity: "User", stack: store.stack)
+        #expect(try store.dangling() == before)
+        #expect(try await store.sync(users) == planned)
+        #expect(try store.dangling() == [])
+    }
+
+    @Test("The store can be read, exported and examined meanwhile")
+    func reading() async throws {
+        let store = try Store()
+        try await store.sync(users)
+        try store.leaveDangling("DELETE FROM User WHERE id = 2; DELETE FROM Company; DELETE FROM Tag WHERE id = 'x'")
+        #expect(try await store.stack.fetch("User").count == 1)
+        #expect(try store.targets(of: 1, "company") == [])
+        let exported = try await store.stack.export("User")
+        #expect(exported.count == 1)
+        let findings = try await store.stack.examine().findings.filter { $0.kind == .damage }
+        #expect(!findings.isEmpty && findings.allSatisfy { $0.advice.hasPrefix("import") })
+    }
+
+    @Test("A unique index of others holds for what a sync leads to, not for each of its steps")
+    func uniqueIndex() async throws {
+        for fingerprints in [false, true] {
+            let store = try Store(fingerprints: fingerprints)
+            for _ in 1...2 { try await store.sync(users) }
+            try await store.stack.write { try $0.execute(sql: "CREATE UNIQUE INDEX mine ON User (name)") }
+            try await store.sync(#"[{"id": 1, "name": "B"}, {"id": 2, "name": "A"}]"#)
+            try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "A"}]"#)
+            #expect(try store.rows("SELECT id, name FROM User ORDER BY 1") == ["2 \"A\"", "3 \"B\""])
+            await #expect(throws: (any Error).self) {
+                try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "B"}]"#)
+            }
+            #expect(try store.rows("SELECT name FROM sqlite_schema WHERE name = 'mine'") == ["\"mine\""])
+        }
+    }
+}
