@@ -21,7 +21,7 @@ struct SyncDB: AsyncParsableCommand {
     static let _errorPrefix = "error: "
 }
 
-/// Where the process begins and ends.
+/// Where the process begins and ends, errors included.
 @main
 enum Program {
     /// Runs the subcommand the arguments name.
@@ -29,21 +29,29 @@ enum Program {
     /// The main thread waits for it, open to signals, which a program may have been started without: an asynchronous
     /// `main` would end that thread, which profilers take badly.
     static func main() {
+        Descriptors.occupyStandardStreams()
+        let command: any ParsableCommand
+        do {
+            command = try SyncDB.parseAsRoot()
+            // Help, which ends before this, needs nothing of the system.
+            try Descriptors.check()
+        } catch {
+            ExitStatus.exit(with: error)
+        }
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         let finished = DispatchSemaphore(value: 0)
         Task.detached {
-            await run()
+            await run(command)
             finished.signal()
         }
         finished.wait()
     }
 
-    /// Errors end here and nowhere else.
-    private static func run() async {
+    private static func run(_ command: any ParsableCommand) async {
         do {
-            var command = try await SyncDB.asyncParseAsRoot()
+            var command = command
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -41,7 +41,7 @@ extension ModelValidator {
                     let others = claimants.filter { $0 != claimant }.map { "\($0.entity).\($0.name)" }
                     note(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
-                        "\(entity.name).\(relationship.name) is named as inverse by \(others.joined(separator: ", ")) too"
+                        "\(entity.name).\(relationship.name) is named as inverse by \(ShortList(others).text) too"
                     )
                 }
             }

@@ -104,6 +104,6 @@ struct ModelValidator {
     }
 
     func unknown(_ entity: String) -> String {
-        "unknown entity '\(entity)'; the model has \(entities.map(\.name).joined(separator: ", "))"
+        "unknown entity '\(entity)'; the model has \(ShortList(entities.lazy.map(\.name)).text)"
     }
 }

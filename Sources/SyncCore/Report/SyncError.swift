@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Why something was refused. Whatever failed has changed nothing.
 public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, stable and meant for programs.
@@ -66,13 +68,23 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message with its place, and every problem on a line of its own.
     public var description: String {
         var text = message
-        var place: [String] = []
-        if let entity { place.append("entity \(entity)") }
-        if let path { place.append("at \(path)") }
-        if let line, let column { place.append("line \(line), column \(column)") }
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
         if let underlying { text += ": \(underlying)" }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
         return text
     }
+
+    /// What is known of where it is, part by part.
+    package var place: [String] {
+        var place: [String] = []
+        if let entity { place.append("entity \(entity)") }
+        if let path { place.append("at \(path)") }
+        if let line, let column { place.append("line \(line), column \(column)") }
+        return place
+    }
+}
+
+extension SyncError: LocalizedError {
+    /// The description, which `localizedDescription` gives too.
+    public var errorDescription: String? { description }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncCore
 
 /// The database a command reads.
 struct DatabaseOptions: ParsableArguments {
@@ -90,7 +91,10 @@ struct StoreOptions: ParsableArguments {
         _ model: Model, by payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> Model {
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
-        if !isQuiet { for remark in found.remarks { Terminal.writeError("evolved: \(remark)") } }
+        if !isQuiet {
+            let remarks = ShortList(found.remarks)
+            for line in remarks.lines({ "evolved: \($0)" }, hint: nil) { Terminal.writeError(line) }
+        }
         return found.model
     }
 
@@ -100,12 +104,11 @@ struct StoreOptions: ParsableArguments {
         guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }),
             let found = try? ModelExtension(of: model, by: samples(payloads, as: options)), !found.remarks.isEmpty
         else { return }
-        let added = found.remarks.map(\.description).joined(separator: "; ")
+        let added = ShortList(found.remarks.map { "\($0)" as VisibleText }).text(between: "; ")
         Terminal.writeError("note: --evolve would add \(added)")
     }
 
-    private static func note(_ model: Model) -> String {
-        let names = model.entities.map(\.name).joined(separator: ", ")
-        return "note: no --model: inferred \(names) from the JSON; 'syncdb schema infer' says why"
+    private static func note(_ model: Model) -> VisibleText {
+        "note: no --model: inferred \(ShortList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
     }
 }

@@ -135,7 +135,7 @@ struct EntityDiscovery {
             throw SyncError(
                 .primaryKeyMissing,
                 "no record of the sample has a key '\(wanted)' that identifies it; name one with --primary-key. "
-                    + "There is \(object.keys.prefix(20).map { "'\($0)'" }.joined(separator: ", "))", entity: name)
+                    + "There is \(ShortList(object.keys.map { "'\($0)'" }).text)", entity: name)
         }
         let found = destinations.filter { $0.key.entity == name }.map { ($0.key.key, $0.value) }
         return InferredEntity(

@@ -135,7 +135,7 @@ public struct ModelExtension: Sendable {
         var added = found
         added.relationships = []
         entities.append(added)
-        note(name, "new, with \(added.attributes.map(\.name).joined(separator: ", "))")
+        note(name, "new, with \(ShortList(added.attributes.map(\.name)).text)")
         let keyed = Set(inferred.origins.filter { $0.entity == name }.map(\.member))
         for var relationship in found.relationships where keyed.contains(relationship.name) {
             relationship.inverse = nil
