@@ -32,9 +32,7 @@ enum Program {
         Descriptors.occupyStandardStreams()
         let command: any ParsableCommand
         do {
-            command = try SyncDB.parseAsRoot()
-            // Help, which ends before this, needs nothing of the system.
-            try Descriptors.check()
+            command = try parsed()
         } catch {
             ExitStatus.exit(with: error)
         }
@@ -47,6 +45,15 @@ enum Program {
             finished.signal()
         }
         finished.wait()
+    }
+
+    /// What the arguments ask for, if the system has what that needs.
+    private static func parsed() throws -> any ParsableCommand {
+        var command = try SyncDB.parseAsRoot()
+        // Help, which ends by an error of its own, needs nothing.
+        if type(of: command).configuration.commandName == "help" { try command.run() }
+        try Descriptors.check()
+        return command
     }
 
     private static func run(_ command: any ParsableCommand) async {

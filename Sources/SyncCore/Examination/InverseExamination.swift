@@ -27,7 +27,7 @@ struct InverseExamination {
                 advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
                     + "and name it as the inverse")
         }
-        let others = candidates.joined(separator: " or ")
+        let others = ShortList(candidates).text(between: " or ")
         return Finding(
             .missingInverse, entity: entity.name, path: path,
             message: "\(name) names no inverse, and \(others) could be it",

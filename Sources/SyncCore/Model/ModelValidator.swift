@@ -93,7 +93,7 @@ struct ModelValidator {
                     break
                 }
                 guard !line.contains(where: { $0.name == next.name }) else {
-                    let circle = (line.map(\.name) + [next.name]).joined(separator: " → ")
+                    let circle = ShortList(line.map(\.name) + [next.name]).text(between: " → ")
                     if next.name == entity.name { note(.entity(entity.name)["parent"], "goes in a circle: \(circle)") }
                     break
                 }

@@ -24,7 +24,9 @@ package enum ShortListLimit {
 
 extension ShortList<String> {
     /// `id, name, age and 33 more`
-    package var text: String {
-        shown.joined(separator: ", ") + (omittedCount > 0 ? " and \(omittedCount) more" : "")
+    package var text: String { text(between: ", ") }
+
+    package func text(between separator: String) -> String {
+        shown.joined(separator: separator) + (omittedCount > 0 ? " and \(omittedCount) more" : "")
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why something was refused. Whatever failed has changed nothing.
-public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, stable and meant for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
@@ -74,6 +74,9 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
+    /// The description, so that `localizedDescription` is it too.
+    public var errorDescription: String? { description }
+
     /// What is known of where it is, part by part.
     package var place: [String] {
         var place: [String] = []
@@ -82,9 +85,4 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         if let line, let column { place.append("line \(line), column \(column)") }
         return place
     }
-}
-
-extension SyncError: LocalizedError {
-    /// The description, which `localizedDescription` gives too.
-    public var errorDescription: String? { description }
 }

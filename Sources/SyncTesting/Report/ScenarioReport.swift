@@ -98,6 +98,6 @@ extension ScenarioReport.Failure: CustomStringConvertible {
 }
 
 extension ScenarioReport.Failure: LocalizedError {
-    /// The description, which `localizedDescription` gives too.
+    /// The description, so that `localizedDescription` is it too.
     public var errorDescription: String? { description }
 }

@@ -65,7 +65,9 @@ struct ChangePrinter {
         guard max(old.utf8.count, new.utf8.count) > maximumWidth, alike > maximumWidth / 2 else {
             return "\(old, upTo: maximumWidth) → \(new, upTo: maximumWidth)"
         }
-        let shown = [old, new].map { VisibleText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth) }
+        let shown = [old, new].map {
+            VisibleText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth)
+        }
         return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) that stay)"
     }
 

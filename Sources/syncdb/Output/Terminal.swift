@@ -52,8 +52,8 @@ enum Terminal {
         // where the signal is ignored, it goes on as it can.
         case EPIPE: return false
         case let code:
-            throw SyncError(
-                .unreadableFile, "cannot write to standard output", underlying: String(cString: strerror(code)))
+            let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
+            throw SyncError(.unreadableFile, "cannot write to standard output", underlying: reason)
         }
     }
 
@@ -62,7 +62,8 @@ enum Terminal {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Foundation.write(stream.descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let count = Foundation.write(
+                    stream.descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 if count >= 0 {
                     rest = rest.dropFirst(count)
                 } else if errno == EAGAIN {
