@@ -104,7 +104,11 @@ enum PayloadSource {
     private func readBytes() throws -> Data {
         switch self {
         case .standardInput:
-            return try FileHandle.standardInput.readToEnd() ?? Data()
+            do {
+                return try FileHandle.standardInput.readToEnd() ?? Data()
+            } catch {
+                throw SyncError(.unreadableFile, "cannot read \(name)", underlying: StreamFailure.reason(error))
+            }
         case .file(let path):
             try Self.check(path)
             do {

@@ -30,6 +30,8 @@ enum Program {
     /// `main` would end that thread, which profilers take badly.
     static func main() {
         Descriptors.occupyStandardStreams()
+        // A file that may not grow any more is an error of whoever writes it, not the end of the program.
+        signal(SIGXFSZ, SIG_IGN)
         let command: any ParsableCommand
         do {
             command = try parsed()

@@ -60,6 +60,20 @@ struct OutputFailureTests {
         for run in [ends, ignoring] { #expect(!run.errors.contains("error:"), "\(run.errors)") }
     }
 
+    @Test("A file that may not grow is an error, for output and for a database")
+    func fileLimit() throws {
+        let ids = (1...20_000).map { "{\"id\": \($0)}" }.joined(separator: ",")
+        try sandbox.importUsers(try sandbox.file("users.json", "[\(ids)]"), "--quiet", "--delta")
+        let query = try shell("ulimit -f 8; syncdb query User \(Self.database) > table")
+        #expect(query.status == 1)
+        #expect(query.errors.contains("cannot write to standard output: File too large"), "\(query.errors)")
+        let command = "import users.json --entity User --database new.sqlite --model \(Self.schema)"
+        let run = try shell("ulimit -f 64; syncdb \(command)")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: "), "\(run.errors)")
+        #expect(try !sandbox.files.contains("new.sqlite"))
+    }
+
     @Test("What an import has written stays, and the error says so", .enabled(if: hasFullDevice))
     func afterCommit() throws {
         let run = try shell("syncdb import \(Self.payload) > /dev/full")
@@ -89,7 +103,7 @@ struct OutputFailureTests {
     func closedInput(command: String) throws {
         let run = try shell("timeout 60 '\(Program.syncdb().path)' \(command) <&-")
         #expect(run.status == 1)
-        #expect(run.errors.contains("standard input"), "\(run.errors)")
+        #expect(run.errors.contains("cannot read standard input: it is closed"), "\(run.errors)")
         #expect(try !sandbox.files.contains("new.sqlite"))
     }
 

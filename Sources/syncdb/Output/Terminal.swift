@@ -52,8 +52,8 @@ enum Terminal {
         // where the signal is ignored, it goes on as it can.
         case EPIPE: return false
         case let code:
-            let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
-            throw SyncError(.unreadableFile, "cannot write to standard output", underlying: reason)
+            throw SyncError(
+                .unreadableFile, "cannot write to standard output", underlying: StreamFailure.reason(code))
         }
     }
 
