@@ -41,7 +41,7 @@ struct VisibleTextTests {
         }
         let directions = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter(\.properties.isBidiControl)
         #expect(controls.count == 65 && directions.count == 12)
-        #expect((controls + directions).allSatisfy(\.needsEscape))
+        #expect((controls + directions).allSatisfy { $0.needsEscape })
     }
 
     @Test("Lines keep their breaks, and JSON stays the JSON it is")
