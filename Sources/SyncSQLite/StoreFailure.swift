@@ -28,14 +28,14 @@ enum StoreFailure {
     }
 
     static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let known = entity.slotByName.keys.sorted().joined(separator: ", ")
+        let known = ShortList(entity.slotByName.keys.sorted()).text
         return SyncError(
             .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)",
             entity: entity.name)
     }
 
     static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let known = entity.relationships.map(\.name).joined(separator: ", ")
+        let known = ShortList(entity.relationships.map(\.name)).text
         return SyncError(
             .unknownRelationship, "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)",
             entity: entity.name)

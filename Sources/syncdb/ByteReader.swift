@@ -69,7 +69,7 @@ final class ByteReader: @unchecked Sendable {
             let chunk = try handle.read(upToCount: Self.chunkSize)
             return chunk?.isEmpty ?? true ? nil : chunk
         } catch {
-            throw SyncError(.unreadableFile, "cannot read \(source.name)", underlying: error.localizedDescription)
+            throw SyncError(.unreadableFile, "cannot read \(source.name)", underlying: StreamFailure.reason(error))
         }
     }
 }

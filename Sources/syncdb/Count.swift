@@ -19,6 +19,6 @@ struct Count: AsyncParsableCommand {
 
     func run() async throws {
         let count = try await location.open().count(entity, where: condition.predicate())
-        Terminal.write("\(count)")
+        try Terminal.write("\(count)")
     }
 }

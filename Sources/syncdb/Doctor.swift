@@ -49,6 +49,8 @@ struct Doctor: AsyncParsableCommand {
     @Flag(help: "Print the findings as JSON.")
     var json = false
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup var color: ColorOptions
 
     func validate() throws {
@@ -64,8 +66,8 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let examination = try await examination()
-        let printer = FindingPrinter(examination: examination, style: color.style)
-        Terminal.write(json ? try printer.json() : printer.text)
+        let printer = FindingPrinter(examination: examination, limit: list.limit, style: color.style)
+        try json ? Terminal.write(json: printer.json()) : Terminal.write(printer.text)
         if examination.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 

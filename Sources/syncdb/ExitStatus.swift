@@ -31,26 +31,36 @@ enum ExitStatus: Int32 {
         let status = ExitStatus(error)
         let prefix = ColorOptions.errorStyle.red("error:")
         switch error {
-        case let error as SyncError: Terminal.writeError("\(prefix) \(error.commandLineText)")
+        case let error as SyncError: Terminal.writeError("\(prefix) \(error.visible)")
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
         case let interruption as Interruption:
-            Terminal.writeError("\(prefix) interrupted; \(interruption.outcome)")
+            Terminal.writeError("\(prefix) \(interruption.localizedDescription)")
             Foundation.exit(interruption.status)
+        case _ where status == .done: answer(SyncDB.fullMessage(for: error))
         default:
-            var message = SyncDB.fullMessage(for: error)
-            if message.hasPrefix(SyncDB._errorPrefix) {
-                message = "\(prefix) \(message.dropFirst(SyncDB._errorPrefix.count))"
-            }
-            status == .done ? Terminal.write(message) : Terminal.writeError(message)
+            let message = SyncDB.fullMessage(for: error)
+            let start = message.hasPrefix(SyncDB._errorPrefix) ? "\(prefix) " : "" as VisibleText
+            let text = message.dropFirst(start.isEmpty ? 0 : SyncDB._errorPrefix.count)
+            Terminal.writeError(start + VisibleText(lines: String(text), upTo: VisibleText.limit))
         }
         Foundation.exit(status.rawValue)
+    }
+
+    /// Prints what was asked for: help, or a script with completions.
+    private static func answer(_ text: String) {
+        do {
+            try Terminal.write(VisibleText(lines: text))
+        } catch {
+            exit(with: error)
+        }
     }
 }
 
 /// Arguments that are well formed but cannot be followed here, such as a first import without a model.
-struct UsageError: Error {
+struct UsageError: LocalizedError {
     let message: String
+    var errorDescription: String? { message }
 
     init(_ message: String) { self.message = message }
 }

@@ -59,7 +59,12 @@ struct Import: AsyncParsableCommand {
         let (result, model) = try await Interruption.cancelling(outcome: outcome) {
             try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
         }
-        try output.show(result, of: model, withRows: verbose)
+        do {
+            try output.show(result, of: model, withRows: verbose)
+        } catch var error as SyncError {
+            error.message += ", but the import is done"
+            throw error
+        }
         if !output.quiet { store.suggestEvolving(model, after: result, payloads, as: payload) }
     }
 

@@ -83,12 +83,8 @@ enum PayloadSource {
     }
 
     private static func message(_ failure: Gzip.Failure, _ limit: ByteCount) -> String {
-        switch failure {
-        case .truncated: "the gzip data ends too early; it was not written or sent whole"
-        case .corrupt(let reason): "the gzip data is damaged (\(reason))"
-        case .tooLarge:
-            "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
-        }
+        guard failure == .tooLarge else { return failure.localizedDescription }
+        return "unpacks to more than \(limit.defaultValueDescription), more than --max-size allows; nothing was written"
     }
 
     /// Opens it to be read from the front.
@@ -108,7 +104,11 @@ enum PayloadSource {
     private func readBytes() throws -> Data {
         switch self {
         case .standardInput:
-            return try FileHandle.standardInput.readToEnd() ?? Data()
+            do {
+                return try FileHandle.standardInput.readToEnd() ?? Data()
+            } catch {
+                throw SyncError(.unreadableFile, "cannot read \(name)", underlying: StreamFailure.reason(error))
+            }
         case .file(let path):
             try Self.check(path)
             do {

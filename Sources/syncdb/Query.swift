@@ -26,7 +26,7 @@ struct Query: AsyncParsableCommand {
             entity, where: selection.condition.predicate(), orderedBy: selection.order, limit: selection.limit)
         let printer = RecordPrinter(
             records: records, attributes: try stack.model.attributes(of: entity), style: color.style)
-        Terminal.write(json ? printer.json : printer.table)
+        try json ? Terminal.write(json: printer.json) : Terminal.write(printer.table)
     }
 }
 

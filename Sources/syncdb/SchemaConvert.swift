@@ -26,7 +26,7 @@ extension Model {
     /// Writes the model as a schema file; nil is standard output.
     func write(to output: String?) throws {
         let text = try schemaText()
-        guard let output else { return Terminal.write(text) }
+        guard let output else { return try Terminal.write(json: text) }
         do {
             try Data((text + "\n").utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
         } catch {

@@ -26,6 +26,6 @@ struct SchemaDiagram: ParsableCommand {
     func run() throws {
         let found = try model.map { try Model.file($0) } ?? DataStack.existing(at: database ?? "").model
         let diagram = ModelDiagram(model: found)
-        Terminal.write(format == .mermaid ? diagram.mermaid : diagram.dot)
+        try Terminal.write(VisibleText(lines: format == .mermaid ? diagram.mermaid : diagram.dot))
     }
 }

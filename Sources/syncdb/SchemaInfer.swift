@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncCore
 
 /// `syncdb schema infer`: a schema file from sample JSON.
 struct SchemaInfer: ParsableCommand {
@@ -35,6 +36,12 @@ struct SchemaInfer: ParsableCommand {
     @Flag(help: "Do not say what was guessed.")
     var quiet = false
 
+    @Flag(help: "Say all that was guessed, not only the first 200 guesses.")
+    var all = false
+
+    /// More than anybody looks over.
+    private static let maximumRemarks = 200
+
     func validate() throws {
         guard entity.count == 1 || entity.count == files.count else {
             throw ValidationError("give --entity once, or once for each of the \(files.count) files")
@@ -48,7 +55,10 @@ struct SchemaInfer: ParsableCommand {
                 isNDJSON: ndjson)
         }
         let inferred = try InferredModel(from: samples)
-        if !quiet { for remark in inferred.remarks { Terminal.writeError("\(remark)") } }
+        if !quiet {
+            let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
+            for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }
+        }
         try inferred.model.write(to: output)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncCore
 
 /// `syncdb schema migrate`: brings a database to another model.
 struct SchemaMigrate: ParsableCommand {
@@ -28,6 +29,8 @@ struct SchemaMigrate: ParsableCommand {
     @Flag(help: "Print the changes and losses as JSON.")
     var json = false
 
+    @OptionGroup var list: ListOptions
+
     @OptionGroup var color: ColorOptions
 
     func run() throws {
@@ -38,16 +41,21 @@ struct SchemaMigrate: ParsableCommand {
         if !dryRun && !isRefused {
             try DataStack(model: model, at: location.url, migration: allowLoss ? .allowingLoss : .keepingData).close()
         }
-        Terminal.write(try json ? ResultJSON.text(report) : text(report))
+        try json ? Terminal.write(json: ResultJSON.text(report)) : Terminal.write(text(report))
         if isRefused {
             throw SyncError(.modelMismatch, "nothing was changed; --allow-loss would lose what is marked with -")
         }
     }
 
-    private func text(_ report: MigrationReport) -> String {
+    private func text(_ report: MigrationReport) -> VisibleText {
         let style = color.style
-        let changes = report.changes.map { style.yellow("~") + " \($0.path): \($0.message)" }
-        let losses = report.losses.map { style.red("-") + " \($0.path): \($0.message)" }
+        let changes = lines(report.changes, style.yellow("~"))
+        let losses = lines(report.losses, style.red("-"))
         return changes.isEmpty && losses.isEmpty ? "nothing to change" : (changes + losses).joined(separator: "\n")
+    }
+
+    private func lines(_ problems: [SyncError.Problem], _ sign: VisibleText) -> [VisibleText] {
+        ShortList(problems, upTo: list.limit).lines(
+            { "\(sign) \($0.path): \($0.message)" }, hint: "--all lists them")
     }
 }

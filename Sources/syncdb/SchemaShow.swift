@@ -28,7 +28,8 @@ struct SchemaShow: ParsableCommand {
 
     func run() throws {
         let model = try loadedModel()
-        Terminal.write(json ? try model.schemaText() : ModelPrinter(model: model, style: color.style).text)
+        if json { return try Terminal.write(json: model.schemaText()) }
+        try Terminal.write(ModelPrinter(model: model, style: color.style).text)
     }
 
     private func loadedModel() throws -> Model {

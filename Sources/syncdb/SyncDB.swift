@@ -21,7 +21,7 @@ struct SyncDB: AsyncParsableCommand {
     static let _errorPrefix = "error: "
 }
 
-/// Where the process begins and ends.
+/// Where the process begins and ends, errors included.
 @main
 enum Program {
     /// Runs the subcommand the arguments name.
@@ -29,21 +29,38 @@ enum Program {
     /// The main thread waits for it, open to signals, which a program may have been started without: an asynchronous
     /// `main` would end that thread, which profilers take badly.
     static func main() {
+        Descriptors.occupyStandardStreams()
+        // A file that may not grow any more is an error of whoever writes it, not the end of the program.
+        signal(SIGXFSZ, SIG_IGN)
+        let command: any ParsableCommand
+        do {
+            command = try parsed()
+        } catch {
+            ExitStatus.exit(with: error)
+        }
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         let finished = DispatchSemaphore(value: 0)
         Task.detached {
-            await run()
+            await run(command)
             finished.signal()
         }
         finished.wait()
     }
 
-    /// Errors end here and nowhere else.
-    private static func run() async {
+    /// What the arguments ask for, if the system has what that needs.
+    private static func parsed() throws -> any ParsableCommand {
+        var command = try SyncDB.parseAsRoot()
+        // Help, which ends by an error of its own, needs nothing.
+        if type(of: command).configuration.commandName == "help" { try command.run() }
+        try Descriptors.check()
+        return command
+    }
+
+    private static func run(_ command: any ParsableCommand) async {
         do {
-            var command = try await SyncDB.asyncParseAsRoot()
+            var command = command
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

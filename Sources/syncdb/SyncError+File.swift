@@ -9,13 +9,10 @@ extension SyncError {
         return named
     }
 
-    /// What is printed, in the words of the command line: a key path is `--key` there.
-    var commandLineText: String {
-        var plain = self
-        plain.keyPaths = []
-        let keys = keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
+    /// Where the lists are, in the words of the command line: a key path is `--key` there.
+    var keyOptions: [String] {
+        keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
             .map { "--key \(Self.quoted($0.joined(separator: ".")))" }
-        return keys.isEmpty ? "\(plain)" : "\(plain); there are lists inside: \(keys.joined(separator: ", "))"
     }
 
     /// As a shell takes it for one word.

@@ -38,11 +38,15 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let report = await ScenarioRunner().run(paths: paths.map { URL(fileURLWithPath: $0) }, only: only)
-        if !quiet { Terminal.write(try json ? ReportPrinter(report: report).json() : text(report)) }
+        if json {
+            try Terminal.write(json: ReportPrinter(report: report).json())
+        } else if !quiet {
+            try Terminal.write(text(report))
+        }
         if !report.isSuccess { throw ExitCode.failure }
     }
 
-    private func text(_ report: ScenarioReport) -> String {
+    private func text(_ report: ScenarioReport) -> VisibleText {
         let printer = ReportPrinter(report: report, style: color.style)
         return verbose ? printer.everything : printer.failures
     }

@@ -54,7 +54,7 @@ struct TablePrinterTests {
         var table = TablePrinter([.init(title: "id", isNumeric: true), .init(title: "name"), .init(title: "note")])
         table.add(["7", "Åsa", "x"])
         table.add(["1000", "Bo", ""])
-        #expect(table.text == "  id  name  note\n   7  Åsa   x\n1000  Bo")
+        #expect(table.text.text == "  id  name  note\n   7  Åsa   x\n1000  Bo")
     }
 
     @Test("Text from outside stays in its cell")
@@ -62,7 +62,7 @@ struct TablePrinterTests {
         var table = TablePrinter([.init(title: "text")])
         table.maximumWidth = 10
         table.add(["a\nb\u{1B}[2J"])
-        table.add(["0123456789ab"])
-        #expect(table.text == "text\na\\nb\u{FFFD}[2J\n012345678…")
+        table.add([String(repeating: "0123456789", count: 12)])
+        #expect(table.text.text == "text\na\\nb\\u001b[2J\n012345678… (111 bytes more)")
     }
 }

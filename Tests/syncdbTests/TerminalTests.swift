@@ -7,8 +7,6 @@ import Testing
 @Suite("On a terminal")
 struct TerminalTests {
     private static let escape = "\u{1B}["
-    /// The part of util-linux that runs a program on a terminal of its own.
-    private static let hasScript = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     private static let diff = ["diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite"]
 
@@ -18,15 +16,10 @@ struct TerminalTests {
         return sandbox
     }
 
-    /// What a person sees: standard output and standard error, as the terminal gets them.
     private func onTerminal(
         _ sandbox: Sandbox, _ arguments: [String], _ environment: [String: String] = [:]
     ) throws -> Program.Run {
-        let words = [try Program.syncdb().path] + arguments
-        let command = words.map { "'\($0)'" }.joined(separator: " ")
-        return try Program.run(
-            ["-qec", command, "/dev/null"], executable: URL(fileURLWithPath: "/usr/bin/script"), in: sandbox.folder,
-            environment: ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 })
+        try Typescript.run(arguments, in: sandbox.folder, environment)
     }
 
     // MARK: Colour
@@ -59,7 +52,7 @@ struct TerminalTests {
         _ = try JSONDecoder().decode(SyncResult.self, from: Data(output.utf8))
     }
 
-    @Test("A terminal gets colour unless something speaks against it", .enabled(if: hasScript))
+    @Test("A terminal gets colour unless something speaks against it", .enabled(if: Typescript.isThere))
     func automatic() throws {
         let sandbox = try imported()
         #expect(try onTerminal(sandbox, Self.diff).output.contains("\u{1B}[32m+ User 9"))
@@ -78,7 +71,7 @@ struct TerminalTests {
     private static let users =
         "[" + (1...150_000).map { #"{"id":\#($0),"first_name":"N"}"# }.joined(separator: ",") + "]"
 
-    @Test("A long import shows how far it is, and takes the line away", .enabled(if: hasScript))
+    @Test("A long import shows how far it is, and takes the line away", .enabled(if: Typescript.isThere))
     func longImport() throws {
         let sandbox = try Sandbox()
         let arguments = [
@@ -94,7 +87,7 @@ struct TerminalTests {
         #expect(try !onTerminal(sandbox, arguments + ["--quiet"]).output.contains("\r\(Self.escape)K"))
     }
 
-    @Test("A short import shows no progress, nor does one that nobody watches", .enabled(if: hasScript))
+    @Test("A short import shows no progress, nor does one that nobody watches", .enabled(if: Typescript.isThere))
     func shortImport() throws {
         let sandbox = try Sandbox()
         let arguments = [

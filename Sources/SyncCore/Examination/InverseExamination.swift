@@ -35,10 +35,10 @@ struct InverseExamination {
                 advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
                     + "and name it as the inverse")
         }
-        let more = count > candidates.count ? " or \(count - candidates.count) more" : ""
+        let others = ShortList(candidates, upTo: nil, of: count).text(between: " or ")
         return Finding(
             .missingInverse, entity: entity.name, path: path,
-            message: "\(name) names no inverse, and \(candidates.joined(separator: " or "))\(more) could be it",
+            message: "\(name) names no inverse, and \(others) could be it",
             advice: "say which with \"inverse\"; without one the two are kept apart")
     }
 

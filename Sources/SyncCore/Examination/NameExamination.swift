@@ -23,7 +23,7 @@ struct NameExamination {
         var reported: Set<[String]> = []
         return claims.compactMap { key, owners in
             guard owners.count > 1, reported.insert(owners).inserted else { return nil }
-            let names = owners.joined(separator: " and ")
+            let names = ShortList(owners).text(between: " and ")
             return Finding(
                 .ambiguousName, entity: entity.name, path: "entities.\(entity.name)",
                 message: "the JSON key '\(key)' is a name of \(names)",

@@ -191,7 +191,7 @@ package struct JSONReader {
         while true {
             scanner.skipBlanks()
             if try scanner.peek("a key or '}'") == UInt8(ascii: "}") {
-                let names = seen.prefix(20).map { "'\($0)'" }.joined(separator: ", ")
+                let names = ShortList(seen.map { "'\($0)'" }).text
                 throw SyncError(
                     .keyPathNotFound, "there is no key '\(key)'; there is \(seen.isEmpty ? "none" : names)",
                     path: place.isEmpty ? "$" : place)

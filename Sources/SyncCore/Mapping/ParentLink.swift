@@ -11,7 +11,7 @@ struct ParentLink {
         let candidates = Self.candidates(child, parent, model)
         if let relationship {
             guard let chosen = candidates.first(where: { $0.name == relationship }) else {
-                let known = candidates.map(\.name).joined(separator: ", ")
+                let known = ShortList(candidates.map(\.name)).text
                 throw SyncError(
                     .unknownRelationship,
                     "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)",
@@ -24,7 +24,7 @@ struct ParentLink {
             throw SyncError(.unknownRelationship, "\(name) has no relationship to \(child.name)", entity: name)
         }
         guard candidates.count == 1 else {
-            let names = candidates.map(\.name).joined(separator: ", ")
+            let names = ShortList(candidates.map(\.name)).text
             throw SyncError(
                 .ambiguousRelationship, "\(name) has several relationships to \(child.name), name one: \(names)",
                 entity: name)

@@ -141,7 +141,7 @@ package struct PayloadStaging: Sendable {
             let place = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
             guard case .object(let members) = value else { throw Self.expected(key, at: place) }
             guard let next = value[key] else {
-                let names = members.prefix(20).map { "'\($0.key)'" }.joined(separator: ", ")
+                let names = ShortList(members.map { "'\($0.key)'" }).text
                 throw SyncError(
                     .keyPathNotFound, "there is no key '\(key)'; there is \(members.isEmpty ? "none" : names)",
                     path: place)

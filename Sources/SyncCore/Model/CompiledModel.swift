@@ -33,7 +33,7 @@ package final class CompiledModel: Sendable {
     /// - Throws: ``SyncError`` `unknownEntity`, naming the entities there are.
     package func entity(named name: String) throws -> CompiledEntity {
         guard let id = entityIDs[name] else {
-            let known = entities.map(\.name).joined(separator: ", ")
+            let known = ShortList(entities.lazy.map(\.name)).text
             throw SyncError(
                 .unknownEntity, "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)",
                 entity: name)

@@ -41,13 +41,12 @@ extension ModelValidator {
                 if claimants.count == 1 { setInverse(claimants[0].name, index, position) }
                 guard claimants.count > 1 else { continue }
                 for claimant in claimants {
-                    let others = claimants.lazy.filter { $0 != claimant }.prefix(Self.namedClaimants)
+                    let names = claimants.lazy.filter { $0 != claimant }.prefix(Self.namedClaimants)
                         .map { "\($0.entity).\($0.name)" }
-                    let more = claimants.count - 1 - others.count
-                    let named = others.joined(separator: ", ") + (more > 0 ? " and \(more) others" : "")
+                    let others = ShortList(Array(names), upTo: nil, of: claimants.count - 1)
                     note(
                         .relationship(claimant.name, of: claimant.entity)["inverse"],
-                        "\(entity.name).\(relationship.name) is named as inverse by \(named) too")
+                        "\(entity.name).\(relationship.name) is named as inverse by \(others.text) too")
                 }
             }
         }

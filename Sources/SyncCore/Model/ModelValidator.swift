@@ -114,7 +114,7 @@ struct ModelValidator {
                     break
                 }
                 guard !line.contains(where: { $0.name == next.name }) else {
-                    let circle = (line.map(\.name) + [next.name]).joined(separator: " → ")
+                    let circle = ShortList(line.map(\.name) + [next.name]).text(between: " → ")
                     if next.name == entity.name { note(.entity(entity.name)["parent"], "goes in a circle: \(circle)") }
                     break
                 }
@@ -125,6 +125,6 @@ struct ModelValidator {
     }
 
     func unknown(_ entity: String) -> String {
-        "unknown entity '\(entity)'; the model has \(entities.map(\.name).joined(separator: ", "))"
+        "unknown entity '\(entity)'; the model has \(ShortList(entities.lazy.map(\.name)).text)"
     }
 }

@@ -48,7 +48,7 @@ struct PredicateRoute {
         let attributes = entity.slots.map { model.trees[entity.tree].attributes[$0].name }
         let relationships = entity.relationships.map(\.name)
         let known = [("attributes", attributes), ("relationships", relationships)].filter { !$0.1.isEmpty }
-            .map { "the \($0.0) \($0.1.joined(separator: ", "))" }
+            .map { "the \($0.0) \(ShortList($0.1).text)" }
         let has = known.isEmpty ? "no attributes" : known.joined(separator: " and ")
         return place.error("unknown \(kind) '\(name)'; \(entity.name) has \(has)", entity: entity.name)
     }

@@ -1,5 +1,7 @@
+public import Foundation
+
 /// Why something was refused. Whatever failed has changed nothing.
-public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, stable and meant for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
@@ -69,10 +71,6 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The message with its place, and every problem on a line of its own.
     public var description: String {
         var text = message
-        var place: [String] = []
-        if let entity { place.append("entity \(entity)") }
-        if let path { place.append("at \(path)") }
-        if let line, let column { place.append("line \(line), column \(column)") }
         if !place.isEmpty { text += " (\(place.joined(separator: ", ")))" }
         if let underlying { text += ": \(underlying)" }
         if !keyPaths.isEmpty {
@@ -80,5 +78,17 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
         return text
+    }
+
+    /// The description, so that `localizedDescription` is it too.
+    public var errorDescription: String? { description }
+
+    /// What is known of where it is, part by part.
+    package var place: [String] {
+        var place: [String] = []
+        if let entity { place.append("entity \(entity)") }
+        if let path { place.append("at \(path)") }
+        if let line, let column { place.append("line \(line), column \(column)") }
+        return place
     }
 }

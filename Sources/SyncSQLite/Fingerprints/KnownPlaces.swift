@@ -1,11 +1,13 @@
+import Foundation
 import GRDB
 import SyncCore
 
 /// What the records that a plan leaves out speak of, and what becomes of their fingerprints.
 final class KnownPlaces {
     /// Thrown where leaving records out could make a difference: these are to be read too.
-    struct NeedsRecords: Error {
+    struct NeedsRecords: LocalizedError {
         let records: ToRead
+        var errorDescription: String? { "records that came before are needed whole" }
     }
 
     let set: FingerprintSet

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What became of the cases of a run.
 public struct ScenarioReport: Sendable, Hashable, Codable {
     /// How a case ended.
@@ -93,4 +95,9 @@ extension ScenarioReport.Failure: CustomStringConvertible {
         let comparison = expected.isEmpty && found.isEmpty ? "" : ": expected \(expected), found \(found)"
         return "\(place)\(message)\(comparison)".split(whereSeparator: \.isNewline).joined(separator: " ")
     }
+}
+
+extension ScenarioReport.Failure: LocalizedError {
+    /// The description, so that `localizedDescription` is it too.
+    public var errorDescription: String? { description }
 }

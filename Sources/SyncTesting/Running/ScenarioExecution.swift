@@ -107,7 +107,7 @@ extension Scenario {
     }
 }
 
-extension ScenarioReport.Failure: Error {
+extension ScenarioReport.Failure {
     static func unexpected(_ error: any Error) -> ScenarioReport.Failure {
         ScenarioReport.Failure(expected: "no error", found: "\(error)", message: "failed")
     }

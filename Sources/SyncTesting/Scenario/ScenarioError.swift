@@ -1,5 +1,7 @@
+import Foundation
+
 /// What is wrong with a scenario file, a case or a step: never with the library under test.
-struct ScenarioError: Error, Hashable, CustomStringConvertible {
+struct ScenarioError: LocalizedError, Hashable, CustomStringConvertible {
     var message: String
     /// The number of the step, from 1, if it is a step that is wrong.
     var step: Int?
@@ -10,4 +12,5 @@ struct ScenarioError: Error, Hashable, CustomStringConvertible {
     }
 
     var description: String { message }
+    var errorDescription: String? { step.map { "step \($0): \(message)" } ?? message }
 }

@@ -3,13 +3,21 @@ import Foundation
 /// What gzip data looks like, and how it can be unpacked in memory.
 enum Gzip {
     /// Why data cannot be unpacked.
-    enum Failure: Error, Equatable {
+    enum Failure: LocalizedError, Equatable {
         /// It ends before its last member does.
         case truncated
         /// It is not what `gzip` makes, or was damaged on the way.
         case corrupt(String)
         /// It would be larger than allowed.
         case tooLarge
+
+        var errorDescription: String? {
+            switch self {
+            case .truncated: "the gzip data ends too early; it was not written or sent whole"
+            case .corrupt(let reason): "the gzip data is damaged (\(reason))"
+            case .tooLarge: "the gzip data unpacks to more than is allowed"
+            }
+        }
     }
 
     private static let inputSize = 1 << 18

@@ -17,21 +17,17 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Print nothing but errors.")
     var quiet = false
 
-    @Flag(help: "List all rows and remarks, not only the first 20 of a kind.")
-    var all = false
-
-    /// How many rows or remarks of a kind are listed; nil for all.
-    var limit: Int? { all ? nil : 20 }
+    @OptionGroup var list: ListOptions
 
     @OptionGroup var color: ColorOptions
 
     /// Prints a result, with a line per row or the summary alone.
     func show(_ result: SyncResult, of model: Model, withRows: Bool) throws {
         guard !quiet else { return }
-        guard !json else { return Terminal.write(try ResultJSON.text(result)) }
-        let printer = ResultPrinter(result: result, model: model, limit: limit, style: color.style)
+        guard !json else { return try Terminal.write(json: ResultJSON.text(result)) }
+        let printer = ResultPrinter(result: result, model: model, limit: list.limit, style: color.style)
         let rows = withRows ? printer.rows : ""
-        Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
+        try Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
     }
 
     /// Reads all files, with a line that shows how far unpacking is where they are packed.

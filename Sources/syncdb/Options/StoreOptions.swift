@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncCore
 
 /// The database a command reads.
 struct DatabaseOptions: ParsableArguments {
@@ -93,7 +94,10 @@ struct StoreOptions: ParsableArguments {
         _ model: Model, by payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> Model {
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
-        if !isQuiet { for remark in found.remarks { Terminal.writeError("evolved: \(remark)") } }
+        if !isQuiet {
+            let remarks = ShortList(found.remarks)
+            for line in remarks.lines({ "evolved: \($0)" }, hint: nil) { Terminal.writeError(line) }
+        }
         return found.model
     }
 
@@ -115,14 +119,11 @@ struct StoreOptions: ParsableArguments {
             if !isWhole { Terminal.writeError("note: --evolve extends the model by what the JSON has beyond it") }
             return
         }
-        let more = additions.count - Self.namedAdditions
-        let named = additions.prefix(Self.namedAdditions).map(\.description).joined(separator: "; ")
-        let rest = more > 0 ? "; and \(more) more" : ""
-        Terminal.writeError("note: --evolve would add \(named)\(rest)\(isWhole ? "" : ", by the first records alone")")
+        let added = ShortList(additions.map { "\($0)" as VisibleText }).text(between: "; ")
+        Terminal.writeError("note: --evolve would add \(added)" + (isWhole ? "" : ", by the first records alone"))
     }
 
-    private static func note(_ model: Model) -> String {
-        let names = model.entities.map(\.name).joined(separator: ", ")
-        return "note: no --model: inferred \(names) from the JSON; 'syncdb schema infer' says why"
+    private static func note(_ model: Model) -> VisibleText {
+        "note: no --model: inferred \(ShortList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
     }
 }

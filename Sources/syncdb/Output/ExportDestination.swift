@@ -65,15 +65,8 @@ enum ExportDestination {
         try file.close()
     }
 
-    /// A reader that has seen enough, as `head` has, is no failure. The program usually ends by the signal for that;
-    /// where the signal is ignored, it ends here.
     private static func writeOutput(_ data: Data) throws {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: data)
-        } catch {
-            let isClosed = (error as NSError).code == Int(EPIPE) || errno == EPIPE
-            throw isClosed ? ExitCode.success : failure("standard output", error.localizedDescription)
-        }
+        guard try Terminal.write(json: data) else { throw ExitCode.success }
     }
 
     private static func failure(_ path: String, _ reason: String) -> any Error {

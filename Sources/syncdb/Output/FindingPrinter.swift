@@ -1,13 +1,16 @@
 import Foundation
 import Sync
+import SyncCore
 
 /// What an examination found, for people and for programs.
 struct FindingPrinter {
     let examination: Examination
+    /// How many findings of one kind are listed; nil for all.
+    let limit: Int?
     var style = Style.plain
 
     /// The findings by kind, what loses data first, and a line that sums them up.
-    var text: String {
+    var text: VisibleText {
         let groups = Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind } }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
     }
@@ -25,22 +28,23 @@ struct FindingPrinter {
         let losesData: Bool
     }
 
-    private func group(_ findings: [Finding]) -> String {
+    private func group(_ findings: [Finding]) -> VisibleText {
         let kind = findings[0].kind
-        let title = Self.title(of: kind)
-        return ([kind.losesData ? style.red(title) : style.yellow(title)] + findings.map(entry)).joined(separator: "\n")
+        let title: VisibleText = "\(Self.title(of: kind))"
+        let entries = ShortList(findings, upTo: limit).lines(entry, hint: "--all lists them")
+        return ([kind.losesData ? style.red(title) : style.yellow(title)] + entries).joined(separator: "\n")
     }
 
-    private func entry(_ finding: Finding) -> String {
-        let place = finding.path.map { "\($0): " } ?? ""
-        let times = finding.count > 1 ? " (\(finding.count) times)" : ""
+    private func entry(_ finding: Finding) -> VisibleText {
+        let place: VisibleText = finding.path.map { "\($0): " } ?? ""
+        let times: VisibleText = finding.count > 1 ? " (\(finding.count) times)" : ""
         return "  \(place)\(finding.message)\(times)\n      \(finding.advice)"
     }
 
-    private var summary: String {
+    private var summary: VisibleText {
         let lost = examination.findings.filter { $0.kind.losesData }.count
         let notes = examination.findings.count - lost
-        let count = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
+        let count: VisibleText = "\(lost) \(lost == 1 ? "finding loses" : "findings lose") data, \(notes) worth a look"
         return lost == 0 ? style.green(notes == 0 ? "nothing found" : count) : style.red(count)
     }
 

@@ -1,34 +1,38 @@
 import Sync
+import SyncCore
 
 /// A JSON value as text on one line, members in their order.
 enum JSONLine {
     static func text(of value: JSONValue) -> String {
+        var text: [UInt8] = []
+        append(value, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends, so that what is deep inside is not copied at every level.
+    private static func append(_ value: JSONValue, to text: inout [UInt8]) {
         switch value {
-        case .null: "null"
-        case .bool(let value): value ? "true" : "false"
-        case .number(let text): text
-        case .string(let text): quoted(text)
-        case .array(let elements): "[" + elements.map(text(of:)).joined(separator: ", ") + "]"
+        case .array(let elements):
+            append(elements, "[", "]", to: &text) { append($0, to: &$1) }
         case .object(let members):
-            "{" + members.map { "\(quoted($0.key)): \(text(of: $0.value))" }.joined(separator: ", ") + "}"
+            append(members, "{", "}", to: &text) {
+                JSONText.append(quoted: $0.key, to: &$1)
+                $1 += ": ".utf8
+                append($0.value, to: &$1)
+            }
+        default: JSONText.append(value, to: &text)
         }
     }
 
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
+    private static func append<Element>(
+        _ elements: [Element], _ start: String, _ end: String, to text: inout [UInt8],
+        _ append: (Element, inout [UInt8]) -> Void
+    ) {
+        text += start.utf8
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += ", ".utf8 }
+            append(element, &text)
         }
-        return quoted + "\""
+        text += end.utf8
     }
 }

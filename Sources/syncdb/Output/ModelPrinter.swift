@@ -11,9 +11,9 @@ struct ModelPrinter {
     let model: Model
     var style = Style.plain
 
-    var text: String { model.entities.map(block).joined(separator: "\n\n") }
+    var text: VisibleText { model.entities.map(block).joined(separator: "\n\n") }
 
-    private func block(_ entity: Entity) -> String {
+    private func block(_ entity: Entity) -> VisibleText {
         var table = TablePrinter([
             TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
         ])

@@ -37,19 +37,11 @@ struct ProgressLine {
         return String(repeating: "█", count: full) + String(repeating: "░", count: 20 - full)
     }
 
-    private func amount(_ count: Int) -> String { unit == .bytes ? Self.bytes(count) : "\(count) rows" }
+    private func amount(_ count: Int) -> String { unit == .bytes ? ByteAmount.text(count) : "\(count) rows" }
 
     private func rate(_ count: Int) -> String {
-        if unit == .bytes { return Self.bytes(count) }
+        if unit == .bytes { return ByteAmount.text(count) }
         return count < 10_000 ? "\(count)" : "\(count / 1000)k"
-    }
-
-    private static func bytes(_ count: Int) -> String {
-        let units = ["bytes", "kB", "MB", "GB", "TB"]
-        var (value, unit) = (Double(count), 0)
-        while value >= 1000, unit < units.count - 1 { (value, unit) = (value / 1000, unit + 1) }
-        let digits = unit > 0 && value < 10 ? "\((value * 10).rounded(.down) / 10)" : "\(Int(value))"
-        return "\(digits) \(units[unit])"
     }
 
     /// A line that wraps could not be taken back.

@@ -7,7 +7,7 @@ struct RecordPrinter {
     var style = Style.plain
 
     /// One column per attribute. Nil is an empty cell.
-    var table: String {
+    var table: VisibleText {
         var table = TablePrinter(
             attributes.map { TablePrinter.Column(title: $0.name, isNumeric: $0.type.isNumeric) })
         table.style = style

@@ -7,13 +7,13 @@ struct ReportPrinter {
     var style = Style.plain
 
     /// One line per failed case, then the summary.
-    var failures: String {
+    var failures: VisibleText {
         lines(report.results.filter { $0.outcome == .failed }.map(line))
     }
 
     /// One line per case, further failures of a case below it, then the summary.
-    var everything: String {
-        lines(report.results.flatMap { [line($0)] + $0.failures.dropFirst().map { "    \($0)" } })
+    var everything: VisibleText {
+        lines(report.results.flatMap { [line($0)] + $0.failures.dropFirst().map { "    \(text($0))" } })
     }
 
     /// The numbers, then all cases.
@@ -33,18 +33,25 @@ struct ReportPrinter {
     }
 
     /// The outcome stands out; it is the first word of the line.
-    private func line(_ result: ScenarioReport.CaseResult) -> String {
-        let word = result.outcome.rawValue
-        let styled =
-            switch result.outcome {
-            case .passed: style.green(word)
-            case .failed: style.red(word)
-            case .skipped: style.yellow(word)
-            }
-        return styled + result.description.dropFirst(word.count)
+    private func line(_ result: ScenarioReport.CaseResult) -> VisibleText {
+        let word: VisibleText = "\(result.outcome.rawValue)"
+        let start: VisibleText = "\(result.file) \(result.name)"
+        switch result.outcome {
+        case .passed: return "\(style.green(word)) \(start)"
+        case .skipped: return "\(style.yellow(word)) \(start)" + (result.reason.map { ": \($0)" } ?? "")
+        case .failed: return "\(style.red(word)) \(start)" + (result.failures.first.map { " \(text($0))" } ?? "")
+        }
     }
 
-    private func lines(_ lines: [String]) -> String {
-        (lines + [report.summary]).joined(separator: "\n")
+    private func text(_ failure: ScenarioReport.Failure) -> VisibleText {
+        let place: VisibleText = failure.step.map { "step \($0): " } ?? ""
+        let comparison: VisibleText =
+            failure.expected.isEmpty && failure.found.isEmpty
+            ? "" : ": expected \(failure.expected), found \(failure.found)"
+        return "\(place)\(failure.message)\(comparison)"
+    }
+
+    private func lines(_ lines: [VisibleText]) -> VisibleText {
+        (lines + ["\(report.summary)"]).joined(separator: "\n")
     }
 }

@@ -1,4 +1,5 @@
 import Sync
+import SyncCore
 
 /// A sync's result for people.
 struct ResultPrinter {
@@ -9,13 +10,13 @@ struct ResultPrinter {
     var style = Style.plain
 
     /// A table with one line per entity, then links and remarks.
-    var summary: String {
+    var summary: VisibleText {
         ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
     }
 
     /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.
-    var rows: String {
-        let printer = ChangePrinter(style: style, names: names)
+    var rows: VisibleText {
+        let printer = ChangePrinter(style: style, names: names, limit: limit)
         let rows = entities.flatMap { name, changes in
             listed(places(changes.inserted), of: changes.insertedCount) {
                 printer.inserted(name, changes.inserted[$0], changes.insertedRows?[$0])
@@ -57,7 +58,7 @@ struct ResultPrinter {
         }
     }
 
-    private var table: String {
+    private var table: VisibleText {
         let counts = ["inserted", "updated", "deleted", "unchanged"].map {
             TablePrinter.Column(title: $0, isNumeric: true)
         }
@@ -72,12 +73,12 @@ struct ResultPrinter {
         return table.text
     }
 
-    private var linkLines: [String] {
+    private var linkLines: [VisibleText] {
         guard result.linksAdded > 0 || result.linksRemoved > 0 else { return [] }
         return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
     }
 
-    private var remarks: [String] {
+    private var remarks: [VisibleText] {
         let diagnostics = result.diagnostics
         return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
             $0.kind.isAboutStore
@@ -93,11 +94,9 @@ struct ResultPrinter {
     }
 
     private func listed<Element>(
-        _ elements: [Element], of total: Int? = nil, _ line: (Element) -> String
-    ) -> [String] {
-        let shown = elements.prefix(limit ?? elements.count)
-        let rest = (total ?? elements.count) - shown.count
-        let hint = shown.count < elements.count ? " (--all lists them)" : ""
-        return shown.map(line) + (rest > 0 && !shown.isEmpty ? ["  and \(rest) more\(hint)"] : [])
+        _ elements: [Element], of total: Int? = nil, _ line: (Element) -> VisibleText
+    ) -> [VisibleText] {
+        let list = ShortList(elements, upTo: limit, of: total)
+        return list.lines(line, hint: list.shown.count < elements.count ? "--all lists them" : nil)
     }
 }

@@ -4,12 +4,12 @@ struct Style {
 
     static let plain = Style(isOn: false)
 
-    func green(_ text: String) -> String { wrapped(text, "32") }
-    func yellow(_ text: String) -> String { wrapped(text, "33") }
-    func red(_ text: String) -> String { wrapped(text, "31") }
-    func bold(_ text: String) -> String { wrapped(text, "1") }
+    func green(_ text: VisibleText) -> VisibleText { wrapped(text, "32") }
+    func yellow(_ text: VisibleText) -> VisibleText { wrapped(text, "33") }
+    func red(_ text: VisibleText) -> VisibleText { wrapped(text, "31") }
+    func bold(_ text: VisibleText) -> VisibleText { wrapped(text, "1") }
 
-    private func wrapped(_ text: String, _ code: String) -> String {
+    private func wrapped(_ text: VisibleText, _ code: String) -> VisibleText {
         isOn && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }

@@ -10,49 +10,44 @@ struct TablePrinter {
         var isNumeric = false
     }
 
+    private struct Cell {
+        let text: String
+        let width: Int
+
+        init(_ value: String, upTo limit: Int) {
+            text = VisibleText(value, upTo: limit).text
+            width = text.count
+        }
+    }
+
     let columns: [Column]
-    /// Values longer than this are cut, with `…` for the rest.
+    /// Longer values are cut.
     var maximumWidth = 60
     var style = Style.plain
-    private var rows: [[String]] = []
+    private var rows: [[Cell]] = []
 
     init(_ columns: [Column]) { self.columns = columns }
 
-    mutating func add(_ row: [String]) {
-        rows.append(row.map { Self.fitted($0, maximumWidth) })
-    }
+    mutating func add(_ row: [String]) { rows.append(cells(row)) }
 
     /// The header and one line per row, without blanks at the end of a line.
-    var text: String {
+    var text: VisibleText {
+        let titles = cells(columns.map(\.title))
         let widths = columns.indices.map { column in
-            rows.reduce(columns[column].title.count) { max($0, $1[column].count) }
+            rows.reduce(titles[column].width) { max($0, $1[column].width) }
         }
-        let header = style.bold(line(columns.map(\.title), widths))
-        return ([header] + rows.map { line($0, widths) }).joined(separator: "\n")
+        return ([style.bold(line(titles, widths))] + rows.map { line($0, widths) }).joined(separator: "\n")
     }
 
-    private func line(_ row: [String], _ widths: [Int]) -> String {
+    private func cells(_ row: [String]) -> [Cell] { row.map { Cell($0, upTo: maximumWidth) } }
+
+    private func line(_ row: [Cell], _ widths: [Int]) -> VisibleText {
         var line = ""
         for (index, cell) in row.enumerated() {
-            let padding = String(repeating: " ", count: widths[index] - cell.count)
-            line += (index == 0 ? "" : "  ") + (columns[index].isNumeric ? padding + cell : cell + padding)
+            let padding = String(repeating: " ", count: widths[index] - cell.width)
+            line += (index == 0 ? "" : "  ") + (columns[index].isNumeric ? padding + cell.text : cell.text + padding)
         }
         while line.last == " " { line.removeLast() }
-        return line
-    }
-
-    /// One line, without characters that would move the cursor, no wider than allowed.
-    static func fitted(_ value: String, _ maximumWidth: Int) -> String {
-        var cell = ""
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\n": cell += "\\n"
-            case "\t": cell += "\\t"
-            case "\r": cell += "\\r"
-            case let other where other.properties.generalCategory == .control: cell += "\u{FFFD}"
-            default: cell.unicodeScalars.append(scalar)
-            }
-        }
-        return cell.count <= maximumWidth ? cell : cell.prefix(maximumWidth - 1) + "…"
+        return VisibleText(madeOfVisible: line)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Ctrl-C, or a polite request to end, while a sync runs: the sync is cancelled, so the store is as it was.
-struct Interruption: Error {
+struct Interruption: LocalizedError {
     /// `SIGINT` or `SIGTERM`.
     let signal: Int32
     /// What became of the work so far.
@@ -9,6 +9,7 @@ struct Interruption: Error {
 
     /// What a shell says of a program that a signal ended.
     var status: Int32 { 128 + signal }
+    var errorDescription: String? { "interrupted; \(outcome)" }
 
     /// Runs work that the first signal cancels. A second one ends the program as it would without this.
     ///

@@ -28,7 +28,7 @@ final class ProgressDisplay: @unchecked Sendable {
             if line.label != label { (label, start) = (line.label, now) }
             guard now >= nextDrawing else { return }
             nextDrawing = now + Self.interval
-            Terminal.redraw(line.text(after: now - start, width: Terminal.width))
+            Terminal.redraw("\(line.text(after: now - start, width: Terminal.width))")
             isShown = true
         }
     }

@@ -15,7 +15,7 @@ struct SignalPipe {
         Self.writingEnd = pipe.fileHandleForWriting.fileDescriptor
         let reading = pipe.fileHandleForReading
         Thread.detachNewThread {
-            guard let byte = reading.readData(ofLength: 1).first, byte > 0 else { return }
+            guard let byte = try? reading.read(upToCount: 1)?.first, byte > 0 else { return }
             Self.restore()
             received(Int32(byte))
         }

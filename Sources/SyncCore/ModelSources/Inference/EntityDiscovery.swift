@@ -147,7 +147,7 @@ struct EntityDiscovery {
             var error = SyncError(
                 .primaryKeyMissing,
                 "no record of the sample has a key '\(wanted)' that identifies it; name one with --primary-key. "
-                    + "There is \(object.keys.prefix(20).map { "'\($0)'" }.joined(separator: ", "))", entity: name)
+                    + "There is \(ShortList(object.keys.map { "'\($0)'" }).text)", entity: name)
             error.keyPaths = object.listPaths
             throw error
         }

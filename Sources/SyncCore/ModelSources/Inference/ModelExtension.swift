@@ -153,7 +153,7 @@ public struct ModelExtension: Sendable {
         added.relationships = []
         places[name] = entities.count
         entities.append(added)
-        note(name, "new, with \(added.attributes.map(\.name).joined(separator: ", "))")
+        note(name, "new, with \(ShortList(added.attributes.map(\.name)).text)")
         let keyed = Set((origins[name] ?? []).map(\.member))
         for var relationship in found.relationships where keyed.contains(relationship.name) {
             relationship.inverse = nil

@@ -1,0 +1,115 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Text from outside")
+struct HostileTextTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+        let text = try HostileText.json
+        _ = try sandbox.file(
+            "payload.json",
+            #"[{"id": 1, \#(text): 1, "company_id": 4040, "first_name": \#(text)}, {"id": \#(text)}, {"id": 2, "age": \#(text)}]"#
+        )
+        _ = try sandbox.file("keyed.json", #"{\#(text): 1}"#)
+        _ = try sandbox.file("invalid.json", "[{\"id\": 1, \"a\": \(HostileText.text)")
+        _ = try sandbox.file(
+            "model.json",
+            #"{"entities": {"User": {"attributes": {"id": "integer", "age": \#(text), "a\u202eb": "string"}}}}"#)
+        _ = try sandbox.file(
+            "names.json",
+            #"{"entities": {"Us\u202eer": {"attributes": {"id": "integer", "a\u202eb": {"type": "string", "remoteKey": \#(text)}}}}}"#
+        )
+        _ = try sandbox.file(
+            "scenario.json",
+            #"{"name": \#(text), "model": {"entities": {"User": {"attributes": {"id": "integer"}}}}, "steps": [{"sync": \#(text)}]}"#
+        )
+    }
+
+    private func importPayload() throws {
+        _ = try sandbox.run(["import", "payload.json", "--delta", "--quiet"] + Self.user)
+    }
+
+    private static let user = ["--entity", "User", "--database", "app.sqlite"]
+
+    static let commands: [[String]] = [
+        ["import", "payload.json", "--delta"] + user,
+        ["import", "payload.json", "--delta", "--verbose", "--color", "never"] + user,
+        ["import", "payload.json", "--delta", "--strict"] + user,
+        ["import", "payload.json", "--delta", "--evolve"] + user,
+        ["import", "invalid.json"] + user,
+        ["import", "keyed.json", "--key", "x"] + user,
+        ["import", "payload.json", "--entity", "User", "--database", "new.sqlite"],
+        ["diff", "payload.json", "--delta"] + user,
+        ["diff", "payload.json", "--delta", "--evolve"] + user,
+        ["doctor", "payload.json"] + user,
+        ["doctor", "payload.json", "--entity", HostileText.text, "--database", "app.sqlite"],
+        ["doctor", "--model", "names.json"],
+        ["query", "User", "--database", "app.sqlite"],
+        ["query", HostileText.text, "--database", "app.sqlite"],
+        ["query", "User", "--database", HostileText.text],
+        ["query", "User", "--database", "app.sqlite", "--where", HostileText.text],
+        ["query", "User", "--database", "app.sqlite", "--order-by", HostileText.text],
+        ["query", "User", "--database", "app.sqlite", "--limit", HostileText.text],
+        ["query", HostileText.text],
+        [HostileText.text],
+        ["export", "User", "--database", "app.sqlite", "--time-zone", HostileText.text],
+        ["export", "User", "--database", "app.sqlite", "--output", HostileText.text + "/a"],
+        ["schema", "show", "--model", "names.json"],
+        ["schema", "diagram", "--model", "names.json"],
+        ["schema", "diagram", "--model", "names.json", "--format", "dot"],
+        ["schema", "convert", "model.json"],
+        ["schema", "infer", "payload.json", "--entity", "User"],
+        ["schema", "infer", "payload.json", "--entity", "User", "--primary-key", HostileText.text, "--quiet"],
+        ["schema", "migrate", "--database", "app.sqlite", "--model", "names.json", "--dry-run"],
+        ["verify", "scenario.json"], ["verify", "scenario.json", "--verbose"], ["verify", HostileText.text],
+    ]
+
+    @Test("is made visible in whatever people read", arguments: commands)
+    func shown(command: [String]) throws {
+        try importPayload()
+        // What `schema infer` prints is JSON, and so is faithful.
+        let run = try sandbox.run(command)
+        let people = command.contains("infer") ? Program.Run(status: run.status, output: "", errors: run.errors) : run
+        HostileText.expectSafe(people, "\(command)")
+    }
+
+    @Test("is itself in JSON and in exports")
+    func faithful() throws {
+        try importPayload()
+        struct Row: Decodable {
+            let firstName: String?
+            let first_name: String?
+        }
+        for command in [["query"], ["export"]] {
+            let json = command + ["User", "--database", "app.sqlite", "--where", "id == 1"]
+            let run = try sandbox.run(json + (command == ["query"] ? ["--json"] : []))
+            let row = try #require(try JSONDecoder().decode([Row].self, from: Data(run.output.utf8)).first)
+            #expect((row.firstName ?? row.first_name) == HostileText.text)
+        }
+        let result = try sandbox.syncdb(
+            "diff", "payload.json", "--delta", "--json", "--entity", "User", "--database", "app.sqlite")
+        let unmapped = try JSONDecoder().decode(SyncResult.self, from: Data(result.output.utf8)).unmappedKeys
+        #expect(unmapped.map(\.key).contains(HostileText.text))
+    }
+
+    @Test(
+        "is made visible in JSON and exports on a terminal, and stays the same JSON", .enabled(if: Typescript.isThere))
+    func onTerminal() throws {
+        try importPayload()
+        for command in [["export", "User"], ["query", "User", "--json"]] {
+            let piped = try sandbox.run(command + ["--database", "app.sqlite"]).output
+            let seen = try Typescript.run(command + ["--database", "app.sqlite"], in: sandbox.folder).output
+                .replacingOccurrences(of: "\r\n", with: "\n")
+            #expect(!HostileText.isSafe(piped))
+            #expect(HostileText.isSafe(seen))
+            let (left, right) = (Data(piped.utf8), Data(seen.utf8))
+            #expect(
+                try JSONDecoder().decode(JSONValue.self, from: left)
+                    == JSONDecoder().decode(JSONValue.self, from: right))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+/// Standard streams that are full, closed or read by nobody.
+@Suite("Streams that fail")
+struct OutputFailureTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+        sandbox = try Sandbox()
+        try sandbox.importUsers(Sandbox.day1)
+    }
+
+    private static let hasFullDevice = FileManager.default.fileExists(atPath: "/dev/full")
+    private static let database = "--database app.sqlite"
+    private static let payload = "'\(Sandbox.day2)' --entity User \(database)"
+    private static let schema = "'\(Sandbox.model)'"
+
+    static let commands = [
+        "import \(payload)", "import \(payload) --verbose", "import \(payload) --json", "diff \(payload)",
+        "count User \(database)", "query User \(database)", "query User \(database) --json", "export User \(database)",
+        "doctor \(database)", "doctor \(database) --json", "schema show \(database)", "schema convert \(schema)",
+        "schema infer '\(Sandbox.day1)' --entity User", "schema diagram \(database)",
+        "schema migrate \(database) --model \(schema) --dry-run", "verify none.json", "verify none.json --json",
+    ]
+    static let answers = ["--help", "help import", "import --help", "", "--generate-completion-script bash"]
+
+    /// Runs a line of the shell, in which `syncdb` is the program.
+    private func shell(_ line: String) throws -> Program.Run {
+        let program = try Program.syncdb().path
+        return try withExtendedLifetime(sandbox) {
+            try Program.run(
+                ["bash", "-c", "syncdb() { '\(program)' \"$@\"; }; \(line)"],
+                executable: URL(fileURLWithPath: "/usr/bin/env"), in: sandbox.folder)
+        }
+    }
+
+    @Test("A full disk is an error", .enabled(if: hasFullDevice), arguments: commands + answers)
+    func full(command: String) throws {
+        let run = try shell("syncdb \(command) > /dev/full")
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.errors.contains("error: cannot write to standard output"), "\(run.errors)")
+        #expect(run.errors.contains("No space left on device"), "\(run.errors)")
+    }
+
+    @Test("A closed output is an error", arguments: commands + answers)
+    func closed(command: String) throws {
+        let run = try shell("syncdb \(command) >&-")
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(run.errors.contains("error: cannot write to standard output"), "\(run.errors)")
+        #expect(run.errors.contains("it is closed"), "\(run.errors)")
+    }
+
+    @Test("A reader that goes away ends it quietly, also where the signal for that is ignored", arguments: commands)
+    func unread(command: String) throws {
+        let ends = try shell("set -o pipefail; syncdb \(command) | :")
+        #expect([0, 1, 141].contains(ends.status), "\(ends.errors)")
+        let ignoring = try shell("trap '' PIPE; set -o pipefail; syncdb \(command) | :")
+        #expect(ignoring.status == (command.hasPrefix("verify") ? 1 : 0), "\(ignoring.errors)")
+        for run in [ends, ignoring] { #expect(!run.errors.contains("error:"), "\(run.errors)") }
+    }
+
+    @Test("A file that may not grow is an error, for output and for a database")
+    func fileLimit() throws {
+        let ids = (1...20_000).map { "{\"id\": \($0)}" }.joined(separator: ",")
+        try sandbox.importUsers(try sandbox.file("users.json", "[\(ids)]"), "--quiet", "--delta")
+        let query = try shell("ulimit -f 8; syncdb query User \(Self.database) > table")
+        #expect(query.status == 1)
+        #expect(query.errors.contains("cannot write to standard output: File too large"), "\(query.errors)")
+        let command = "import users.json --entity User --database new.sqlite --model \(Self.schema)"
+        let run = try shell("ulimit -f 64; syncdb \(command)")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: "), "\(run.errors)")
+        #expect(try !sandbox.files.contains("new.sqlite"))
+    }
+
+    @Test("What an import has written stays, and the error says so", .enabled(if: hasFullDevice))
+    func afterCommit() throws {
+        let run = try shell("syncdb import \(Self.payload) > /dev/full")
+        #expect(run.errors.contains("but the import is done"), "\(run.errors)")
+        #expect(try sandbox.count("User", where: "id == 9") == "1")
+        #expect(try shell("syncdb import \(Self.payload) --quiet >&-").status == 0)
+    }
+
+    @Test(
+        "An error that cannot be said has the same exit code", arguments: ["2>&-", "2> /dev/full", ">&- 2>&-"])
+    func errors(to place: String) throws {
+        #expect(try shell("syncdb count Nobody \(Self.database) \(place)").status == 1)
+        #expect(try shell("syncdb count --database \(place)").status == 2)
+        #expect(
+            try shell("syncdb import - --entity User --database new.sqlite \(place) <<< '[{\"id\": 1}]' || :").status
+                == 0)
+        #expect(try shell("syncdb count User --database new.sqlite").output == "1\n")
+    }
+
+    @Test(
+        "A closed input is an error, at once",
+        arguments: [
+            "import - --entity User \(database)", "diff - --entity User \(database)",
+            "doctor - --entity User \(database)",
+            "import - --entity User --database new.sqlite", "schema infer - --entity User",
+        ])
+    func closedInput(command: String) throws {
+        let run = try shell("timeout 60 '\(Program.syncdb().path)' \(command) <&-")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("cannot read standard input: it is closed"), "\(run.errors)")
+        #expect(try !sandbox.files.contains("new.sqlite"))
+    }
+
+    @Test("Where no files can be opened, that is an error; help needs none", arguments: [4, 5, 7, 9, 12])
+    func fewDescriptors(limit: Int) throws {
+        for command in ["import \(Self.payload)", "count User \(Self.database)", "schema show \(Self.database) --json"]
+        {
+            let run = try shell("ulimit -n \(limit); syncdb \(command)")
+            #expect(run.status == 1, "\(command)")
+            #expect(run.errors.contains("more files can be opened at once"), "\(run.errors)")
+        }
+        for command in Self.answers where !command.isEmpty {
+            let run = try shell("ulimit -n \(limit); syncdb \(command)")
+            #expect(run.status == 0 && run.output.contains("syncdb"), "\(run.errors)")
+        }
+        #expect(try shell("ulimit -n \(limit); syncdb nonsense").status == 2)
+    }
+
+    @Test("A command takes no more files than it makes sure of", arguments: commands)
+    func enoughDescriptors(command: String) throws {
+        let run = try shell("ulimit -n 28; syncdb \(command)")
+        #expect(run.status == (command.hasPrefix("verify") ? 1 : 0), "\(run.errors)")
+    }
+}

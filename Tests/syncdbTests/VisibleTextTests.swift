@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import syncdb
+
+@Suite("Text for people")
+struct VisibleTextTests {
+    @Test(
+        "What a terminal would obey is made visible",
+        arguments: [
+            ("\u{1B}[2J", #"\u001b[2J"#), ("a\u{7}", #"a\u0007"#), ("a\rb", #"a\rb"#), ("a\nb\tc", #"a\nb\tc"#),
+            ("a\r\nb", #"a\r\nb"#), ("\0", #"\u0000"#), ("\u{7F}", #"\u007f"#), ("\u{9B}31m", #"\u009b31m"#),
+            ("a\u{202E}b", #"a\u202eb"#), ("\u{2066}\u{2069}", #"\u2066\u2069"#), ("\u{200F}", #"\u200f"#),
+            ("\u{2028}\u{2029}\u{85}", #"\u2028\u2029\u0085"#), ("\u{FEFF}\u{200B}\u{AD}", #"\ufeff\u200b\u00ad"#),
+            ("\u{E0041}", #"\udb40\udc41"#), ("e\u{301}\u{1B}", "e\u{301}\\u001b"),
+        ])
+    func escapes(value: String, shown: String) {
+        #expect(VisibleText(value).text == shown)
+        let interpolated: VisibleText = "key '\(value)'"
+        #expect(interpolated.text == "key '\(shown)'")
+    }
+
+    @Test("Other text is shown as it is", arguments: ["Åsa", "日本語", "👩‍👩‍👧", "می‌خواهم", "a\\nb", "שלום", " ", "\u{A0}"])
+    func leaves(value: String) { #expect(VisibleText(value).text == value) }
+
+    @Test("Literals, and text that is visible already, stand as they are")
+    func literals() {
+        let style = Style(isOn: true)
+        let text: VisibleText = "\(style.red("a\("\u{1B}")"))\n\(VisibleText("\n"))"
+        #expect(text.text == "\u{1B}[31ma\\u001b\u{1B}[0m\n\\n")
+    }
+
+    @Test("Every character is shown or escaped: none that a terminal obeys is left")
+    func everyScalar() {
+        for value in UInt32(0)...0x10FFFF {
+            guard let scalar = Unicode.Scalar(value), scalar.needsEscape else { continue }
+            #expect(scalar.escape.unicodeScalars.allSatisfy { 0x20...0x7E ~= $0.value })
+        }
+        let controls = (UInt32(0)...0x9F).compactMap(Unicode.Scalar.init).filter {
+            $0.properties.generalCategory == .control
+        }
+        let directions = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter(\.properties.isBidiControl)
+        #expect(controls.count == 65 && directions.count == 12)
+        #expect((controls + directions).allSatisfy { $0.needsEscape })
+    }
+
+    @Test("Lines keep their breaks, and JSON stays the JSON it is")
+    func lines() throws {
+        let value = ["a\u{9B}\u{202E}b": "\u{1B}\r\n\u{2028}\u{E0041}\u{7F}"]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .prettyPrinted
+        let json = String(decoding: try encoder.encode(value), as: UTF8.self)
+        let shown = VisibleText(lines: json).text
+        #expect(shown != json)
+        #expect(shown.unicodeScalars.allSatisfy { $0 == "\n" || !$0.needsEscape })
+        #expect(try JSONDecoder().decode([String: String].self, from: Data(shown.utf8)) == value)
+        #expect(VisibleText(lines: "a\tb\r\n\n\u{1B}").text == "a\tb\\r\n\n\\u001b")
+    }
+
+    // MARK: Length
+
+    @Test("Of a long text the beginning is shown, and how much is left out")
+    func long() {
+        let text = String(repeating: "x", count: 3_000_000)
+        #expect(VisibleText(text, upTo: 10).text == "xxxxxxxxx… (2.9 MB more)")
+        #expect(VisibleText(text).text.count < 530)
+        // In characters that are shown, however many bytes they take.
+        #expect(VisibleText(String(repeating: "é", count: 100), upTo: 10).text == "ééééééééé… (182 bytes more)")
+        // One character can be as long as one likes.
+        #expect(VisibleText("e" + String(repeating: "\u{301}", count: 9_999)).text.unicodeScalars.count < 530)
+        // What is escaped takes more room, and is cut before an escape or behind it.
+        let escapes = String(repeating: "\u{1B}", count: 1_000)
+        #expect(VisibleText(escapes, upTo: 20).text == #"\u001b\u001b\u001b… (997 bytes more)"#)
+    }
+
+    @Test("No text is cut for less than it takes to say so")
+    func notCut() {
+        for count in 0...600 {
+            let text = String(repeating: "x", count: count)
+            let shown = VisibleText(text).text
+            #expect(shown == text || shown.count < count, "\(count)")
+        }
+        #expect(VisibleText(lines: String(repeating: "x", count: 100_000)).text.count == 100_000)
+    }
+
+    @Test("What a long text costs does not depend on its length")
+    func cost() {
+        func time(_ text: String) -> Double {
+            var (before, after) = (timespec(), timespec())
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before)
+            for _ in 0..<100 { _ = VisibleText(text) }
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after)
+            return Double(after.tv_sec - before.tv_sec) + Double(after.tv_nsec - before.tv_nsec) / 1e9
+        }
+        // Of this thread alone, so that it does not matter what else the machine does. Looked at whole, the long one
+        // would take a thousand times as long.
+        let short = time(String(repeating: "é", count: 2_000))
+        #expect(time(String(repeating: "é", count: 2_000_000)) < 50 * max(short, 0.001))
+    }
+}
