@@ -8,14 +8,13 @@ extension DataStack {
     package func apply(
         _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let (layout, arrivals) = (layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
+        try await database.writeWithoutTransaction { db in
             guard let run = options.payload.run else {
-                return try Self.apply(plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db)
+                var none: RunMemory?
+                return try self.apply(plan, predicate, options, isDryRun: isDryRun, in: db, run: &none)
             }
             return try Self.remembering(run, isDryRun: isDryRun) { memory in
-                let page = try Self.apply(
-                    plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db, run: &memory)
+                let page = try self.apply(plan, predicate, options, isDryRun: isDryRun, in: db, run: &memory)
                 memory?.changes.add(page)
                 return page
             }
@@ -28,12 +27,10 @@ extension DataStack {
     package func sweep(
         _ plan: ChangePlan, _ run: SyncRun, predicate: RecordPredicate?, options: SyncOptions
     ) async throws -> SyncResult {
-        let (layout, arrivals) = (layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
+        try await database.writeWithoutTransaction { db in
             try Self.remembering(run, isDryRun: false) { memory in
                 memory?.isEnding = true
-                let last = try Self.apply(
-                    plan, predicate, options, layout, arrivals, isDryRun: false, in: db, run: &memory)
+                let last = try self.apply(plan, predicate, options, isDryRun: false, in: db, run: &memory)
                 memory?.changes.add(last)
                 try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
                 return memory?.changes.result() ?? last
@@ -51,25 +48,16 @@ extension DataStack {
         return try body(&memory)
     }
 
-    private static func apply(
-        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        _ arrivals: ArrivalWatch, isDryRun: Bool, in db: Database
-    ) throws -> SyncResult {
-        var none: RunMemory?
-        return try apply(plan, predicate, options, layout, arrivals, isDryRun: isDryRun, in: db, run: &none)
-    }
-
-    /// A dry run does all the work and rolls it back.
-    private static func apply(
-        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        _ arrivals: ArrivalWatch, isDryRun: Bool, in db: Database, run: inout RunMemory?
+    /// A dry run does all the work and takes it back.
+    private func apply(
+        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, isDryRun: Bool, in db: Database,
+        run: inout RunMemory?
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
-        try db.inTransaction(.immediate) {
+        try transaction(db, isDryRun: isDryRun) { db, arrivals in
             result = try SyncTransaction.apply(
                 plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
             try Task.checkCancellation()
-            return isDryRun ? .rollback : .commit
         }
         return result
     }

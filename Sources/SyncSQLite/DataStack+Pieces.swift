@@ -18,20 +18,19 @@ extension DataStack {
         pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
         options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let (layout, arrivals) = (layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
+        try await database.writeWithoutTransaction { db in
             var piece = try next()
             var result = SyncResult(entity: "")
             try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
-                try db.inTransaction(.immediate) {
+                try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
                     if let only = piece, only.isLast, ending != nil {
                         memory = nil
                         result = try SyncTransaction.apply(
-                            only.plan, predicate: predicate, options: options, layout: layout,
+                            only.plan, predicate: predicate, options: options, layout: self.layout,
                             arrivals: arrivals, in: db, run: &memory)
-                        return isDryRun ? .rollback : .commit
+                        return
                     }
                     var quiet = options
                     quiet.progress = nil
@@ -39,7 +38,7 @@ extension DataStack {
                         piece = nil
                         plan.isComplete = false
                         let page = try SyncTransaction.apply(
-                            plan, predicate: predicate, options: quiet, layout: layout,
+                            plan, predicate: predicate, options: quiet, layout: self.layout,
                             arrivals: arrivals, in: db, run: &memory)
                         memory?.changes.add(page)
                         try self.limitUnresolved(&memory, options, db)
@@ -49,14 +48,13 @@ extension DataStack {
                     if let ending {
                         memory?.isEnding = true
                         let last = try SyncTransaction.apply(
-                            ending, predicate: predicate, options: options, layout: layout,
+                            ending, predicate: predicate, options: options, layout: self.layout,
                             arrivals: arrivals, in: db, run: &memory)
                         memory?.changes.add(last)
                         try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
                     }
                     result = memory?.changes.result() ?? result
                     try Task.checkCancellation()
-                    return isDryRun ? .rollback : .commit
                 }
             }
             return result

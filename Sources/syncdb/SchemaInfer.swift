@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema infer`: a schema file from sample JSON.
-struct SchemaInfer: ParsableCommand {
+struct SchemaInfer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
         abstract: "Work out a schema file from sample JSON.",
@@ -29,7 +29,9 @@ struct SchemaInfer: ParsableCommand {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
-    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Flag(help: "Do not say what was guessed.")
@@ -41,7 +43,7 @@ struct SchemaInfer: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         let samples = try files.enumerated().map { index, file in
             try PayloadSource(file).sample(
                 entity: entity.count == 1 ? entity[0] : entity[index], primaryKey: primaryKey, keyPath: key,
@@ -49,7 +51,7 @@ struct SchemaInfer: ParsableCommand {
         }
         let inferred = try InferredModel(from: samples)
         if !quiet { for remark in inferred.remarks { Terminal.writeError("\(remark)") } }
-        try inferred.model.write(to: output)
+        try await inferred.model.write(to: output, besides: CommandInputs(files: files))
     }
 }
 

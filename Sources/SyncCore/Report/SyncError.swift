@@ -12,7 +12,7 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         // Call
         case invalidPredicate, invalidOption, parentNotFound, rowNotFound
         // Store
-        case deletionDenied, deletionGuard, modelMismatch, unreadableStore, storeFailure
+        case deletionDenied, deletionGuard, modelMismatch, unreadableStore, storeFailure, storeBusy, storeReadOnly
         // Files
         case unreadableFile
     }

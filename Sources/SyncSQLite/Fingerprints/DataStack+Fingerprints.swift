@@ -10,19 +10,17 @@ extension DataStack {
     package func apply(
         _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let (model, layout, arrivals) = (model, layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
-            let sync = FingerprintedSync(
-                data: data, staging: staging, use: use, options: options, model: model, layout: layout,
-                arrivals: arrivals, db: db)
+        try await database.writeWithoutTransaction { db in
             var read = ToRead.none
             while true {
                 do {
                     var result = SyncResult(entity: "")
-                    try db.inTransaction(.immediate) {
+                    try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
+                        let sync = FingerprintedSync(
+                            data: data, staging: staging, use: use, options: options, model: self.model,
+                            layout: self.layout, arrivals: arrivals, db: db)
                         result = try sync.apply(reading: read)
                         try Task.checkCancellation()
-                        return isDryRun ? .rollback : .commit
                     }
                     return result
                 } catch let needs as KnownPlaces.NeedsRecords {

@@ -13,7 +13,7 @@ extension DataStack {
 
     /// What SQLite finds wrong with the store, by `foreign_key_check` and `integrity_check`; empty if it is sound.
     package func damage() async throws -> [String] {
-        try await database.read { db in
+        try await reading { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row["table"] as String? ?? "?") refers to a missing row of \(row["parent"] as String? ?? "?")"
             }
