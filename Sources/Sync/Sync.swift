@@ -69,8 +69,9 @@ public enum Sync {
 
     /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.
     ///
-    /// Does all the work of the sync and takes it back: nothing is written to the file and no observer hears of it, but
-    /// other writers wait meanwhile.
+    /// Does all the work of the sync and takes it back: nothing is written to the file and no observer hears of it.
+    /// Other writers wait meanwhile; where another process is writing already, or nobody can write, the work is done on a
+    /// temporary copy of what was committed.
     public static func plan(
         _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,

@@ -52,43 +52,29 @@ extension DataStack {
         _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, isDryRun: Bool, in db: Database,
         run: inout RunMemory?
     ) throws -> SyncResult {
-        let others = HandMadeSchema(layout, db)
-        func applyDeferring() throws -> SyncResult {
-            try transaction(isDryRun: isDryRun, in: db) {
-                try others.deferringUniqueIndexes { try apply(plan, predicate, options, in: db, run: &run) }
+        func apply(deferringIndexes: Bool) throws -> SyncResult {
+            var result = SyncResult(entity: "")
+            try transaction(db, isDryRun: isDryRun) { db, arrivals in
+                try stopBrokenTriggers(in: db)
+                func apply() throws -> SyncResult {
+                    try SyncTransaction.apply(
+                        plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db,
+                        run: &run)
+                }
+                result =
+                    deferringIndexes
+                    ? try HandMadeSchema(layout, db).deferringUniqueIndexes(apply) : try apply()
+                try Task.checkCancellation()
             }
+            return result
         }
         // What a run remembers is not there twice to begin again with.
-        if run != nil { return try applyDeferring() }
+        if run != nil { return try apply(deferringIndexes: true) }
         do {
-            return try transaction(isDryRun: isDryRun, in: db) {
-                try apply(plan, predicate, options, in: db, run: &run)
-            }
+            return try apply(deferringIndexes: false)
         } catch {
-            guard try others.isInTheWay(error) else { throw error }
-            return try applyDeferring()
+            guard try HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+            return try apply(deferringIndexes: true)
         }
-    }
-
-    /// A dry run does all the work and rolls it back.
-    private func transaction(
-        isDryRun: Bool, in db: Database, _ body: () throws -> SyncResult
-    ) throws -> SyncResult {
-        var result = SyncResult(entity: "")
-        try db.inTransaction(.immediate) {
-            try stopBrokenTriggers(in: db)
-            result = try body()
-            try Task.checkCancellation()
-            return isDryRun ? .rollback : .commit
-        }
-        return result
-    }
-
-    func apply(
-        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, in db: Database,
-        run: inout RunMemory?
-    ) throws -> SyncResult {
-        try SyncTransaction.apply(
-            plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
     }
 }

@@ -100,10 +100,42 @@ extension DataStack {
     // MARK: Errors
 
     func reading<T>(_ body: (Database) throws -> T) throws -> T {
-        try StoreFailure.mapped(.storeFailure, "the store cannot be read") { try database.read(body) }
+        try unchanged {
+            try StoreFailure.mapped(.storeFailure, "the store cannot be read") {
+                try database.read { db in
+                    try watch.check(db)
+                    return try body(db)
+                }
+            }
+        }
     }
 
     func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await StoreFailure.mapped(.storeFailure, "the store cannot be read") { try await database.read(body) }
+        let watch = watch
+        return try await unchanged {
+            try await StoreFailure.mapped(.storeFailure, "the store cannot be read") {
+                try await database.read { db in
+                    try watch.check(db)
+                    return try body(db)
+                }
+            }
+        }
+    }
+
+    /// Gives what was read, if it was locked or nobody wrote meanwhile.
+    func unchanged<T>(_ body: () throws -> T) throws -> T {
+        guard let unlocked else { return try body() }
+        return try unlocked.reading(body)
+    }
+
+    func unchanged<T: Sendable>(_ body: () async throws -> T) async throws -> T {
+        do {
+            let result = try await body()
+            try unlocked?.check()
+            return result
+        } catch {
+            try unlocked?.check()
+            throw error
+        }
     }
 }

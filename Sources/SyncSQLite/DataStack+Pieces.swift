@@ -22,17 +22,16 @@ extension DataStack {
             var first = try next()
             var result = SyncResult(entity: "")
             try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
-                try db.inTransaction(.immediate) {
+                try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
                     try stopBrokenTriggers(in: db)
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
                     result = try HandMadeSchema(layout, db).deferringUniqueIndexes {
                         try apply(
-                            &first, then: next, ending: ending, predicate: predicate, options: options, in: db,
-                            run: &memory)
+                            &first, then: next, ending: ending, predicate: predicate, options: options, arrivals,
+                            in: db, run: &memory)
                     }
                     try Task.checkCancellation()
-                    return isDryRun ? .rollback : .commit
                 }
             }
             return result
@@ -41,19 +40,23 @@ extension DataStack {
 
     private func apply(
         _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
-        options: SyncOptions, in db: Database, run memory: inout RunMemory?
+        options: SyncOptions, _ arrivals: ArrivalWatch, in db: Database, run memory: inout RunMemory?
     ) throws -> SyncResult {
+        func apply(_ plan: ChangePlan, _ options: SyncOptions, _ memory: inout RunMemory?) throws -> SyncResult {
+            try SyncTransaction.apply(
+                plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &memory)
+        }
         var piece = first.take()
         if let only = piece, only.isLast, ending != nil {
             memory = nil
-            return try apply(only.plan, predicate, options, in: db, run: &memory)
+            return try apply(only.plan, options, &memory)
         }
         var quiet = options
         quiet.progress = nil
         while var plan = piece?.plan {
             piece = nil
             plan.isComplete = false
-            let page = try apply(plan, predicate, quiet, in: db, run: &memory)
+            let page = try apply(plan, quiet, &memory)
             memory?.changes.add(page)
             try limitUnresolved(&memory, options, db)
             try Task.checkCancellation()
@@ -61,7 +64,7 @@ extension DataStack {
         }
         if let ending {
             memory?.isEnding = true
-            let last = try apply(ending, predicate, options, in: db, run: &memory)
+            let last = try apply(ending, options, &memory)
             memory?.changes.add(last)
             try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
         }

@@ -18,12 +18,16 @@ public final class DataStack: Sendable {
     package let database: any DatabaseWriter
     package let localKeys = LocalKeyCounter()
     package let arrivals = ArrivalWatch()
+    let watch: ModelWatch
+    let unlocked: UnlockedStore?
 
-    /// Takes over a database whose tables are those of the model.
-    init(model: Model, open database: any DatabaseWriter) {
-        self.model = model
-        self.layout = StoreLayout(model.compiled)
-        self.database = database
+    /// Takes over a store whose tables are those of its model.
+    init(_ store: OpenStore) {
+        model = store.model
+        layout = StoreLayout(model.compiled)
+        database = store.database
+        watch = ModelWatch(model, schemaVersion: store.schemaVersion)
+        unlocked = store.unlocked
     }
 
     deinit { releaseReaders() }
@@ -43,30 +47,30 @@ public final class DataStack: Sendable {
     ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
     ///   no file is left by a store that could not be created.
     public convenience init(model: Model, at url: URL, migration: MigrationPolicy = .keepingData) throws {
-        self.init(model: model, open: try StoreFile(url).open(model, policy: migration))
+        self.init(try StoreFile(url).open(model, policy: migration))
     }
 
-    /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
-    ///
-    /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
-    public static func migration(to model: Model, at url: URL) throws -> MigrationReport {
-        try StoreFile(url).migrate(to: model, .allowingLoss, isDryRun: true)
+    /// Makes the store that a draft is of. It must be closed before the draft is published.
+    package convenience init(model: Model, in draft: StoreDraft) throws {
+        self.init(try StoreFile.fill(draft, with: model))
     }
 
     /// Opens an existing store with the model it keeps.
     ///
     /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store.
     public convenience init(at url: URL) throws {
-        let (model, database) = try StoreFile(url).open()
-        self.init(model: model, open: database)
+        self.init(try StoreFile(url).open())
     }
 
     /// A new store in memory, gone with the stack.
     public static func inMemory(_ model: Model) throws -> DataStack {
         try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
-            try queue.write { db in try KeptModel.create(model, in: db) }
-            return DataStack(model: model, open: queue)
+            let version = try queue.write { db in
+                try KeptModel.create(model, in: db)
+                return try ModelWatch.schemaVersion(db)
+            }
+            return DataStack(OpenStore(model: model, database: queue, schemaVersion: version))
         }
     }
 
@@ -74,12 +78,12 @@ public final class DataStack: Sendable {
 
     /// Reads with plain GRDB. Errors of the closure pass through.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try database.read(value)
+        try unchanged { try database.read(value) }
     }
 
     /// Reads with plain GRDB. Errors of the closure pass through.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await database.read(value)
+        try await unchanged { try await database.read(value) }
     }
 
     /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.

@@ -46,8 +46,22 @@ enum KeptModel {
         try !ModelDifferences(stored: kept, given: self.model(text(model))).problems.isEmpty
     }
 
-    /// Brings the tables to those of another model, and keeps that.
-    static func migrate(
+    /// Brings the tables to those of another model, and keeps that, in a transaction of its own.
+    static func migrate(_ db: Database, to model: Model, policy: MigrationPolicy) throws -> MigrationReport {
+        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+        defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
+        var report = MigrationReport(changes: [], losses: [])
+        try db.inTransaction(.immediate) {
+            guard let kept = try read(db, or: .notAStore), try needsMigration(kept, to: model) else {
+                return .rollback
+            }
+            report = try migrate(kept, to: model, policy: policy, in: db)
+            return .commit
+        }
+        return report
+    }
+
+    private static func migrate(
         _ kept: Model, to model: Model, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
         let schema = text(model)
@@ -72,9 +86,7 @@ enum KeptModel {
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
     static func createOrUpdate(_ model: Model, in db: Database) throws {
         guard let kept = try text(db, or: .empty) else { return try create(model, in: db) }
-        guard try !needsMigration(self.model(kept), to: model) else {
-            throw SyncError(.modelMismatch, "the store was opened with another model meanwhile")
-        }
+        guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
         try FingerprintSchema.prepare(model, in: db)
         let schema = text(model)
         guard kept != schema else { return }

@@ -8,7 +8,7 @@ enum StoreFailure {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw SyncError(code, message, underlying: text(error))
+            throw refusal(error) ?? SyncError(code, message, underlying: text(error))
         }
     }
 
@@ -18,7 +18,21 @@ enum StoreFailure {
         do {
             return try await body()
         } catch let error as DatabaseError {
-            throw SyncError(code, message, underlying: text(error))
+            throw refusal(error) ?? SyncError(code, message, underlying: text(error))
+        }
+    }
+
+    /// What stands in the way of a store that is sound; nil for any other error.
+    static func refusal(_ error: DatabaseError) -> SyncError? {
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            SyncError(
+                .storeBusy, "the store is busy: another process has locked it; try again", underlying: text(error))
+        case .SQLITE_READONLY where error.extendedResultCode != .SQLITE_READONLY_DBMOVED:
+            SyncError(
+                .storeReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
+                underlying: text(error))
+        default: nil
         }
     }
 

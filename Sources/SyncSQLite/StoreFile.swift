@@ -2,20 +2,27 @@ import Foundation
 import GRDB
 import SyncCore
 
-/// The file of a store: created whole or not at all, refused before anything is written to it.
+/// The file of a store that is written: created whole or not at all, refused before anything is written to it.
 struct StoreFile {
+    /// How long a connection waits for another's lock, in milliseconds.
+    static let patience: Int32 = 5000
+
     private let url: URL
     private let path: String
+    /// What the caller calls it.
+    private let name: String
 
-    init(_ url: URL) {
+    /// - Parameter name: What it is called in errors, if it has another name for now.
+    init(_ url: URL, name: String? = nil) {
         self.url = url
         path = url.path
+        self.name = name ?? path
     }
 
     static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Double(patience) / 1000)
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try PageCache.set(PageCache.size, db)
@@ -27,64 +34,71 @@ struct StoreFile {
     // MARK: Opening
 
     /// Opens the store, or creates it with this model.
-    func open(_ model: Model, policy: MigrationPolicy) throws -> DatabasePool {
+    func open(_ model: Model, policy: MigrationPolicy) throws -> OpenStore {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
-        guard FileManager.default.fileExists(atPath: path) else {
-            do {
-                return try pool { db in try KeptModel.createOrUpdate(model, in: db) }
-            } catch {
-                removeFiles()
-                throw error
-            }
-        }
+        if FileStatus(at: path) == nil { try create(model) }
+        try check()
         return try inspected { queue in
             let kept = try read(queue) { db in try KeptModel.read(db, or: .empty) }
             if let kept {
                 if try KeptModel.needsMigration(kept, to: model) { _ = try migrate(to: model, policy) }
-                try read(queue, fillLog)
+                try write(queue, fillLog)
             }
-            return try pool { db in try KeptModel.createOrUpdate(model, in: db) }
+            return try pool(of: model) { db in try KeptModel.createOrUpdate(model, in: db) }
         }
     }
 
-    /// Brings an existing store to another model, in one transaction. A dry run does all the work and takes it back.
-    func migrate(to model: Model, _ policy: MigrationPolicy, isDryRun: Bool = false) throws -> MigrationReport {
-        var configuration = Self.configuration()
-        configuration.foreignKeysEnabled = false
-        let message = "'\(path)' cannot be brought to the new model"
+    /// Makes the store out of sight and puts it in its place. Another that was made there meanwhile stays.
+    private func create(_ model: Model) throws {
+        let draft = try StoreDraft(for: url)
+        defer { draft.remove() }
+        let store = try Self.fill(draft, with: model)
+        try store.database.close()
+        _ = try draft.publish()
+    }
+
+    /// Makes the tables of a store that is not in its place yet.
+    static func fill(_ draft: StoreDraft, with model: Model) throws -> OpenStore {
+        try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
+            try KeptModel.createOrUpdate(model, in: db)
+        }
+    }
+
+    /// Brings an existing store to another model, in one transaction.
+    private func migrate(to model: Model, _ policy: MigrationPolicy) throws -> MigrationReport {
+        let message = "'\(name)' cannot be brought to the new model"
         return try StoreFailure.mapped(.storeFailure, message) {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
             defer { try? queue.close() }
-            var report = MigrationReport(changes: [], losses: [])
-            try queue.inDatabase { db in
-                try db.inTransaction(.immediate) {
-                    guard let kept = try KeptModel.read(db, or: .notAStore),
-                        try KeptModel.needsMigration(kept, to: model)
-                    else { return .rollback }
-                    report = try KeptModel.migrate(kept, to: model, policy: policy, in: db)
-                    return isDryRun ? .rollback : .commit
-                }
-            }
-            return report
+            return try queue.inDatabase { db in try KeptModel.migrate(db, to: model, policy: policy) }
         }
     }
 
     /// Opens an existing store.
-    func open() throws -> (Model, DatabasePool) {
-        guard url.isFileURL, FileManager.default.fileExists(atPath: path) else {
-            throw unreadable("there is no store at '\(path)'")
-        }
+    func open() throws -> OpenStore {
+        guard url.isFileURL, FileStatus(at: path) != nil else { throw unreadable("there is no store at '\(name)'") }
+        try check()
         return try inspected { queue in
-            let kept = try read(queue) { db in try KeptModel.read(db, or: .notAStore) }
-            guard let kept else { throw unreadable("'\(path)' is empty") }
-            try read(queue, fillLog)
-            return (kept, try pool { db in try FingerprintSchema.prepare(kept, in: db) })
+            let found = try read(queue) { db in
+                try KeptModel.read(db, or: .notAStore).map { ($0, try ModelWatch.schemaVersion(db)) }
+            }
+            guard let (kept, version) = found else { throw unreadable("'\(name)' is empty") }
+            try write(queue, fillLog)
+            let pool = try pool { db in try FingerprintSchema.prepare(kept, in: db) }
+            return OpenStore(model: kept, database: pool, schemaVersion: version)
         }
+    }
+
+    /// What is no file, or cannot be written, is not opened: SQLite would wait for a pipe, and leave files beside a store
+    /// that is another user's.
+    private func check() throws {
+        guard FileStatus(at: path)?.isRegular == true else { throw unreadable("'\(name)' is not a file") }
+        guard access(path, W_OK) == 0 else { throw readOnly(SystemFailure().message) }
     }
 
     /// Looks at the file as it is: unlike a pool, a queue does not change its journal mode.
     private func inspected<T>(_ body: (DatabaseQueue) throws -> T) throws -> T {
-        let queue = try StoreFailure.mapped(.unreadableStore, unreadableMessage) {
+        let queue = try mapped(.unreadableStore, unreadableMessage) {
             try DatabaseQueue(path: path, configuration: Self.configuration())
         }
         defer { try? queue.close() }
@@ -92,16 +106,20 @@ struct StoreFile {
     }
 
     private func read<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
-        try StoreFailure.mapped(.unreadableStore, unreadableMessage) { try queue.inDatabase(body) }
+        try mapped(.unreadableStore, unreadableMessage) { try queue.inDatabase(body) }
     }
 
-    private var unreadableMessage: String { "'\(path)' cannot be read as a store" }
+    private func write<T>(_ queue: DatabaseQueue, _ body: (Database) throws -> T) throws -> T {
+        try mapped(.storeFailure, "'\(name)' cannot be written to") { try queue.inDatabase(body) }
+    }
+
+    private var unreadableMessage: String { "'\(name)' cannot be read as a store" }
 
     /// Writes a page as it is to an empty write-ahead log. A pool fills an empty log by changing the schema back and
     /// forth, so that only opening a store would change its file.
     private func fillLog(_ db: Database) throws {
         guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "wal" else { return }
-        let size = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        let size = FileStatus(at: path + "-wal")?.size
         guard (size ?? 0) == 0 else { return }
         try db.inTransaction(.immediate) {
             try db.execute(sql: "UPDATE \"sync_model\" SET \"version\" = \"version\" + 1")
@@ -110,14 +128,22 @@ struct StoreFile {
         }
     }
 
+    /// A pool whose store has the tables of a model, once `prepare` has seen to it.
+    private func pool(of model: Model, _ prepare: (Database) throws -> Void) throws -> OpenStore {
+        var version: Int?
+        let pool = try pool { db in
+            try prepare(db)
+            version = try ModelWatch.schemaVersion(db)
+        }
+        return OpenStore(model: model, database: pool, schemaVersion: version)
+    }
+
     private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {
-        let pool = try StoreFailure.mapped(.unreadableStore, "the store at '\(path)' cannot be opened or created") {
+        let pool = try mapped(.unreadableStore, "the store at '\(name)' cannot be opened or created") {
             try DatabasePool(path: path, configuration: Self.configuration())
         }
         do {
-            try StoreFailure.mapped(.storeFailure, "the tables of '\(path)' cannot be created") {
-                try pool.write(prepare)
-            }
+            try mapped(.storeFailure, "the tables of '\(name)' cannot be created") { try pool.write(prepare) }
             return pool
         } catch {
             try? pool.close()
@@ -125,10 +151,26 @@ struct StoreFile {
         }
     }
 
-    private func removeFiles() {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try? FileManager.default.removeItem(atPath: path + suffix)
+    // MARK: Errors
+
+    /// SQLite has no word for a folder in which it cannot make the files it needs beside the store.
+    private func mapped<T>(_ code: SyncError.Code, _ message: String, _ body: () throws -> T) throws -> T {
+        try StoreFailure.mapped(code, message) {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
+                if let path = ResolvedPath(path)?.path, !StoreFiles(path).isWritable {
+                    throw readOnly(StoreFailure.text(error))
+                }
+                throw error
+            }
         }
+    }
+
+    private func readOnly(_ reason: String) -> SyncError {
+        SyncError(
+            .storeReadOnly, "'\(name)' cannot be written to: it or its folder is read-only for this user",
+            underlying: reason)
     }
 
     private func unreadable(_ message: String) -> SyncError { SyncError(.unreadableStore, message) }

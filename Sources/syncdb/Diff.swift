@@ -21,28 +21,31 @@ struct Diff: AsyncParsableCommand {
 
     func run() async throws {
         let payloads = try output.read(payload)
+        // Once: it may be a pipe.
+        let given = try store.givenModel()
         try await Interruption.cancelling {
             do {
-                try await show(payloads, payload.options)
+                try await show(payloads, payload.options, given)
             } catch let error as SyncError where error.code == .deletionGuard {
                 // What the guard refuses is the very thing to look at.
                 var options = payload.options
                 options.deletionGuard = nil
-                try await show(payloads, options)
+                try await show(payloads, options, given)
                 throw error
             }
         }
     }
 
-    private func show(_ payloads: [Payload], _ options: SyncOptions) async throws {
+    private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: Model?) async throws {
         var options = options
         options.collectsValues = !output.quiet
         let comparison = ComparisonStore(store) { kept in
             guard let kept else {
-                return try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
+                return try store.modelForNewDatabase(
+                    given, inferring: payloads, as: payload, isQuiet: output.quiet)
             }
             return try store.modelForExistingDatabase(
-                kept: kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+                given ?? kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         }
         try await comparison.use(writing: payloads.count > 1) { [options] stack in
             let result = try await output.withProgress(options) {

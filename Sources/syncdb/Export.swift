@@ -22,7 +22,8 @@ struct Export: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Where to write it; the file is there when it is complete. (default, and -: standard output)",
+            "Where to write it; a file is there, or gets its new contents, when they are complete. "
+                + "(default, and -: standard output)",
             valueName: "file"),
         completion: .file())
     var output: String?
@@ -32,7 +33,8 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         let stack = try location.open()
         let predicate = try selection.condition.predicate()
-        try await ExportDestination(output).write { write in
+        let destination = try ExportDestination(output, besides: CommandInputs(database: location.database))
+        try await destination.write { write in
             try await Interruption.cancelling(outcome: "the output is not complete") {
                 try await stack.exportText(
                     entity, as: ndjson ? .ndjson : .json, where: predicate, orderedBy: selection.order,

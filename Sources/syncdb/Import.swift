@@ -74,14 +74,15 @@ struct Import: AsyncParsableCommand {
         }
         let kept = try store.location.open()
         let model = try store.modelForExistingDatabase(
-            kept: kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+            store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         try kept.close()
         return try await sync(
             payloads, into: DataStack(model: adjusted(model), at: store.location.url, migration: store.migration))
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
-        let model = try store.modelForNewDatabase(inferring: payloads, as: payload, isQuiet: output.quiet)
+        let model = try store.modelForNewDatabase(
+            store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         return try await NewDatabase(at: store.location.url).fill(adjusted(model)) { stack in
             try await sync(payloads, into: stack)
         }

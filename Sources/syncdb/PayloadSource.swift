@@ -67,9 +67,8 @@ enum PayloadSource {
     /// The size of a file that has one; nil for a pipe.
     private static func plainFileSize(_ path: String) throws -> Int? {
         try check(path)
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular else { return nil }
-        return attributes?[.size] as? Int
+        guard let status = FileStatus(at: path), status.isRegular else { return nil }
+        return status.size
     }
 
     private static func isGzip(_ url: URL) throws -> Bool {
@@ -111,11 +110,7 @@ enum PayloadSource {
             }
         case .file(let path):
             try Self.check(path)
-            do {
-                return try LargeFile.read(path)
-            } catch {
-                throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: "\(error.localizedDescription)")
-            }
+            return try FileContents.read(path)
         }
     }
 

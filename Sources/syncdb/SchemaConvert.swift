@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema convert`: any model as a schema file.
-struct SchemaConvert: ParsableCommand {
+struct SchemaConvert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Write a Core Data model, or a schema file, as a schema file.",
@@ -12,25 +12,29 @@ struct SchemaConvert: ParsableCommand {
     @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.", completion: Completions.model)
     var model: String
 
-    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @OptionGroup var color: ColorOptions
 
-    func run() throws {
-        try Model.file(model).write(to: output)
+    func run() async throws {
+        try await Model.file(model).write(to: output, besides: CommandInputs(files: [model]))
     }
 }
 
 extension Model {
-    /// Writes the model as a schema file; nil is standard output.
-    func write(to output: String?) throws {
+    /// Writes the model as a schema file.
+    ///
+    /// - Parameters:
+    ///   - output: A path; nil and `-` are standard output.
+    ///   - inputs: What the command reads, which is never written over.
+    func write(to output: String?, besides inputs: CommandInputs) async throws {
         let text = try schemaText()
-        guard let output else { return try Terminal.write(json: text) }
-        do {
-            try Data((text + "\n").utf8).write(to: URL(fileURLWithPath: output), options: .atomic)
-        } catch {
-            throw SyncError(.unreadableFile, "cannot write '\(output)'", underlying: error.localizedDescription)
+        switch try ExportDestination(output, besides: inputs) {
+        case .standardOutput: try Terminal.write(json: text)
+        case .file(let file): try await file.write { write in try write(Data((text + "\n").utf8)) }
         }
     }
 

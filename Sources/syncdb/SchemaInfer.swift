@@ -4,7 +4,7 @@ import Sync
 import SyncCore
 
 /// `syncdb schema infer`: a schema file from sample JSON.
-struct SchemaInfer: ParsableCommand {
+struct SchemaInfer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
         abstract: "Work out a schema file from sample JSON.",
@@ -30,7 +30,9 @@ struct SchemaInfer: ParsableCommand {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
-    @Option(help: ArgumentHelp("Where to write it. (default: standard output)", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        completion: .file())
     var output: String?
 
     @Flag(help: "Do not say what was guessed.")
@@ -48,7 +50,7 @@ struct SchemaInfer: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() async throws {
         let samples = try files.enumerated().map { index, file in
             try PayloadSource(file).sample(
                 entity: entity.count == 1 ? entity[0] : entity[index], primaryKey: primaryKey, keyPath: key,
@@ -59,7 +61,7 @@ struct SchemaInfer: ParsableCommand {
             let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
             for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }
         }
-        try inferred.model.write(to: output)
+        try await inferred.model.write(to: output, besides: CommandInputs(files: files))
     }
 }
 

@@ -117,7 +117,7 @@ struct ExportTests {
     @Test("A full device is an error, on standard output too", arguments: ["> /dev/full", "--output /dev/full"])
     func full(output: String) throws {
         guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
-        let run = try shell(sandbox(), "\"$SYNCDB\" export User --database app.sqlite \(output)")
+        let run = try sandbox().shell("\"$SYNCDB\" export User --database app.sqlite \(output)")
         #expect(run.status == 1)
         #expect(run.errors.hasPrefix("error: cannot write '"))
     }
@@ -130,18 +130,11 @@ struct ExportTests {
         let imported = try sandbox.syncdb(
             "import", payload, "--entity", "Tag", "--model", Sandbox.model, "--database", "app.sqlite")
         try #require(imported.status == 0, "\(imported.errors)")
-        let run = try shell(
-            sandbox, "\(trap) \"$SYNCDB\" export Tag --database app.sqlite --ndjson | head -1")
+        let run = try sandbox.shell(
+            "\(trap) \"$SYNCDB\" export Tag --database app.sqlite --ndjson | head -1")
         #expect(run.status == 0)
         #expect(run.output.hasPrefix("{\"id\":1,"))
         #expect(run.errors == "")
-    }
-
-    private func shell(_ sandbox: Sandbox, _ command: String) throws -> Program.Run {
-        let script = "SYNCDB='\(try Program.syncdb().path)'; \(command)"
-        return try withExtendedLifetime(sandbox) {
-            try Program.run(["-c", script], executable: URL(fileURLWithPath: "/bin/sh"), in: sandbox.folder)
-        }
     }
 
     // MARK: Arguments

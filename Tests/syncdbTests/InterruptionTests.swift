@@ -37,7 +37,7 @@ struct InterruptionTests {
     func newDatabase(signal: Int32, status: Int32) throws {
         var sandbox = try Sandbox()
         func interrupted() throws -> (status: Int32, errors: String) {
-            try interrupt(sandbox, with: signal) { files in files.contains { $0.hasPrefix(".app.sqlite.") } }
+            try interrupt(sandbox, with: signal) { files in files.contains { $0.hasPrefix(".sync-draft-") } }
         }
         var end = try interrupted()
         // On a busy machine the import may be done before the signal is sent.

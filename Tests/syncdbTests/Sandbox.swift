@@ -28,6 +28,15 @@ final class Sandbox {
         try withExtendedLifetime(self) { try Program.run(arguments, in: folder, input: input) }
     }
 
+    /// Runs a line of the shell here, in which `$SYNCDB` is the program.
+    func shell(_ command: String, shell: String = "/bin/bash") throws -> Program.Run {
+        let program = try Program.syncdb().path
+        return try withExtendedLifetime(self) {
+            try Program.run(
+                ["-c", command], executable: URL(fileURLWithPath: shell), in: folder, environment: ["SYNCDB": program])
+        }
+    }
+
     /// Imports users from a file into `app.sqlite`.
     @discardableResult
     func importUsers(_ file: String, _ more: String..., input: String = "") throws -> Program.Run {

@@ -9,12 +9,7 @@ struct ModelFile {
 
     init(at url: URL) throws {
         let file = try Self.locate(url)
-        do {
-            data = try Data(contentsOf: file)
-        } catch {
-            throw SyncError(
-                .unreadableFile, "the model file '\(file.path)' cannot be read", underlying: error.localizedDescription)
-        }
+        data = try FileContents.read(file.path)
         format = try Self.format(of: file, data)
     }
 
@@ -60,7 +55,7 @@ struct ModelFile {
             throw SyncError(.unreadableModel, "'\(folder.path)' contains no .xcdatamodel")
         }
         guard versions.contains(".xccurrentversion") else { return folder.appendingPathComponent(last) }
-        let plist = try? Data(contentsOf: folder.appendingPathComponent(".xccurrentversion"))
+        let plist = try? FileContents.read(folder.appendingPathComponent(".xccurrentversion").path)
         let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
         guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
             throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")

@@ -15,7 +15,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         // Call
         case invalidPredicate, invalidOption, parentNotFound, rowNotFound
         // Store
-        case deletionDenied, deletionGuard, modelMismatch, unreadableStore, storeFailure
+        case deletionDenied, deletionGuard, modelMismatch, unreadableStore, storeFailure, storeBusy, storeReadOnly
         // Files
         case unreadableFile
     }

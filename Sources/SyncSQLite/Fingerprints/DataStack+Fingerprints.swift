@@ -10,25 +10,23 @@ extension DataStack {
     package func apply(
         _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, options: SyncOptions, isDryRun: Bool
     ) async throws -> SyncResult {
-        let (model, layout, arrivals) = (model, layout, arrivals)
-        return try await database.writeWithoutTransaction { db in
-            let sync = FingerprintedSync(
-                data: data, staging: staging, use: use, options: options, model: model, layout: layout,
-                arrivals: arrivals, db: db)
+        try await database.writeWithoutTransaction { db in
             var read = ToRead.none
             var damage: FingerprintDamage?
             var defersIndexes = false
             while true {
                 do {
                     var result = SyncResult(entity: "")
-                    try db.inTransaction(.immediate) {
+                    try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
+                        let sync = FingerprintedSync(
+                            data: data, staging: staging, use: use, options: options, model: self.model,
+                            layout: self.layout, arrivals: arrivals, db: db)
                         if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
                         result =
                             defersIndexes
-                            ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try sync.applyAll() }
+                            ? try HandMadeSchema(self.layout, db).deferringUniqueIndexes { try sync.applyAll() }
                             : try sync.apply(reading: read)
                         try Task.checkCancellation()
-                        return isDryRun ? .rollback : .commit
                     }
                     if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
                     return result
@@ -39,7 +37,7 @@ extension DataStack {
                     damage = found
                     read = .none
                 } catch {
-                    guard try !defersIndexes && HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+                    guard try !defersIndexes && HandMadeSchema(self.layout, db).isInTheWay(error) else { throw error }
                     defersIndexes = true
                 }
             }

@@ -16,7 +16,7 @@ extension DataStack {
 
     /// Which tables have rows that refer to rows that are not stored.
     func danglingLinks() async throws -> [String] {
-        try await database.read { db in
+        try await reading { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row["table"] as String? ?? "?") refers to a missing row of \(row["parent"] as String? ?? "?")"
             }
@@ -25,7 +25,7 @@ extension DataStack {
     }
 
     func brokenPages() async throws -> [String] {
-        try await database.read { db in
+        try await reading { db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }
     }

@@ -98,10 +98,21 @@ extension DataStack {
     // MARK: Errors
 
     func writing<T>(_ body: (Database) throws -> T) throws -> T {
-        try StoreFailure.mapped(.storeFailure, "the store cannot be written") { try database.write(body) }
+        try StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+            try database.write { db in
+                try watch.check(db)
+                return try body(db)
+            }
+        }
     }
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await StoreFailure.mapped(.storeFailure, "the store cannot be written") { try await database.write(body) }
+        let watch = watch
+        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+            try await database.write { db in
+                try watch.check(db)
+                return try body(db)
+            }
+        }
     }
 }

@@ -187,9 +187,9 @@ struct ScenarioActions: Sendable {
         case .fixture(let path):
             let data: Data
             do {
-                data = try Data(contentsOf: file.url(of: path))
+                data = try FileContents.read(file.url(of: path).path)
             } catch {
-                throw ScenarioError("cannot read the payload \(path): \(error.localizedDescription)")
+                throw ScenarioError("cannot read the payload \(path): \(error)")
             }
             guard call.key != nil else { return .bytes(data) }
             return .value(try JSONValue(parsing: data).value(at: call.key))

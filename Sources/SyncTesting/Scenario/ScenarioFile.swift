@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import SyncSQLite
 
 /// A scenario file as it was read. Cases that could not be decoded are kept as errors, to be reported as failed.
 struct ScenarioFile: Sendable {
@@ -13,8 +14,11 @@ struct ScenarioFile: Sendable {
     var group: String?
     var entries: [Entry]
 
-    /// The folder that paths in the file are relative to: the one above `cases`, else the file's own.
+    /// The folder that paths in the file are relative to: the one above `cases`, else the file's own. A pipe is in none.
     var baseFolder: URL {
+        if let status = FileStatus(at: url.path), !status.isRegular {
+            return URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
+        }
         let folder = url.standardizedFileURL.deletingLastPathComponent()
         return folder.lastPathComponent == "cases" ? folder.deletingLastPathComponent() : folder
     }
@@ -28,7 +32,7 @@ extension ScenarioFile {
     init(contentsOf url: URL) throws(ScenarioError) {
         let json: JSONValue
         do {
-            json = try JSONValue(parsing: Data(contentsOf: url))
+            json = try JSONValue(parsing: FileContents.read(url.path))
         } catch {
             throw ScenarioError("cannot read the file: \(error)")
         }

@@ -50,8 +50,10 @@ struct StoreOptions: ParsableArguments {
     var primaryKey: String?
 
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
-    func modelForNewDatabase(inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool) throws -> Model {
-        if let model = try givenModel() {
+    func modelForNewDatabase(
+        _ given: Model?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+    ) throws -> Model {
+        if let model = given {
             return try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
         }
         guard options.parent == nil else {
@@ -84,10 +86,9 @@ struct StoreOptions: ParsableArguments {
 
     /// The model of a database that is there: the given or the kept one, extended if that is asked for.
     func modelForExistingDatabase(
-        kept: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+        _ model: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> Model {
-        let model = try givenModel() ?? kept
-        return try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
+        try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
     }
 
     private func evolved(

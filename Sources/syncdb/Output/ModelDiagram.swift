@@ -6,14 +6,16 @@ struct ModelDiagram {
 
     var mermaid: String {
         var lines = ["classDiagram"]
+        let names = MermaidNames(model.entities.map(\.name))
         for entity in model.entities {
-            lines.append("  class \(entity.name) {")
-            lines += entity.attributes.map { "    \($0.type) \($0.name)" }
+            lines.append("  class \(names.declaration(of: entity.name)) {")
+            lines += entity.attributes.map { "    \($0.type) \(MermaidNames.text($0.name))" }
             lines.append("  }")
-            if let parent = entity.parent { lines.append("  \(parent) <|-- \(entity.name)") }
+            if let parent = entity.parent { lines.append("  \(names[parent]) <|-- \(names[entity.name])") }
         }
         lines += links.map { link in
-            "  \(link.owner) \"\(link.back)\" --> \"\(link.many)\" \(link.target) : \(link.name)"
+            "  \(names[link.owner]) \"\(link.back)\" --> \"\(link.many)\" \(names[link.target]) : "
+                + MermaidNames.text(link.name)
         }
         return lines.joined(separator: "\n")
     }
@@ -21,15 +23,16 @@ struct ModelDiagram {
     var dot: String {
         var lines = ["digraph model {", "  node [shape=record];"]
         for entity in model.entities {
-            let attributes = entity.attributes.map { "\($0.name): \($0.type)\\l" }.joined()
-            lines.append("  \"\(entity.name)\" [label=\"{\(entity.name)|\(attributes)}\"];")
+            let attributes = entity.attributes.map { "\(DotText.field($0.name)): \($0.type)\\l" }.joined()
+            let name = DotText.quoted(entity.name)
+            lines.append("  \(name) [label=\"{\(DotText.field(entity.name))|\(attributes)}\"];")
             if let parent = entity.parent {
-                lines.append("  \"\(entity.name)\" -> \"\(parent)\" [arrowhead=onormal];")
+                lines.append("  \(name) -> \(DotText.quoted(parent)) [arrowhead=onormal];")
             }
         }
         lines += links.map { link in
-            "  \"\(link.owner)\" -> \"\(link.target)\" [label=\"\(link.name)\", taillabel=\"\(link.back)\", "
-                + "headlabel=\"\(link.many)\"];"
+            "  \(DotText.quoted(link.owner)) -> \(DotText.quoted(link.target)) [label=\(DotText.label(link.name)), "
+                + "taillabel=\"\(link.back)\", headlabel=\"\(link.many)\"];"
         }
         return (lines + ["}"]).joined(separator: "\n")
     }

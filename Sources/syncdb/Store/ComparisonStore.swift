@@ -23,24 +23,7 @@ struct ComparisonStore {
         let kept = try options.location.open()
         let model = try model(kept.model)
         guard writing || model != kept.model else { return try await body(kept) }
-        try await useCopy(of: kept, with: model, body)
-    }
-
-    /// The database would take over a changed model when it is opened, so a copy is opened instead.
-    private func useCopy(
-        of kept: DataStack, with model: Model, _ body: (DataStack) async throws -> Void
-    ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("syncdb-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let copy = folder.appendingPathComponent("copy.sqlite")
-        let source = options.location.url.path
-        // An open read keeps the write-ahead log from starting over while both files are copied.
-        try await kept.read { _ in
-            for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + suffix) {
-                try FileManager.default.copyItem(atPath: source + suffix, toPath: copy.path + suffix)
-            }
-        }
-        try await body(DataStack(model: model, at: copy, migration: options.migration))
+        // The database would take over a changed model when it is opened.
+        try await body(kept.copy(with: model, migration: options.migration))
     }
 }

@@ -1,0 +1,57 @@
+import GRDB
+import GRDBSQLite
+import SyncCore
+
+extension DataStack {
+    /// Runs the work of a sync in a transaction of its own, if the tables are still those of the model.
+    ///
+    /// A dry run is taken back. It does not wait for another process to finish writing, and may be of a store that nobody
+    /// can write to: it then works on a copy of what was committed.
+    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, and what `body` throws.
+    func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+        do {
+            guard isDryRun, try !tryDryRun(db, body) else {
+                if !isDryRun { try run(db, endingWith: .commit) { try body(db, arrivals) } }
+                return
+            }
+            let copy = try TemporaryStore.copy(of: db)
+            try unlocked?.check()
+            defer { try? copy.close() }
+            try copy.inDatabase { copy in
+                try run(copy, endingWith: .rollback) { try body(copy, ArrivalWatch()) }
+            }
+        } catch let error as DatabaseError {
+            throw StoreFailure.refusal(error) ?? error
+        }
+    }
+
+    /// - Returns: Whether the store could be locked at once, and the work is done.
+    private func tryDryRun(_ db: Database, _ body: (Database, ArrivalWatch) throws -> Void) throws -> Bool {
+        // A transaction of a connection that cannot write begins as if it could.
+        if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
+        var hasBegun = false
+        sqlite3_busy_timeout(db.sqliteConnection, 0)
+        do {
+            try run(db, endingWith: .rollback) {
+                hasBegun = true
+                sqlite3_busy_timeout(db.sqliteConnection, StoreFile.patience)
+                try body(db, arrivals)
+            }
+        } catch let error as DatabaseError where !hasBegun {
+            sqlite3_busy_timeout(db.sqliteConnection, StoreFile.patience)
+            guard StoreFailure.refusal(error) != nil else { throw error }
+            return false
+        }
+        return true
+    }
+
+    private func run(
+        _ db: Database, endingWith end: Database.TransactionCompletion, _ body: () throws -> Void
+    ) throws {
+        try db.inTransaction(.immediate) {
+            try watch.check(db)
+            try body()
+            return end
+        }
+    }
+}

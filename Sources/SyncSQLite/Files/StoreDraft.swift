@@ -1,0 +1,92 @@
+package import Foundation
+import GRDB
+import SyncCore
+
+/// A store that is filled out of sight and then put in its place whole, where nothing may be yet.
+package struct StoreDraft: Sendable {
+    private let target: ResolvedPath
+    /// What the caller calls the store.
+    let name: String
+    private let folder: DraftFolder
+
+    /// Where the store is filled.
+    var url: URL { URL(fileURLWithPath: folder.path) }
+
+    /// - Throws: ``SyncError`` `unreadableStore` if there is no folder, or if the files of another store would become part
+    ///   of this one; `storeReadOnly` if nothing can be made in the folder.
+    package init(for url: URL) throws {
+        name = url.path
+        guard let target = ResolvedPath(url.path), FileStatus(at: target.folder)?.isFolder == true else {
+            let folder = url.deletingLastPathComponent().path
+            throw SyncError(.unreadableStore, "there is no folder '\(folder)' to make the database in")
+        }
+        self.target = target
+        try Self.refuseLeftovers(target)
+        do {
+            folder = try DraftFolder(in: target.folder)
+        } catch let failure as SystemFailure {
+            throw SyncError(
+                .storeReadOnly, "no database can be made in the folder '\(target.folder)'", underlying: failure.message)
+        }
+    }
+
+    /// SQLite would take the log that another database of this name left for one of this.
+    private static func refuseLeftovers(_ target: ResolvedPath) throws {
+        guard let leftover = StoreFiles(target.path).filledLogs.first, FileStatus(at: target.path)?.size ?? 0 == 0
+        else {
+            return
+        }
+        throw SyncError(
+            .unreadableStore,
+            "'\(leftover)' was left by another database and would be taken for a part of the new one; move it away")
+    }
+
+    /// Puts the store, which must be closed, in its place: what another process made there meanwhile is not replaced.
+    ///
+    /// - Returns: Whether it is in its place; false if there is a store or another file by now.
+    package func publish() throws -> Bool {
+        try Self.refuseLeftovers(target)
+        if link(folder.path, target.path) == 0 { return true }
+        // Where files have one name only, the place is taken first, by an empty file.
+        if errno != EEXIST {
+            let descriptor = open(target.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            if descriptor >= 0 {
+                close(descriptor)
+            } else if errno != EEXIST {
+                throw unpublished(SystemFailure().message)
+            }
+        }
+        return try fillEmptyFile()
+    }
+
+    package func remove() { folder.remove() }
+
+    /// Copies the store into an empty file, as `mktemp` makes one, which stays the file it is.
+    private func fillEmptyFile() throws -> Bool {
+        guard let status = FileStatus(at: target.path), status.isRegular, status.size == 0 else { return false }
+        do {
+            let queue = try DatabaseQueue(path: target.path, configuration: StoreFile.configuration())
+            defer { try? queue.close() }
+            return try queue.inDatabase { db in
+                // The lock that the first transaction takes is kept until the end.
+                try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+                var isEmpty = false
+                try db.inTransaction(.exclusive) {
+                    isEmpty = FileStatus(at: target.path)?.size == 0
+                    return .rollback
+                }
+                guard isEmpty else { return false }
+                let draft = try DatabaseQueue(path: folder.path, configuration: StoreFile.configuration())
+                defer { try? draft.close() }
+                try draft.inDatabase { try $0.backup(to: db) }
+                return true
+            }
+        } catch let error as DatabaseError {
+            throw unpublished(StoreFailure.text(error))
+        }
+    }
+
+    private func unpublished(_ reason: String) -> SyncError {
+        SyncError(.storeFailure, "cannot make the database '\(name)'", underlying: reason)
+    }
+}

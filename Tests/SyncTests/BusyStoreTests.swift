@@ -1,0 +1,114 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A store to which another process is writing just now.
+@Suite final class BusyStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    private var url: URL { folder.appendingPathComponent("store.sqlite") }
+    private let payload = Data(#"[{"id": 1, "name": "Ann"}, {"id": 2}]"#.utf8)
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let stack = try DataStack(model: Self.model(), at: url)
+        try stack.insert("User", values: ["id": 1, "name": "Bob"])
+        try stack.close()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static func model(fingerprints: Bool = false) throws -> Model {
+        try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
+                keepsFingerprints: fingerprints)
+        ])
+    }
+
+    /// Runs `body` while another connection is in the midst of a transaction.
+    private func whileWriting(_ mode: String = "wal", _ body: () async throws -> Void) async throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let writer = try DatabaseQueue(path: url.path, configuration: configuration)
+        try await writer.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = \(mode)")
+            try db.execute(sql: "BEGIN IMMEDIATE; UPDATE User SET name = 'half'")
+        }
+        try await body()
+        try await writer.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        try writer.close()
+    }
+
+    /// What kind of failure a call ends with.
+    private func code(_ body: () async throws -> SyncResult) async -> SyncError.Code? {
+        do {
+            _ = try await body()
+            return nil
+        } catch {
+            return (error as? SyncError)?.code
+        }
+    }
+
+    private func isWhatIsPlanned(_ result: SyncResult) {
+        #expect(result["User"].updated.map(\.key) == [RecordKey.integer(1)])
+        #expect(result["User"].inserted == [RecordKey.integer(2)])
+    }
+
+    @Test(arguments: ["wal", "delete"])
+    func aPlanIsMadeOfWhatWasCommitted(_ mode: String) async throws {
+        try await whileWriting(mode) {
+            let stack = try DataStack(reading: url)
+            isWhatIsPlanned(try await Sync.plan(payload, inEntity: "User", stack: stack))
+            let chunks = AsyncStream<Data> { stream in
+                stream.yield(payload)
+                stream.finish()
+            }
+            let inPieces = try await Sync.plan(
+                chunks, inEntity: "User", stack: stack, options: SyncOptions(collectsKeys: true))
+            isWhatIsPlanned(inPieces)
+            let examination = try await Sync.examine(payload, inEntity: "User", stack: stack)
+            #expect(!examination.losesData)
+            let count = try await stack.count("User")
+            #expect(count == 1)
+            let records = try await stack.export("User")
+            #expect(records.first?["name"] == "Bob")
+            let migration = try DataStack.migration(to: Self.model(fingerprints: true), at: url)
+            #expect(migration.losses.isEmpty)
+        }
+        let count = try await DataStack(reading: url).count("User")
+        #expect(count == 1)
+    }
+
+    @Test func aPlanWithFingerprintsIsToo() async throws {
+        let stack = try DataStack(model: Self.model(fingerprints: true), at: url)
+        try await whileWriting {
+            isWhatIsPlanned(try await Sync.plan(payload, inEntity: "User", stack: stack))
+        }
+        try stack.close()
+    }
+
+    @Test func aWriterThatCannotWaitLongerIsToldThatTheStoreIsBusy() async throws {
+        let stack = try DataStack(at: url)
+        try await whileWriting {
+            let code = await code { try await Sync.changes(payload, inEntity: "User", stack: stack) }
+            #expect(code == .storeBusy)
+        }
+        try stack.close()
+    }
+
+    @Test func aPlanOfAChangedModelIsRefused() async throws {
+        let stack = try DataStack(at: url)
+        let other = try Model(entities: [
+            Entity("User", attributes: [Attribute("id", .integer), Attribute("title", .string, renamedFrom: "name")])
+        ])
+        try DataStack(model: other, at: url).close()
+        let planned = await code { try await Sync.plan(payload, inEntity: "User", stack: stack) }
+        #expect(planned == .modelMismatch)
+        let synced = await code { try await Sync.changes(payload, inEntity: "User", stack: stack) }
+        #expect(synced == .modelMismatch)
+        try stack.close()
+    }
+}

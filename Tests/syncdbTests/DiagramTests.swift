@@ -1,0 +1,52 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import syncdb
+
+@Suite("schema diagram shows names as they are")
+struct DiagramTests {
+    private func diagram(_ entity: String, _ attribute: String, _ relationship: String) throws -> ModelDiagram {
+        ModelDiagram(
+            model: try Model(entities: [
+                Entity(
+                    entity, attributes: [Attribute("id", .integer), Attribute(attribute, .string)],
+                    relationships: [Relationship(relationship, to: "B")]),
+                Entity("B", attributes: [Attribute("id", .integer)]),
+            ]))
+    }
+
+    @Test(
+        "in Graphviz",
+        arguments: [
+            (#"A\"#, #""A\\""#, #"{A\\|"#), ("a{b}|<c>", #""a{b}|<c>""#, #"{a\{b\}\|\<c\>|"#),
+            ("a b", #""a b""#, #"{a\ b|"#), ("a&lt;b", #""a&lt;b""#, #"{a&amp;lt;b|"#),
+            (#"\N\l"#, #""\\N\\l""#, #"{\\N\\l|"#),
+        ])
+    func dot(name: String, node: String, label: String) throws {
+        let dot = try diagram(name, name + "1", name + "2").dot
+        #expect(dot.contains("  \(node) [label=\"\(label)"), "\(dot)")
+        #expect(dot.contains("  \(node) -> \"B\" [label=\""), "\(dot)")
+        #expect(dot.contains("\(label.dropFirst().dropLast())1: string\\l"), "\(dot)")
+    }
+
+    @Test(
+        "in Mermaid",
+        arguments: [
+            (#"A\"#, #"entity1["A#92;"]"#), ("a{b}", #"entity1["a#123;b#125;"]"#), ("a b", #"entity1["a b"]"#),
+            ("a#b;c", #"entity1["a#35;b#59;c"]"#), ("note", #"entity1["note"]"#), ("Größe_2", "Größe_2"),
+        ])
+    func mermaid(name: String, declaration: String) throws {
+        let mermaid = try diagram(name, name + "1", name + "2").mermaid
+        #expect(mermaid.contains("  class \(declaration) {\n    integer id\n"), "\(mermaid)")
+        let identifier = declaration.prefix { $0 != "[" }
+        #expect(mermaid.contains("  \(identifier) \"*\" --> \"0..1\" B : "), "\(mermaid)")
+    }
+
+    @Test("An entity that is called as another one's stand-in keeps its name")
+    func standIns() throws {
+        let names = MermaidNames(["a b", "entity1"])
+        #expect(names["entity1"] == "entity1")
+        #expect(names["a b"] == "entity1_")
+    }
+}
