@@ -1,5 +1,6 @@
 # make demo   build, sync a sample on two days, show what changed and why
-# make test   run every test
+# make test   run the tests, a few random cases among them; less than four minutes after the build
+# make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
 # make bench  measure 10,000 users beside other ways to do it, a few minutes; the table is in .build/benchmarks/short
@@ -12,11 +13,18 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo fuzz guard test bench bench-full
+.PHONY: demo fuzz guard test check bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
 	swift test
+
+# The suites that do more where SYNC_LONG_TESTS is 1: those that ask Tests/TestSize.
+LONG := $(shell grep -rl --include='*Tests.swift' '^import TestSize' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
+
+check:
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
+	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
 
 fuzz:
 	@.ci/install libsqlite3-dev

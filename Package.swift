@@ -46,23 +46,24 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: ours),
-        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore"], swiftSettings: ours),
+        .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: ours),
+        .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncSQLiteTests",
-            dependencies: ["SyncSQLite", "SyncCore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["SyncSQLite", "SyncCore", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync",
+                "Sync", "TestSize",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
         .testTarget(
             name: "SyncTestingTests",
-            dependencies: ["SyncTesting", "Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["SyncTesting", "Sync", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
-        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync"], swiftSettings: ours),
+        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync", "TestSize"], swiftSettings: ours),
     ]
 )

@@ -30,7 +30,7 @@ import Testing
     private func users() throws -> [Int64] {
         let stack = try DataStack(reading: url)
         defer { try? stack.close() }
-        return try stack.fetch("User").compactMap { $0["id"]?.integer }
+        return try stack.fetch("User").compactMap { $0["id"]?.int }
     }
 
     @Test func aDraftIsOutOfSightAndTellsNothing() throws {

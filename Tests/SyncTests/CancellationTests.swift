@@ -46,7 +46,7 @@ struct CancellationTests {
     func atOnce() async throws {
         let (stack, before) = try await store()
         let task = Task {
-            try? await Task.sleep(for: .seconds(60))
+            while !Task.isCancelled { await Task.yield() }
             return try await Sync.changes(Self.payload, inEntity: "User", stack: stack)
         }
         task.cancel()
@@ -77,11 +77,20 @@ struct CancellationTests {
         try await expectWhole(result, stack, before)
     }
 
-    @Test("is whole or not there at all, whenever it is cancelled", arguments: [0, 20, 100, 300])
-    func later(milliseconds: Int) async throws {
+    @Test(
+        "is whole or not there at all, when it is cancelled while it goes on",
+        arguments: [PayloadProgress.Phase.mapping, .comparing, .writing])
+    func later(phase: PayloadProgress.Phase) async throws {
         let (stack, before) = try await store()
-        let task = Task { try await Sync.changes(Self.payload, inEntity: "User", stack: stack) }
-        try await Task.sleep(for: .milliseconds(milliseconds))
+        let begun = AsyncStream<Void>.makeStream()
+        var options = SyncOptions()
+        options.progress = { if $0.phase == phase { begun.continuation.yield() } }
+        let task = Task { [options] in
+            defer { begun.continuation.finish() }
+            return try await Sync.changes(Self.payload, inEntity: "User", stack: stack, options: options)
+        }
+        let moment: Void? = await begun.stream.first { true }
+        #expect(moment != nil)
         task.cancel()
         try await expectWhole(await task.result, stack, before)
     }

@@ -162,7 +162,7 @@ struct DanglingLinkTests {
         try await store.sync(users)
         try store.leaveDangling("DELETE FROM Company")
         let result = try await store.sync(#"[{"id": 1}]"#, "User", .delta)
-        #expect(result["User"].updated.map(\.key) == [1, 2])
+        #expect(result["User"].updated.map(\.key) == [.integer(1), .integer(2)])
         #expect(result["User"].updated.allSatisfy { $0.changed == ["company"] })
         #expect(result.diagnostics.map(\.kind) == [.linksToMissingRows])
         #expect(result.diagnostics.first?.message.hasPrefix("2 links of User.company") == true)

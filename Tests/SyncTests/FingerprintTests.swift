@@ -133,7 +133,7 @@ struct FingerprintTests {
             try db.execute(sql: "UPDATE User SET name = 'X' WHERE id = 1")
             for trigger in triggers { try db.execute(sql: trigger[1]) }
         }
-        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [1])
+        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [.integer(1)])
     }
 
     @Test("Somebody who forgets what was written leaves a note of it")
@@ -144,7 +144,7 @@ struct FingerprintTests {
             try db.execute(sql: "UPDATE User SET name = 'X' WHERE id = 1")
             for _ in 1...2 { try db.execute(sql: "DELETE FROM sync_written") }
         }
-        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [1])
+        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [.integer(1)])
     }
 
     @Test("A row that becomes one of another entity is seen by the records that name it")
@@ -223,7 +223,7 @@ struct FingerprintTests {
         let changed = payload.replacing("\"B\"", with: "\"C\"")
         let result = try await sync(changed, stack)
         #expect(result.diagnostics.map(\.kind) == [.fingerprintsDamaged])
-        #expect(result["User"].updated.map(\.key) == [2])
+        #expect(result["User"].updated.map(\.key) == [.integer(2)])
         #expect(try await sync(changed, stack).diagnostics.isEmpty)
         try writeUnnoticed("UPDATE User SET name = 'unnoticed' WHERE id = 1", stack)
         #expect(try await sync(changed, stack).isEmpty)
@@ -240,7 +240,7 @@ struct FingerprintTests {
             try await stack.write { try $0.execute(sql: "DROP TABLE \(table)") }
             let two = Data(#"[{"id": 2, "name": "C"}]"#.utf8)
             let result = try await Sync.changes(two, inEntity: "User", stack: stack, predicate: .where("id == 2"))
-            #expect(result["User"].updated.map(\.key) == [2])
+            #expect(result["User"].updated.map(\.key) == [.integer(2)])
             try stack.close()
             stack = try DataStack(model: Self.model(), at: folder.database)
             try await stack.write { db in

@@ -1,13 +1,15 @@
 import Foundation
 import Sync
+import TestSize
 import Testing
 
 @Suite("A model inferred from JSON")
 struct InferredModelTests {
     @Test(
-        "reads every key of its samples, reports nothing, and a second sync writes nothing", arguments: 0..<200)
-    func random(_ seed: UInt64) async throws {
-        var generator = RandomRecords(seed: seed)
+        "reads every key of its samples, reports nothing, and a second sync writes nothing",
+        arguments: RandomTest.inference.seeds)
+    func random(_ seed: Int) async throws {
+        var generator = RandomRecords(seed: UInt64(seed))
         try await expectComplete(generator.payload(), key: [])
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import TestSize
 import Testing
 
 /// Countries, languages, currencies and subdivisions of the package `iso-codes`: 13,000 records that nobody wrote for
@@ -8,7 +9,8 @@ import Testing
 /// and their parent in two ways, so `IsoCodes` completes them first.
 @Suite("The lists of iso-codes")
 struct IsoCodesTests {
-    static let lists = [IsoCodes.countries, .languages, .currencies, .subdivisions]
+    /// Languages and subdivisions are thousands.
+    static let lists = [IsoCodes.countries, .currencies] + (LongTests.areWanted ? [.languages, .subdivisions] : [])
 
     @Test("arrive whole: every record, every field", arguments: lists)
     func whole(_ list: IsoCodes) async throws {
@@ -61,7 +63,7 @@ struct IsoCodesTests {
         Edit(list: .languages, field: "inverted_name", attribute: "invertedName"),
         Edit(list: .currencies, field: "numeric", attribute: "numeric"),
         Edit(list: .subdivisions, field: "type", attribute: "type"),
-    ]
+    ].filter { edit in lists.contains { $0.list == edit.list.list } }
 
     @Test("change where a record was edited, removed or added, and nowhere else", arguments: edits)
     func edited(_ edit: Edit) async throws {

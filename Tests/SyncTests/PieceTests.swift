@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import TestSize
 import Testing
 
 @Suite("A payload in pieces")
@@ -27,7 +28,7 @@ struct PieceTests {
         return options
     }
 
-    static let sizes = [1, 100, 400, 1000, 1_000_000]
+    static let sizes = LongTests.areWanted ? [1, 100, 400, 1000, 1_000_000] : [1, 400, 1_000_000]
 
     @Test("leaves the store as the whole would, and reports the same", arguments: sizes, [true, false])
     func equivalence(size: Int, remembersInMemory: Bool) async throws {

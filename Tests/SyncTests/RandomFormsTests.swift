@@ -1,13 +1,14 @@
 import Foundation
 import Sync
+import TestSize
 import Testing
 
 /// What a payload does does not depend on what it is held in.
 @Suite("Random records in every form")
 struct RandomFormsTests {
-    @Test("give the same store and the same result", arguments: 1...60)
-    func same(seed: UInt64) async throws {
-        var generator = RandomRecords(seed: seed)
+    @Test("give the same store and the same result", arguments: RandomTest.forms.seeds)
+    func same(seed: Int) async throws {
+        var generator = RandomRecords(seed: UInt64(seed))
         let value = try JSONValue(parsing: generator.payload()).sorted
         let bytes = Data(try value.text.utf8)
         guard case .array(let records) = value else {

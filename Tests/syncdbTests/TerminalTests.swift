@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import TestSize
 import Testing
 
 @testable import syncdb
@@ -68,10 +69,13 @@ struct TerminalTests {
 
     // MARK: Progress
 
+    /// So many that they take longer than the display waits.
     private static let users =
         "[" + (1...150_000).map { #"{"id":\#($0),"first_name":"N"}"# }.joined(separator: ",") + "]"
 
-    @Test("A long import shows how far it is, and takes the line away", .enabled(if: Typescript.isThere))
+    @Test(
+        "A long import shows how far it is, and takes the line away",
+        .enabled(if: Typescript.isThere), .enabled(if: LongTests.areWanted, "make check runs it"))
     func longImport() throws {
         let sandbox = try Sandbox()
         let arguments = [
@@ -87,13 +91,10 @@ struct TerminalTests {
         #expect(try !onTerminal(sandbox, arguments + ["--quiet"]).output.contains("\r\(Self.escape)K"))
     }
 
-    @Test("A short import shows no progress, nor does one that nobody watches", .enabled(if: Typescript.isThere))
-    func shortImport() throws {
+    @Test(
+        "A long import that nobody watches shows no progress", .enabled(if: LongTests.areWanted, "make check runs it"))
+    func longImportUnwatched() throws {
         let sandbox = try Sandbox()
-        let arguments = [
-            "import", Sandbox.day1, "--entity", "User", "--model", Sandbox.model, "--database", "app.sqlite",
-        ]
-        #expect(try !onTerminal(sandbox, arguments).output.contains("\(Self.escape)K"))
         let piped = try sandbox.importUsers(sandbox.file("users.json", Self.users), "--max-delete", "100%")
         #expect(piped.status == 0 && piped.errors == "")
     }

@@ -134,7 +134,7 @@ struct ReferenceCall {
 extension ReferenceSync {
     /// Every key that stands anywhere in a record, whatever becomes of it.
     mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity) {
-        let reading = ReferenceReading(record, as: entity, of: model)
+        let reading = ReferenceReading(record, as: entity, of: store)
         if let name = store.keyName(of: entity), let key = reading.values[name] {
             mentionedKeys.insert(.key(owner: entity.keyOwner, key))
         }
@@ -159,6 +159,6 @@ extension ReferenceStore {
     /// Whether the key of a record can be read.
     fileprivate func hasKey(_ record: JSONValue, as entity: CompiledEntity) -> Bool {
         guard let name = keyName(of: entity) else { return false }
-        return ReferenceReading(record, as: entity, of: model).values[name]?.isNull == false
+        return ReferenceReading(record, as: entity, of: self).values[name]?.isNull == false
     }
 }

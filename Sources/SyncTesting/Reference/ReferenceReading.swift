@@ -19,9 +19,9 @@ struct ReferenceReading: Sendable {
     private(set) var statements: [(relationship: CompiledRelationship, statement: Statement)] = []
     private(set) var misfits: [String] = []
 
-    init(_ record: JSONValue, as entity: CompiledEntity, of model: Model) {
-        readAttributes(record, entity, model)
-        readRelationships(record, entity)
+    init(_ record: JSONValue, as entity: CompiledEntity, of store: ReferenceStore) {
+        readAttributes(record, entity, store.model)
+        readRelationships(record, entity, store.names)
     }
 
     // MARK: Attributes
@@ -70,10 +70,12 @@ struct ReferenceReading: Sendable {
 
     // MARK: Relationships
 
-    private mutating func readRelationships(_ record: JSONValue, _ entity: CompiledEntity) {
+    private mutating func readRelationships(
+        _ record: JSONValue, _ entity: CompiledEntity, _ names: ReferenceNames
+    ) {
         var found: [(place: [Int], relationship: CompiledRelationship, statement: Statement)] = []
         for relationship in entity.relationships {
-            guard let (place, statement) = Self.statement(about: relationship, in: record) else { continue }
+            guard let (place, statement) = Self.statement(about: relationship, in: record, names) else { continue }
             found.append((place, relationship, statement))
         }
         statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
@@ -83,10 +85,11 @@ struct ReferenceReading: Sendable {
 
     /// An object beats an id key, an id key beats a null object.
     private static func statement(
-        about relationship: CompiledRelationship, in record: JSONValue
+        about relationship: CompiledRelationship, in record: JSONValue, _ names: ReferenceNames
     ) -> (place: [Int], Statement)? {
         var null: (place: [Int], Statement)?
-        for key in AttributeNaming.objectKeys(for: relationship.relationship) {
+        let keys = names.keys(of: relationship)
+        for key in keys.objects {
             guard let (place, value) = member(key, of: record) else { continue }
             if value == .null {
                 null = null ?? (place, relationship.isToMany ? .nothing : .null)
@@ -94,7 +97,7 @@ struct ReferenceReading: Sendable {
                 return (place, statement)
             }
         }
-        for key in AttributeNaming.idKeys(for: relationship.relationship) {
+        for key in keys.ids {
             guard let (place, value) = member(key, of: record) else { continue }
             if let statement = idStatement(value, relationship) { return (place, statement) }
         }

@@ -15,6 +15,8 @@ public struct ReferenceStore: Sendable {
     var listed: [ReferencePlace: [ReferenceListed]] = [:]
     /// References to rows that are not there yet, in payload order.
     var pending: [ReferencePending] = []
+    /// Where relationships stand in JSON, worked out once for all copies of the store.
+    let names = ReferenceNames()
     private var lastID = 0
 
     /// An empty store.

@@ -66,7 +66,7 @@ struct ReferenceSync {
     mutating func mention(
         _ record: JSONValue, as entity: CompiledEntity, at path: String, _ context: Context
     ) -> Outcome {
-        let reading = ReferenceReading(record, as: entity, of: model)
+        let reading = ReferenceReading(record, as: entity, of: store)
         misfits += reading.misfits.map { "\(path).\($0)" }
         var key: StoredValue?
         var id: ReferenceRow.ID?

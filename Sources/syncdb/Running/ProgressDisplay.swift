@@ -5,9 +5,11 @@ import Foundation
 /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
 final class ProgressDisplay: @unchecked Sendable {
     /// What takes less is over before one has read the line.
-    private static let delay = 0.5
-    private static let interval = 0.1
+    static let delay = 0.5
+    static let interval = 0.1
 
+    private let now: @Sendable () -> Double
+    private let draw: @Sendable (String) -> Void
     private let lock = NSLock()
     private var label: String?
     private var start = 0.0
@@ -15,20 +17,29 @@ final class ProgressDisplay: @unchecked Sendable {
     private var isShown = false
 
     /// - Parameter isQuiet: Whether the caller wants nothing but errors. Nil then, and where nobody would see it.
-    init?(isQuiet: Bool) {
+    convenience init?(isQuiet: Bool) {
         guard !isQuiet, Terminal.Stream.errors.isTerminal,
             ProcessInfo.processInfo.environment["TERM", default: "dumb"] != "dumb"
         else { return nil }
-        nextDrawing = Self.now + Self.delay
+        self.init(now: { ProcessInfo.processInfo.systemUptime }, draw: { Terminal.redraw("\($0)") })
+    }
+
+    /// - Parameters:
+    ///   - now: The time in seconds.
+    ///   - draw: Puts a line where the last one was; an empty one takes it away.
+    init(now: @escaping @Sendable () -> Double, draw: @escaping @Sendable (String) -> Void) {
+        self.now = now
+        self.draw = draw
+        nextDrawing = now() + Self.delay
     }
 
     func show(_ line: ProgressLine) {
         lock.withLock {
-            let now = Self.now
+            let now = self.now()
             if line.label != label { (label, start) = (line.label, now) }
             guard now >= nextDrawing else { return }
             nextDrawing = now + Self.interval
-            Terminal.redraw("\(line.text(after: now - start, width: Terminal.width))")
+            draw(line.text(after: now - start, width: Terminal.width))
             isShown = true
         }
     }
@@ -36,10 +47,8 @@ final class ProgressDisplay: @unchecked Sendable {
     /// Takes the line away. It stays away until ``show(_:)`` is called again.
     func clear() {
         lock.withLock {
-            if isShown { Terminal.redraw("") }
+            if isShown { draw("") }
             isShown = false
         }
     }
-
-    private static var now: Double { ProcessInfo.processInfo.systemUptime }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestSize
 import Testing
 
 @Suite("A payload cut into pieces")
@@ -105,14 +106,14 @@ struct RecordSplitterTests {
 
     @Test("that was damaged anywhere is refused as if it were whole")
     func damaged() {
-        var random = RandomBytes(seed: 7)
         let text = """
             [ {"id": 1, "name": "Ada \\"x\\" \\u00e9 ü", "tags": [1, 2.5e3, -0], "on": true},
               {"id": 2, "nested": {"a": [{"b": null}], "c": "]}"}}, {}, {"id": 3, "text": "\\\\"}
             ]
             """
         let alphabet = Array(#"[]{}",:\0x "#.utf8) + [0x0A, 0xC3, 0xA9, 0x00]
-        for _ in 0..<5_000 {
+        for seed in RandomTest.damage.seeds {
+            var random = RandomBytes(seed: UInt64(seed))
             var bytes = Array(text.utf8)
             for _ in 0..<random.next(3) {
                 let place = random.next(bytes.count)

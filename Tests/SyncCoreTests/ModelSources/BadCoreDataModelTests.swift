@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestSize
 import Testing
 
 @Suite("Core Data models with mistakes")
@@ -137,8 +138,8 @@ struct BadCoreDataModelTests {
             <userInfo><entry key="a" value="b"/></userInfo><![CDATA[x]]>&#65;</entity></model>
             """
         let edits = Array("<>&;\"'=/?! :xé]-[#\n\u{0}\u{1}\u{FFFE}aDOCTYPE".unicodeScalars)
-        var generator = SeededGenerator(state: 7)
-        for _ in 0..<2000 {
+        for seed in RandomTest.edits.seeds {
+            var generator = SeededGenerator(state: UInt64(seed))
             var scalars = Array(text.unicodeScalars)
             for _ in 0...Int.random(in: 0..<4, using: &generator) {
                 let place = Int.random(in: scalars.indices, using: &generator)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import TestSize
 import Testing
 
 @testable import SyncSQLite
@@ -8,7 +9,8 @@ import Testing
 /// Random models with random rows under random edits.
 @Suite("A store under random edits of its model")
 struct RandomMigrationTests {
-    @Test("keeps what the model has a place for, and is refused where it has none", arguments: 0..<300)
+    @Test(
+        "keeps what the model has a place for, and is refused where it has none", arguments: RandomTest.migration.seeds)
     func migrates(seed: Int) throws {
         var random = RandomSource(seed: UInt64(seed))
         var draft = DraftModel(&random)

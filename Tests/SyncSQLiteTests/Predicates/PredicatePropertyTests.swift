@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSize
 import Testing
 
 @testable import SyncCore
@@ -7,8 +8,9 @@ import Testing
 
 @Suite("A condition means the same in SQL and in memory")
 struct PredicatePropertyTests {
-    @Test("for rows and conditions at random", arguments: 0..<24)
-    func same(seed: UInt64) throws {
+    @Test("for rows and conditions at random", arguments: RandomTest.predicate.seeds)
+    func random(seed: Int) throws {
+        let seed = UInt64(seed)
         let store = try RandomPredicateStore(seed: seed)
         var generator = PredicateGenerator(store.model.compiled, seed: seed &+ 1000)
         var held = 0

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import TestSize
 import Testing
 
 @testable import SyncSQLite
@@ -82,7 +83,7 @@ struct PredicateSQLLimitTests {
         #expect(try store.refs(negations) == "a")
     }
 
-    @Test("may be wide, and have long lists")
+    @Test("may be wide, and have long lists", .enabled(if: LongTests.areWanted, "make check runs it"))
     func wide() throws {
         let text = (2...10_000).map { "id == \($0)" }.joined(separator: " OR ")
         #expect(try store.refs(.where(text)) == "bcd")

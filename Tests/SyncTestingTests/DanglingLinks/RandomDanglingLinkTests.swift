@@ -4,19 +4,13 @@ import Sync
 import SyncCore
 import SyncSQLite
 import SyncTesting
+import TestSize
 import Testing
 
 /// Random syncs of stores to which a connection with foreign keys off has written, by their seeds. More of them:
 /// `SYNC_DANGLING_CASES=10000`; one again: `SYNC_DANGLING_SEED=7 swift test --filter RandomDanglingLinkTests`.
 @Suite("Random dangling links")
 struct RandomDanglingLinkTests {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-
-    private static var seeds: Range<Int> {
-        if let seed = number("SYNC_DANGLING_SEED") { return seed..<(seed + 1) }
-        return 0..<(number("SYNC_DANGLING_CASES") ?? 100)
-    }
-
     /// Rows without keys are deleted along with the last link to them, which the repair in plain words does not do: of
     /// those only that a sync succeeds.
     @Test(
@@ -24,7 +18,7 @@ struct RandomDanglingLinkTests {
         arguments: [true, false])
     func agreement(hasKeys: Bool) async throws {
         var failures = 0
-        for seed in Self.seeds where failures < 3 {
+        for seed in RandomTest.dangling.seeds where failures < 3 {
             guard let problem = try await Self.problem(seed, hasKeys: hasKeys) else { continue }
             failures += 1
             Issue.record("seed \(seed): \(problem)")
@@ -39,12 +33,16 @@ struct RandomDanglingLinkTests {
         let entities = model.compiled.entities.filter { $0.keySlot != nil && !$0.isAbstract }
         let steps = (0..<(2 + random.below(2))).map { _ in
             let entity = random.pick(entities)
-            return (entity: entity.name, records: payloads.records(of: entity, count: 2 + random.below(6)).payload)
+            return (
+                entity: entity.name,
+                records: payloads.records(of: entity, count: 2 + random.below(6)).payload(isLone: false)
+            )
         }
         let isDelta = random.chance(40)
         var last = random.pick(steps)
         if random.chance(50) {
-            last.records = payloads.records(of: try model.compiled.entity(named: last.entity), count: 3).payload
+            last.records = payloads.records(of: try model.compiled.entity(named: last.entity), count: 3).payload(
+                isLone: false)
         }
         let folder = try CaseFolder()
         defer { folder.remove() }

@@ -24,8 +24,10 @@ struct FingerprintCheck {
         switch step {
         case .writes(let count, let seed): return try write(count, seed, plain, kept)
         case .damage(let seed):
-            var random = SplitMix64(seed: seed)
-            try kept.write { try FingerprintVandal.damage(&random, in: $0) }
+            try await kept.write { db in
+                var random = SplitMix64(seed: seed)
+                try FingerprintVandal.damage(&random, in: db)
+            }
             return nil
         case .sync(let entity, let records, let isLone, let options, let operations):
             let payload = records.payload(isLone: isLone)

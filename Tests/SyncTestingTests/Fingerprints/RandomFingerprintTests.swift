@@ -1,23 +1,16 @@
-import Foundation
 import SyncCore
 import SyncTesting
+import TestSize
 import Testing
 
-/// Random sequences of payloads, by their seeds. More of them: `SYNC_FINGERPRINT_CASES=10000`; one again:
+/// Random sequences of payloads, by their seeds. One again:
 /// `SYNC_FINGERPRINT_SEED=7 swift test --filter RandomFingerprintTests`.
 @Suite("Random fingerprints")
 struct RandomFingerprintTests {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-
-    private static var seeds: Range<Int> {
-        if let seed = number("SYNC_FINGERPRINT_SEED") { return seed..<(seed + 1) }
-        return 0..<(number("SYNC_FINGERPRINT_CASES") ?? 300)
-    }
-
     @Test("A store with fingerprints and one without have the same rows and give the same results")
     func agreement() async throws {
         var failures = 0
-        for seed in Self.seeds where failures < 3 {
+        for seed in RandomTest.fingerprint.seeds where failures < 3 {
             var random = SplitMix64(seed: UInt64(seed))
             let original = try FingerprintCase.random(&random)
             guard try await FingerprintCheck(fingerprintCase: original).failure() != nil else { continue }

@@ -14,11 +14,11 @@ struct PropertyCheck {
         var inParts = try PropertyParts(propertyCase)
         var reference = ReferenceStore(model: propertyCase.model)
         for (index, step) in propertyCase.steps.enumerated() where !parentWaits(step, reference) {
-            let before = reference
-            if let problem = try await failure(of: step, stack, &reference, &random) {
+            let expected = Result { try reference.sync(step) }
+            if let problem = try await failure(of: step, expected, stack, reference, &random) {
                 return "step \(index + 1): \(problem)"
             }
-            if let problem = try await inParts?.failure(of: step, before, reference) {
+            if let problem = try await inParts?.failure(of: step, expected, reference) {
                 return "step \(index + 1) \(propertyCase.parts?.description ?? ""): \(problem)"
             }
         }
@@ -36,9 +36,9 @@ struct PropertyCheck {
     }
 
     private func failure(
-        of step: PropertyCase.Step, _ stack: DataStack, _ reference: inout ReferenceStore, _ random: inout SplitMix64
+        of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ stack: DataStack,
+        _ reference: ReferenceStore, _ random: inout SplitMix64
     ) async throws -> String? {
-        let expected = Result { try reference.sync(step) }
         let found = await sync(step, stack)
         switch (expected, found) {
         case (.success(let expected), .success(let found)):

@@ -33,12 +33,10 @@ struct PropertyParts {
     /// What the parts of a step leave otherwise than the whole; nil if nothing, or after a step that failed in pages:
     /// those before stay.
     mutating func failure(
-        of step: PropertyCase.Step, _ before: ReferenceStore, _ expected: ReferenceStore
+        of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ reference: ReferenceStore
     ) async throws -> String? {
         if isOver || step.parent != nil && step.repeatsRecords { isOver = true }
         guard !isOver else { return nil }
-        var whole = before
-        let expectedError = Result { try whole.sync(step) }.error
         do {
             switch size {
             case .pages(let records): try await sync(step, inPagesOf: records)
@@ -46,10 +44,10 @@ struct PropertyParts {
             }
         } catch let error as SyncError {
             if case .pages = size { isOver = true }
-            return error.code == expectedError?.code ? nil : "\(error)"
+            return error.code == expected.error?.code ? nil : "\(error)"
         }
-        if let expectedError { return "expected \(expectedError)" }
-        let differences = try ReferenceComparison.differences(expected, stack)
+        if let error = expected.error { return "expected \(error)" }
+        let differences = try ReferenceComparison.differences(reference, stack)
         return differences.isEmpty ? nil : differences.joined(separator: "; ")
     }
 

@@ -1,31 +1,26 @@
 import Foundation
 import SyncCore
 import SyncTesting
+import TestSize
 import Testing
 
-/// Random models and payloads, by their seeds. More of them: `SYNC_PROPERTY_CASES=10000`, others: `SYNC_PROPERTY_FIRST=10000`, one again:
-/// `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests`.
+/// Random models and payloads, by their seeds. One again: `SYNC_PROPERTY_SEED=7 swift test --filter RandomSyncTests`.
 @Suite("Random syncs")
 struct RandomSyncTests {
-    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
-
-    private static var seeds: Range<Int> {
-        if let seed = number("SYNC_PROPERTY_SEED") { return seed..<(seed + 1) }
-        let first = number("SYNC_PROPERTY_FIRST") ?? 0
-        return first..<(first + (number("SYNC_PROPERTY_CASES") ?? 300))
+    private static var kinds: PropertyKinds {
+        ProcessInfo.processInfo.environment["SYNC_PROPERTY_KINDS"].flatMap { Int($0) }.map(PropertyKinds.init) ?? .all
     }
-
-    private static var kinds: PropertyKinds { number("SYNC_PROPERTY_KINDS").map(PropertyKinds.init) ?? .all }
 
     @Test("A store and the reference agree, and the same payload again changes nothing")
     func agreement() async throws {
-        print("Random syncs: seeds \(Self.seeds)")
+        let seeds = RandomTest.property.seeds
+        print("Random syncs: seeds \(seeds)")
         let lanes = 4
         let failures = try await withThrowingTaskGroup(of: [String].self) { group in
             for lane in 0..<lanes {
                 group.addTask {
                     var failures: [String] = []
-                    for seed in Self.seeds where seed % lanes == lane && failures.count < 5 {
+                    for seed in seeds where seed % lanes == lane && failures.count < 5 {
                         if let failure = try await Self.failure(seed) { failures.append(failure) }
                     }
                     return failures

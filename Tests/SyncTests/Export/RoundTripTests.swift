@@ -1,12 +1,13 @@
 import Foundation
 import Sync
+import TestSize
 import Testing
 
 @Suite("Export of what was imported")
 struct RoundTripTests {
     static let models = ["blog", "company", "library", "orchard", "press", "station", "village", "zoo"]
 
-    @Test("syncs back with no change: random rows", arguments: models, 0..<12)
+    @Test("syncs back with no change: random rows", arguments: models, RandomTest.export.seeds)
     func random(_ model: String, seed: Int) async throws {
         let stack = try DataStack.inMemory(Fixtures.model(model))
         var payload = RandomPayload(stack.model, seed: UInt64(seed))

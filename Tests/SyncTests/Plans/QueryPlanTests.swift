@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import TestSize
 import Testing
 
 /// What a small sync asks of a large store is answered by indexes.
@@ -8,6 +9,8 @@ import Testing
 struct QueryPlanTests {
     /// Enough for the engine to look rows up by their keys.
     static let count = 200
+    /// The types of keys that are tried.
+    static let keys = LongTests.areWanted ? PlanModel.all : [PlanModel(.string)]
 
     private static let delta: SyncOptions = {
         var options = SyncOptions()
@@ -27,7 +30,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of a single record with all that is nested in it use indexes", arguments: PlanModel.all)
+    @Test("of a single record with all that is nested in it use indexes", arguments: keys)
     func singleRecord(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let nested: KeyValuePairs<String, JSONValue> = [
@@ -63,7 +66,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of the rows of a parent use indexes", arguments: PlanModel.all)
+    @Test("of the rows of a parent use indexes", arguments: keys)
     func parents(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let parent: Sync.Parent = ("Person", keys.key(60))
@@ -102,7 +105,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of links given from their other end use indexes", arguments: PlanModel.all)
+    @Test("of links given from their other end use indexes", arguments: keys)
     func otherEnds(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         let given: [(String, KeyValuePairs<String, JSONValue>)] = [
@@ -121,7 +124,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of inheritance trees use indexes", arguments: PlanModel.all)
+    @Test("of inheritance trees use indexes", arguments: keys)
     func trees(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         for (entity, first) in [("Animal", 7), ("Dog", 1_000_007), ("Book", 7), ("Film", 7), ("Short", 1_000_007)] {
@@ -150,7 +153,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of single rows use indexes", arguments: PlanModel.all)
+    @Test("of single rows use indexes", arguments: keys)
     func singleRows(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await expectNoScan(stack) {
@@ -181,7 +184,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of references to rows that are not there use indexes", arguments: PlanModel.all)
+    @Test("of references to rows that are not there use indexes", arguments: keys)
     func pendingReferences(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await keys.rememberReferences(Self.count, in: stack)
@@ -206,7 +209,7 @@ struct QueryPlanTests {
         }
     }
 
-    @Test("of scopes use indexes where there are some", arguments: PlanModel.all)
+    @Test("of scopes use indexes where there are some", arguments: keys)
     func scopes(_ keys: PlanModel) async throws {
         let stack = try await keys.store(Self.count)
         try await stack.write { db in try db.execute(sql: "CREATE INDEX person_age ON Person (age)") }

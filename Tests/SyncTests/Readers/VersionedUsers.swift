@@ -8,7 +8,7 @@ struct VersionedUsers: Hashable, Sendable {
     let version: Int
 
     /// Enough for a sync to tell its progress while it writes.
-    private var count: Int { 5_000 + version % 7 * 100 }
+    private var count: Int { 2_500 + version % 7 * 100 }
 
     var payload: Data {
         let users = (1...count).map { number in

@@ -1,0 +1,31 @@
+import Foundation
+import SyncCore
+
+/// Under which JSON keys the relationships of a model stand, for those that somebody asked about.
+///
+/// `@unchecked Sendable`: `known` is only touched while `lock` is held.
+final class ReferenceNames: @unchecked Sendable {
+    typealias Keys = (objects: [String], ids: [String])
+
+    private struct Place: Hashable {
+        let link: Int
+        let end: Link.End
+    }
+
+    private let lock = NSLock()
+    private var known: [Place: Keys] = [:]
+
+    /// Keys of objects and of ids, the strongest first.
+    func keys(of relationship: CompiledRelationship) -> Keys {
+        lock.withLock {
+            let place = Place(link: relationship.link, end: relationship.end)
+            if let keys = known[place] { return keys }
+            let keys = (
+                objects: AttributeNaming.objectKeys(for: relationship.relationship),
+                ids: AttributeNaming.idKeys(for: relationship.relationship)
+            )
+            known[place] = keys
+            return keys
+        }
+    }
+}

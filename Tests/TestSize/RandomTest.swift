@@ -1,0 +1,56 @@
+import Foundation
+
+/// A test that takes random cases, which are known by their seeds: few in `make test`, many in `make check`.
+///
+/// `SYNC_PROPERTY_CASES=100000` takes so many, `SYNC_PROPERTY_FIRST=10000` begins with another seed than 0,
+/// `SYNC_PROPERTY_SEED=7` takes one again; with the name of the case in place of `PROPERTY` so for each.
+package enum RandomTest: String {
+    /// Syncs, compared with the reference store.
+    case property
+    /// Syncs with fingerprints, compared with those without.
+    case fingerprint
+    /// Stores with links to rows that are not there, healed by a sync.
+    case dangling
+    /// Edits of a model with rows.
+    case migration
+    /// Conditions, in SQL and in memory.
+    case predicate
+    /// Exports that are synced back.
+    case export
+    /// Models worked out from records.
+    case inference
+    /// Records as bytes, values and dictionaries.
+    case forms
+    /// Bytes that were damaged, read whole and in pieces.
+    case damage
+    /// Core Data models with random edits.
+    case edits
+
+    /// How many cases it takes.
+    private var count: (few: Int, many: Int) {
+        switch self {
+        case .property: (100, 6_000)
+        case .fingerprint: (50, 300)
+        case .dangling: (20, 100)
+        case .migration: (50, 300)
+        case .predicate: (4, 24)
+        case .export: (2, 12)
+        case .inference: (50, 200)
+        case .forms: (20, 60)
+        case .damage: (500, 5_000)
+        case .edits: (200, 2_000)
+        }
+    }
+
+    /// The seeds of its cases.
+    package var seeds: Range<Int> {
+        if let seed = number("SEED") { return seed..<(seed + 1) }
+        let first = number("FIRST") ?? 0
+        let cases = number("CASES") ?? (LongTests.areWanted ? count.many : count.few)
+        return first..<(first + max(cases, 0))
+    }
+
+    private func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment["SYNC_\(rawValue.uppercased())_\(name)"].flatMap { Int($0) }
+    }
+}
