@@ -42,7 +42,9 @@ extension DataStack {
                             plan, predicate: predicate, options: quiet, layout: layout,
                             arrivals: arrivals, in: db, run: &memory)
                         memory?.changes.add(page)
-                        try self.limitUnresolved(&memory, options, db)
+                        if self.hasTooManyUnresolved(memory, options) {
+                            try self.settleUnresolved(&memory, options, db)
+                        }
                         try Task.checkCancellation()
                         piece = try next()
                     }
@@ -52,7 +54,7 @@ extension DataStack {
                             ending, predicate: predicate, options: options, layout: layout,
                             arrivals: arrivals, in: db, run: &memory)
                         memory?.changes.add(last)
-                        try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+                        try self.settleUnresolved(&memory, options, db)
                     }
                     result = memory?.changes.result() ?? result
                     try Task.checkCancellation()
@@ -63,12 +65,14 @@ extension DataStack {
         }
     }
 
-    /// Where keys are not collected, references that were resolved since are forgotten along with those too many.
-    private func limitUnresolved(_ memory: inout RunMemory?, _ options: SyncOptions, _ db: Database) throws {
-        guard !options.collectsKeys, let count = memory?.changes.unresolvedCount, count > Self.unresolvedLimit else {
-            return
-        }
-        var room = Self.unresolvedLimit
+    /// Whether so many references came since they were last looked at that looking again is little beside them.
+    private func hasTooManyUnresolved(_ memory: RunMemory?, _ options: SyncOptions) -> Bool {
+        !options.collectsKeys && memory?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
+    }
+
+    /// Forgets references that were resolved since, and where keys are not collected, those too many.
+    private func settleUnresolved(_ memory: inout RunMemory?, _ options: SyncOptions, _ db: Database) throws {
+        var room = options.collectsKeys ? Int.max : Self.unresolvedLimit
         try memory?.changes.keepUnresolved { references in
             let waiting = try self.waiting(references, in: db).prefix(room)
             room -= waiting.count
