@@ -58,7 +58,7 @@ extension DataStack {
             plan.isComplete = false
             let page = try apply(plan, quiet, &memory)
             memory?.changes.add(page)
-            try limitUnresolved(&memory, options, db)
+            if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, db) }
             try Task.checkCancellation()
             piece = try next()
         }
@@ -66,17 +66,19 @@ extension DataStack {
             memory?.isEnding = true
             let last = try apply(ending, options, &memory)
             memory?.changes.add(last)
-            try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+            try settleUnresolved(&memory, options, db)
         }
         return memory?.changes.result() ?? SyncResult(entity: "")
     }
 
-    /// Where keys are not collected, references that were resolved since are forgotten along with those too many.
-    private func limitUnresolved(_ memory: inout RunMemory?, _ options: SyncOptions, _ db: Database) throws {
-        guard !options.collectsKeys, let count = memory?.changes.unresolvedCount, count > Self.unresolvedLimit else {
-            return
-        }
-        var room = Self.unresolvedLimit
+    /// Whether so many references came since they were last looked at that looking again is little beside them.
+    private func hasTooManyUnresolved(_ memory: RunMemory?, _ options: SyncOptions) -> Bool {
+        !options.collectsKeys && memory?.changes.unresolvedCount ?? 0 > 2 * Self.unresolvedLimit
+    }
+
+    /// Forgets references that were resolved since, and where keys are not collected, those too many.
+    private func settleUnresolved(_ memory: inout RunMemory?, _ options: SyncOptions, _ db: Database) throws {
+        var room = options.collectsKeys ? Int.max : Self.unresolvedLimit
         try memory?.changes.keepUnresolved { references in
             let waiting = try self.waiting(references, in: db).prefix(room)
             room -= waiting.count

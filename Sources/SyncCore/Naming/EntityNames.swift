@@ -27,6 +27,7 @@ package final class EntityNames: Sendable {
     private let bySnakeCase: [String: Int]
     private let bySpelling: [Spelling: Int]
     private let lowercased: Set<String>
+    private let longestName: Int
     private let id: Int?
     private let relationshipKeys: [String: [RelationshipKey]]
     /// The path of an object that dotted remote keys walk into → the attributes that are filled from inside it.
@@ -75,6 +76,7 @@ package final class EntityNames: Sendable {
         self.paths = paths
         self.id = id
         self.relationshipKeys = relationshipKeys
+        longestName = max(2, attributes.map(\.attribute.name.utf8.count).max() ?? 0)
         lowercased = Set(bySpelling.keys.map(\.lowercased))
     }
 
@@ -102,7 +104,7 @@ package final class EntityNames: Sendable {
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
         if let position = byRemoteKey[key]?.first { return (slots[position], 0) }
         if let position = byName[key] { return (slots[position], 1) }
-        let variants = Inflection.camelCaseVariants(key)
+        let variants = isTooLong(key) ? [] : Inflection.camelCaseVariants(key)
         if let position = variants.compactMap({ byName[$0] }).min() { return (slots[position], 2) }
         if let position = bySnakeCase[key] { return (slots[position], 3) }
         let prefixed = AttributeNaming.prefixedNames(of: key, lineage)
@@ -113,6 +115,12 @@ package final class EntityNames: Sendable {
         guard lowercased.contains(lower) else { return nil }
         let spelling = Spelling(snake: Inflection.snakeCase(key), lowercased: lower)
         return bySpelling[spelling].map { (slots[$0], 6) }
+    }
+
+    /// Whether a key has so many letters that no name can be its camelCase, which takes its time with megabytes.
+    private func isTooLong(_ key: String) -> Bool {
+        guard key.utf8.count > 1000 else { return false }
+        return key.utf8.count { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 } > 4 * longestName
     }
 
     /// The attributes with a remote key.

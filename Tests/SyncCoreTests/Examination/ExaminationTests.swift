@@ -74,6 +74,7 @@ struct ExaminationTests {
         ])
         let entity = try model.compiled.entity(named: "User")
         var nearest = NearestName(model.compiled)
-        #expect(nearest.name(like: key, in: entity) == name)
+        let found = nearest.name(like: key, in: entity)
+        #expect(found == name)
     }
 }

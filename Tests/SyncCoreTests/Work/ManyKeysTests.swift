@@ -85,8 +85,8 @@ struct ManyKeysTests {
             result.entities["User", default: .init()].inserted = [.integer(Int64(number))]
             results.add(result)
         }
-        let whole = results.merged()
-        let merged = try #require(whole)
+        let found = results.merged()
+        let merged = try #require(found)
         #expect(merged.unmappedKeys.count == Self.count + 1)
         #expect(merged.unmappedKeys.first { $0.key == "x" }?.count == Self.count)
         #expect(merged["User"].inserted.count == Self.count)
