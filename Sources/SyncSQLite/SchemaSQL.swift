@@ -73,7 +73,7 @@ package struct SchemaSQL: Sendable {
     }
 
     /// The declared type of a column.
-    static func columnType(_ type: AttributeType) -> String {
+    package static func columnType(_ type: AttributeType) -> String {
         switch type {
         case .integer, .boolean: "INTEGER"
         case .double: "REAL"
