@@ -24,10 +24,7 @@ struct FingerprintCheck {
         switch step {
         case .writes(let count, let seed): return try write(count, seed, plain, kept)
         case .damage(let seed):
-            try await kept.write { db in
-                var random = SplitMix64(seed: seed)
-                try FingerprintVandal.damage(&random, in: db)
-            }
+            try damage(kept, seed)
             return nil
         case .sync(let entity, let records, let isLone, let options, let operations):
             let payload = records.payload(isLone: isLone)
@@ -87,6 +84,11 @@ struct FingerprintCheck {
             return "\(table) has \(found.tables[table] ?? []) instead of \(rows)"
         }
         return nil
+    }
+
+    private func damage(_ kept: DataStack, _ seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        try kept.write { try FingerprintVandal.damage(&random, in: $0) }
     }
 
     private func write(_ count: Int, _ seed: UInt64, _ plain: DataStack, _ kept: DataStack) throws -> String? {
