@@ -211,7 +211,8 @@ struct FingerprintTests {
         "ALTER TABLE sync_fingerprint DROP COLUMN kinds", "ALTER TABLE sync_fingerprints RENAME COLUMN seed TO other",
         """
         CREATE TABLE other AS SELECT entity, CAST(records AS TEXT) AS records, 'x' AS part, places, kinds, checksums
-        FROM sync_fingerprint; DROP TABLE sync_fingerprint; ALTER TABLE other RENAME TO sync_fingerprint
+        FROM sync_fingerprint; DROP TABLE sync_fingerprint;
+        CREATE TABLE sync_fingerprint AS SELECT * FROM other; DROP TABLE other
         """,
     ]
 

@@ -33,8 +33,8 @@ struct DiagramTests {
     @Test(
         "in Mermaid",
         arguments: [
-            (#"A\"#, #"entity1["A#92;"]"#), ("a{b}", #"entity1["a#123;b#125;"]"#), ("a b", #"entity1["a b"]"#),
-            ("a#b;c", #"entity1["a#35;b#59;c"]"#), ("note", #"entity1["note"]"#), ("Größe_2", "Größe_2"),
+            (#"A\"#, #"entity1["A#92;"]"#), ("a{b}", #"entity2["a#123;b#125;"]"#), ("a b", #"entity2["a b"]"#),
+            ("a#b;c", #"entity2["a#35;b#59;c"]"#), ("note", #"entity2["note"]"#), ("Größe_2", "Größe_2"),
         ])
     func mermaid(name: String, declaration: String) throws {
         let mermaid = try diagram(name, name + "1", name + "2").mermaid

@@ -119,7 +119,7 @@ struct ExportTests {
         guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
         let run = try sandbox().shell("\"$SYNCDB\" export User --database app.sqlite \(output)")
         #expect(run.status == 1)
-        #expect(run.errors.hasPrefix("error: cannot write '"))
+        #expect(run.errors.hasPrefix("error: cannot write "))
     }
 
     @Test("A reader that has seen enough ends it quietly", arguments: ["", "trap '' PIPE;"])

@@ -100,16 +100,18 @@ extension SyncTransaction {
         }
         for child in 0..<count where trees[first].presence[child] != .missing {
             let node = Int32(truncatingIfNeeded: child)
-            /// When the link to a row was last said, or a list had the child that may only be kept in it.
-            func lastSaid(_ target: Int32, _ said: Int64) -> Int64 {
-                kept.isEmpty || target < 0 ? said : max(said, kept[code((node, target))] ?? -1)
+            /// When the list of a row last had the child, which may only be kept in it.
+            func keptSince(_ target: Int32) -> Int64 {
+                kept.isEmpty || target < 0 ? -1 : kept[code((node, target))] ?? -1
             }
             if said[child] >= 0, said[child] >= cleared.at(node) {
-                let holds = lastSaid(target[child], said[child]) >= replacedTargets.at(target[child])
+                let replaced = replacedTargets.at(target[child])
+                // The very list that replaces the links may have the child, too.
+                let holds = said[child] >= replaced || keptSince(target[child]) == replaced
                 target[child] = holds ? target[child] : TreeState.noTarget
             } else {
                 let stored = trees[first].storedTargets[index][child]
-                let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > lastSaid(stored, -1)
+                let isGone = cleared.at(node) >= 0 || replacedTargets.at(stored) > keptSince(stored)
                 target[child] = isGone ? TreeState.noTarget : stored
             }
         }

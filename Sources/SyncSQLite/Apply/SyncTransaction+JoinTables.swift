@@ -16,8 +16,11 @@ extension SyncTransaction {
         var sequence: UInt32
         var firstPosition: Int32 = -1
         var secondPosition: Int32 = -1
+        /// When a list last had the pair that may only keep it; 0 for never.
+        var keptSequence: UInt32 = 0
         var onlyKeeps: Bool
         var isStored = false
+        var isGone = false
         var position: Int32 { max(firstPosition, secondPosition) }
         var isNew: Bool { !isStored && !onlyKeeps }
 
@@ -26,8 +29,25 @@ extension SyncTransaction {
             let isSameList = sequence == later.sequence
             if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
             if later.secondPosition >= 0, !isSameList || secondPosition < 0 { secondPosition = later.secondPosition }
-            sequence = max(sequence, later.sequence)
+            keptSequence = max(keptSequence, later.keptSequence)
+            if onlyKeeps == later.onlyKeeps {
+                sequence = max(sequence, later.sequence)
+            } else if onlyKeeps {
+                sequence = later.sequence
+            }
             onlyKeeps = onlyKeeps && later.onlyKeeps
+        }
+
+        /// Whether it stays said although its ends were spoken for as a whole: by what came later, or by the very list
+        /// that did so. If not, a list may still keep it where it is stored.
+        mutating func stands(_ replacedFirst: Int64, _ replacedSecond: Int64) -> Bool {
+            let last = max(replacedFirst, replacedSecond)
+            let isListed = [replacedFirst, replacedSecond].allSatisfy {
+                $0 <= Int64(sequence) || $0 == Int64(keptSequence)
+            }
+            if isListed { return true }
+            onlyKeeps = true
+            return Int64(keptSequence) >= last
         }
     }
 
@@ -61,9 +81,14 @@ extension SyncTransaction {
         let replacedFirst = replaced(link.id, .first)
         let replacedSecond = replaced(link.id, .second)
         var pairs = saidPairs(link, order, replacedFirst, replacedSecond)
-        pairs.removeAll {
-            Int64($0.sequence) < replacedFirst.at($0.first) || Int64($0.sequence) < replacedSecond.at($0.second)
+        for index in pairs.indices
+        where Int64(pairs[index].sequence)
+            < max(replacedFirst.at(pairs[index].first), replacedSecond.at(pairs[index].second))
+        {
+            let (first, second) = (replacedFirst.at(pairs[index].first), replacedSecond.at(pairs[index].second))
+            pairs[index].isGone = !pairs[index].stands(first, second)
         }
+        pairs.removeAll(where: \.isGone)
         var changes = JoinChanges()
         try compareStoredPairs(link, &pairs, order, replacedFirst, replacedSecond, &changes)
         keepSameOrders(.first, pairs, replacedFirst, link, &changes)
@@ -102,7 +127,7 @@ extension SyncTransaction {
             }
             var pair = Said(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
-                onlyKeeps: standing == .keeps)
+                keptSequence: standing == .keeps ? assertion.sequence : 0, onlyKeeps: standing == .keeps)
             // A place in a list that another list came after is none.
             let sequence = Int64(assertion.sequence)
             if assertion.saidBy == .first, sequence >= replacedFirst.at(assertion.first) {

@@ -142,7 +142,7 @@ extension SyncTransaction {
             let key = columns[model.links[link].first.tree].keyColumn
             if end == .first {
                 return
-                    "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ? AND \(isStored(column, link, .second))"
+                    "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ? AND \(isStored(column, of: table, link, .second))"
             }
             let orderBy = ([order?.quoted].compactMap { $0 } + [key]).joined(separator: ", ")
             return "SELECT \(key) FROM \(table.quoted) WHERE \(column.quoted) = ? ORDER BY \(orderBy)"
@@ -150,15 +150,16 @@ extension SyncTransaction {
             let (mine, other) = end == .first ? (first, second) : (second, first)
             let order = end == .first ? firstOrder : secondOrder
             let orderBy = ([order?.quoted].compactMap { $0 } + [other.quoted]).joined(separator: ", ")
-            let isStored = isStored(other, link, end.other)
+            let isStored = isStored(other, of: name, link, end.other)
             return
                 "SELECT \(other.quoted) FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(isStored) ORDER BY \(orderBy)"
         }
     }
 
     /// A link to a row that is not stored is none.
-    private func isStored(_ column: String, _ link: Int, _ end: Link.End) -> String {
+    private func isStored(_ column: String, of table: String, _ link: Int, _ end: Link.End) -> String {
         let target = columns[model.links[link].side(end).tree]
-        return "\(column.quoted) IN (SELECT \(target.keyColumn) FROM \(target.table))"
+        return
+            "EXISTS (SELECT 1 FROM \(target.table) AS target WHERE target.\(target.keyColumn) = \(table.quoted).\(column.quoted))"
     }
 }

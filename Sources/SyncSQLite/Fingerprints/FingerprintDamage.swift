@@ -1,9 +1,11 @@
+import Foundation
 import GRDB
 import SyncCore
 
 /// Thrown where what a store keeps for its fingerprints is not as it was written: they are made anew.
-struct FingerprintDamage: Error {
+struct FingerprintDamage: LocalizedError {
     let reason: String
+    var errorDescription: String? { "the store's fingerprints are damaged: \(reason)" }
 
     /// Runs what reads or writes those tables. A table or column that is not there, or holds what it cannot, is damage;
     /// a full disk or an interruption is not.
