@@ -68,7 +68,7 @@ struct LongOutputTests {
         let entities = (1...3000).map { #""Entity\#($0)": {"attributes": {"id": "integer"}}"# }.joined(separator: ",")
         let model = try sandbox.file("model.json", "{\"entities\": {\(entities)}}")
         let run = try sandbox.syncdb("doctor", "-", "--entity", "Nobody", "--model", model, input: "[]")
-        #expect(run.errors.contains("Entity20 and 2980 more"), "\(run.errors.prefix(500))")
+        #expect(run.errors.contains(" and 2980 more"), "\(run.errors.prefix(500))")
         #expect(run.errors.utf8.count < 500)
     }
 

@@ -41,7 +41,7 @@ struct ManyKeysTests {
     func doctor() throws {
         let records = (0..<5000).map { "{\"id\": \($0), \"age\": \"old\", \"company_id\": \(4000 + $0)}" }
         let run = try sandbox.run(
-            ["doctor", "-", "--entity", "User", "--database", "app.sqlite"],
+            ["doctor", "-", "--entity", "User", "--database", "app.sqlite", "--all"],
             input: "[\(records.joined(separator: ","))]")
         #expect(run.status == 1)
         #expect(run.output.contains("[4999].age: "))

@@ -22,10 +22,15 @@ package struct ResolvedPath: Sendable, Hashable {
                 name = slash.map { String(path[path.index(after: $0)...]) } ?? path
                 return
             }
-            let slash = path.lastIndex(of: "/")
-            path = target.hasPrefix("/") ? target : (slash.map { String(path[...$0]) } ?? "") + target
+            path = Self.path(of: target, in: path)
         }
         return nil
+    }
+
+    /// Where a symbolic link leads that says this.
+    package static func path(of target: String, in link: String) -> String {
+        if target.hasPrefix("/") { return target }
+        return (link.lastIndex(of: "/").map { String(link[...$0]) } ?? "") + target
     }
 
     /// What a symbolic link says; nil if it is none.

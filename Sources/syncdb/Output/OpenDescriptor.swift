@@ -14,7 +14,7 @@ enum OpenDescriptor {
             if let number = names[path] { return number }
             if let folder = folders.first(where: path.hasPrefix) { return Int32(path.dropFirst(folder.count)) }
             guard let target = ResolvedPath.target(of: path) else { return nil }
-            path = target.hasPrefix("/") ? target : (path as NSString).deletingLastPathComponent + "/" + target
+            path = ResolvedPath.path(of: target, in: path)
         }
         return nil
     }

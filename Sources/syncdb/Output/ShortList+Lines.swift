@@ -6,7 +6,7 @@ extension ShortList {
     /// - Parameter hint: How to see them, if that is possible.
     func lines(_ line: (Element) -> VisibleText, hint: VisibleText?) -> [VisibleText] {
         guard omittedCount > 0, !shown.isEmpty else { return shown.map(line) }
-        let hint = hint.map { " (\($0))" } ?? ""
+        let hint = hint.map { " (\($0))" as VisibleText } ?? ""
         return shown.map(line) + ["  and \(omittedCount) more\(hint)"]
     }
 }
