@@ -63,7 +63,6 @@ struct HostileTextTests {
         ["schema", "diagram", "--model", "names.json", "--format", "dot"],
         ["schema", "convert", "model.json"],
         ["schema", "infer", "payload.json", "--entity", "User"],
-        ["schema", "infer", "payload.json", "--entity", "User", "--primary-key", HostileText.text, "--quiet"],
         ["schema", "migrate", "--database", "app.sqlite", "--model", "names.json", "--dry-run"],
         ["verify", "scenario.json"], ["verify", "scenario.json", "--verbose"], ["verify", HostileText.text],
     ]

@@ -28,7 +28,7 @@ struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
     /// no limit is given.
     init(lines: String, upTo limit: Int? = nil) {
         let lines = lines.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
-        text = lines.map { Self.shown($0, upTo: limit ?? $0.count, keeping: ["\t"]) }.joined(separator: "\n")
+        text = lines.map { Self.shown($0, upTo: limit ?? .max / 2, keeping: ["\t"]) }.joined(separator: "\n")
     }
 
     /// Text that was made of visible text alone, as cells are lined up.
