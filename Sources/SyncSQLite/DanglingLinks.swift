@@ -125,7 +125,8 @@ struct DanglingLinks {
         [Link.End.first, .second].compactMap { end in
             guard let column = column(link, end) else { return nil }
             let target = layout.tables[layout.model.links[link].side(end).tree]
-            return "\(column) IS NOT NULL AND \(column) NOT IN (SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted))"
+            let rows = "SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted)"
+            return "\(column) IS NOT NULL AND \(column) NOT IN (\(rows))"
         }.joined(separator: " OR ")
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Sync
-import SyncCore
 
 /// `syncdb schema infer`: a schema file from sample JSON.
 struct SchemaInfer: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Sync
-import SyncCore
 
 /// `syncdb schema migrate`: brings a database to another model.
 struct SchemaMigrate: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SyncCore
+import Sync
 
 /// How much of a long list is printed for people.
 struct ListOptions: ParsableArguments {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Sync
-import SyncCore
 
 /// The database a command reads.
 struct DatabaseOptions: ParsableArguments {

@@ -1,5 +1,4 @@
 import Sync
-import SyncCore
 
 /// One row's change on one line, with its values if the result has them.
 ///

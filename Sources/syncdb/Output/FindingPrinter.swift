@@ -1,6 +1,5 @@
 import Foundation
 import Sync
-import SyncCore
 
 /// What an examination found, for people and for programs.
 struct FindingPrinter {

@@ -1,5 +1,4 @@
 import Sync
-import SyncCore
 
 /// A JSON value as text on one line, members in their order.
 enum JSONLine {

@@ -1,5 +1,4 @@
 import Sync
-import SyncCore
 
 /// A sync's result for people.
 struct ResultPrinter {

@@ -1,4 +1,4 @@
-import SyncCore
+import Sync
 
 extension ShortList {
     /// A line for each element, and one for all that are left out.

@@ -1,5 +1,4 @@
 import Sync
-import SyncCore
 
 extension SyncError {
     /// The error with its place, where there are lists of records instead, and the first of its problems on lines of their own.
