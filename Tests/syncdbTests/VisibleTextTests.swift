@@ -26,7 +26,8 @@ struct VisibleTextTests {
     @Test("Literals, and text that is visible already, stand as they are")
     func literals() {
         let style = Style(isOn: true)
-        let text: VisibleText = "\(style.red("a\("\u{1B}")"))\n\(VisibleText("\n"))"
+        let newline = "\n"
+        let text: VisibleText = "\(style.red("a\("\u{1B}")"))\n\(VisibleText(newline))"
         #expect(text.text == "\u{1B}[31ma\\u001b\u{1B}[0m\n\\n")
     }
 
