@@ -14,7 +14,7 @@ enum JoinTableSQL {
         let table = SchemaSQL.quoted(name)
         return [
             "CREATE TABLE \(table) (\n  \(parts.joined(separator: ",\n  "))\n) STRICT",
-            "CREATE INDEX \(SchemaSQL.quoted("sync_index_\(name)")) ON \(table) "
+            "CREATE INDEX \(SchemaSQL.quoted(layout.indexNames[id])) ON \(table) "
                 + "(\(SchemaSQL.quoted(second)), \(SchemaSQL.quoted(first)))",
         ]
     }

@@ -5,11 +5,25 @@ package struct StoreLayout: Sendable {
     package let model: CompiledModel
     package let tables: [TableLayout]
     package let links: [LinkLayout]
+    /// The name of each link's index. Those of a database are in one namespace, whatever table they are of.
+    let indexNames: [String]
 
     package init(_ model: CompiledModel) {
         self.model = model
         tables = model.trees.map { TableLayout($0, model) }
         links = model.links.map { LinkLayout($0, model) }
+        indexNames = Self.distinct(links.map(\.indexName))
+    }
+
+    /// Numbers the later of names that SQLite takes for the same.
+    private static func distinct(_ names: [String]) -> [String] {
+        var taken: Set<String> = []
+        return names.map { name in
+            let numbered = (2...(names.count + 2)).lazy.map { "\(name)_\($0)" }
+            let free = ([name] + numbered).first { !taken.contains($0.lowercased()) } ?? name
+            taken.insert(free.lowercased())
+            return free
+        }
     }
 }
 
@@ -64,6 +78,13 @@ package enum LinkLayout: Sendable {
                 name: "\(entity)_\(relationship)", first: first, second: second,
                 firstOrder: link.first.isOrdered ? "sync_order" : nil,
                 secondOrder: link.second.isOrdered && !link.isSymmetric ? "sync_inverse_order" : nil)
+        }
+    }
+
+    var indexName: String {
+        switch self {
+        case .foreignKey(let table, let column, _): "sync_index_\(table)_\(column)"
+        case .joinTable(let name, _, _, _, _): "sync_index_\(name)"
         }
     }
 

@@ -62,7 +62,7 @@ struct TableSQL {
         let table = SchemaSQL.quoted(names.name)
         let foreign = tree.foreignKeys.compactMap { id -> String? in
             guard case .foreignKey(_, let column, _) = layout.links[id] else { return nil }
-            let name = SchemaSQL.quoted("sync_index_\(names.name)_\(column)")
+            let name = SchemaSQL.quoted(layout.indexNames[id])
             return "CREATE INDEX \(name) ON \(table) (\(SchemaSQL.quoted(column)))"
         }
         guard names.hasHiddenKey else { return foreign }

@@ -81,7 +81,11 @@ struct Doctor: AsyncParsableCommand {
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
         options.form = ndjson || source.isNDJSON ? .ndjson : .json
         let data = try source.read(unpackingTo: maxSize) { _, _ in }
-        return try await Sync.examine(data, inEntity: entity, stack: try stack(), options: options)
+        do {
+            return try await Sync.examine(data, inEntity: entity, stack: try stack(), options: options)
+        } catch let error as SyncError where error.isAboutPayload {
+            throw error.naming(source.name)
+        }
     }
 
     private func stack() throws -> DataStack {

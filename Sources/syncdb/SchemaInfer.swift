@@ -72,6 +72,6 @@ extension PayloadSource {
         try InferenceSample(
             read(unpackingTo: limit) { _, _ in }, entity: entity, primaryKey: primaryKey,
             form: isNDJSON || self.isNDJSON ? .ndjson : .json,
-            keyPath: keyPath?.split(separator: ".").map(String.init) ?? [])
+            keyPath: keyPath?.split(separator: ".").map(String.init) ?? [], name: name)
     }
 }

@@ -12,7 +12,7 @@ struct SyncDB: AsyncParsableCommand {
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
-            130 interrupted by Ctrl-C.
+            130 and 143 interrupted by Ctrl-C or SIGTERM.
             """,
         subcommands: [
             Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Doctor.self, Verify.self,

@@ -1,14 +1,6 @@
 import Sync
 
 extension SyncError {
-    /// The same error with the file it is about, which the library was not told.
-    func naming(_ file: String) -> SyncError {
-        guard !message.contains(file) else { return self }
-        var named = self
-        named.message = "\(file): \(message)"
-        return named
-    }
-
     /// Where the lists are, in the words of the command line: a key path is `--key` there.
     var keyOptions: [String] {
         keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    @Test func indexesHaveNamesOfTheirOwn() throws {
+        let model = try Model(entities: [
+            Entity(
+                "Post", attributes: [Attribute("id", .integer)],
+                relationships: [
+                    Relationship("category", to: "Category"), Relationship("categoryid", to: "Category", many: true),
+                ]),
+            Entity("Category", attributes: [Attribute("id", .integer)]),
+        ])
+        let indexes = try column(
+            DataStack.inMemory(model), "SELECT name FROM sqlite_schema WHERE name LIKE 'sync_index_%' ORDER BY name")
+        #expect(indexes == ["sync_index_Post_categoryID", "sync_index_Post_categoryid_2"])
+    }
+
     @Test func columnsHaveTheTypeOfTheirAttribute() throws {
         let stack = try DataStack.inMemory(Models.everyType())
         let types = try rows(stack, "SELECT name, type, pk FROM pragma_table_info('Thing') ORDER BY name").map {

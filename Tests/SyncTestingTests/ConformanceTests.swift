@@ -1,5 +1,6 @@
 import Foundation
 import SyncTesting
+import TestSize
 import Testing
 
 /// The corpus of scenarios that other implementations share, where the environment says it is.
@@ -42,7 +43,8 @@ struct ConformanceTests {
 
 @Suite("Scenarios in pieces")
 struct PieceScenarioTests {
-    static let sizes = [1, 60, 1_000_000]
+    /// In bytes. A piece of one byte is a record, one of a million the whole payload.
+    static let sizes = LongTests.areWanted ? [1, 60, 1_000_000] : [60]
 
     @Test(
         "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
@@ -71,7 +73,7 @@ struct OwnScenarioTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
-    @Test("hold, also with each sync made twice", arguments: [false, true])
+    @Test("hold, also with each sync made twice", arguments: LongTests.areWanted ? [false, true] : [true])
     func hold(twice: Bool) async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: twice))
         let report = await runner.run(paths: [Self.fixtures.appendingPathComponent("Scenarios")])

@@ -4,4 +4,7 @@ import Foundation
 package enum LongTests {
     /// Whether they run to their full length: `SYNC_LONG_TESTS=1`.
     package static let areWanted = ProcessInfo.processInfo.environment["SYNC_LONG_TESTS"] == "1"
+
+    /// How many of something a test takes: in `make test`, where they show what they are to show, and in `make check`.
+    package static func count(_ few: Int, many: Int) -> Int { areWanted ? many : few }
 }

@@ -30,9 +30,9 @@ package enum RandomTest: String {
     private var count: (few: Int, many: Int) {
         switch self {
         case .property: (100, 6_000)
-        case .fingerprint: (50, 300)
-        case .dangling: (20, 100)
-        case .migration: (50, 300)
+        case .fingerprint: (25, 300)
+        case .dangling: (10, 100)
+        case .migration: (25, 300)
         case .predicate: (4, 24)
         case .export: (2, 12)
         case .inference: (50, 200)

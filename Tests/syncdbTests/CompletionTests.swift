@@ -28,8 +28,7 @@ struct CompletionTests {
 
     @Test("Entities are those of the database or the model on the line")
     func entities() throws {
-        let sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
+        let sandbox = try Sandbox.withUsers()
         func offered(_ command: String, _ argument: String, _ words: String...) throws -> [String] {
             let run = try sandbox.run(["---completion", command, "--", argument, "\(words.count - 1)", "0"] + words)
             #expect(run.status == 0, "\(run.errors)")

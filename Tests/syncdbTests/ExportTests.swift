@@ -4,12 +4,7 @@ import Testing
 
 @Suite("export")
 struct ExportTests {
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        let run = try sandbox.importUsers(Sandbox.day1)
-        try #require(run.status == 0, "\(run.errors)")
-        return sandbox
-    }
+    private func sandbox() throws -> Sandbox { try .withUsers() }
 
     private func export(_ sandbox: Sandbox, _ arguments: String...) throws -> Program.Run {
         try sandbox.run(["export"] + arguments + ["--database", "app.sqlite"])

@@ -7,8 +7,7 @@ struct HostileTextTests {
     private let sandbox: Sandbox
 
     init() throws {
-        sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
+        sandbox = try Sandbox.withUsers()
         let text = try HostileText.json
         _ = try sandbox.file(
             "payload.json",

@@ -45,4 +45,32 @@ struct InferTests {
         #expect(named.status == 0, "\(named.errors)")
         #expect(try sandbox.count("Book", where: "isbn == '1'") == "1")
     }
+
+    @Test("A list without records is not what a model can be inferred from")
+    func none() throws {
+        let sandbox = try Sandbox()
+        for command in ["import - --entity User --database app.sqlite", "schema infer - --entity User"] {
+            let run = try sandbox.run(command.split(separator: " ").map(String.init), input: "[]")
+            #expect(run.status == 1)
+            #expect(
+                run.errors == "error: there are no records from which a model could be inferred (entity User)\n")
+        }
+        #expect(try sandbox.files == [])
+    }
+
+    @Test("Errors in JSON name its file, also where there are several, and for doctor")
+    func fileNames() throws {
+        let sandbox = try Sandbox()
+        let users = try sandbox.file("users.json", Self.users)
+        let broken = try sandbox.file("broken.json", #"[{"id": 3, "a":"#)
+        for command in [
+            ["import", users, broken, "--entity", "User", "--database", "app.sqlite"],
+            ["schema", "infer", users, broken, "--entity", "User"],
+            ["doctor", broken, "--entity", "User", "--model", Sandbox.model],
+        ] {
+            let run = try sandbox.run(command)
+            #expect(run.status == 1)
+            #expect(run.errors.hasPrefix("error: broken.json: a value is expected"), "\(run.errors)")
+        }
+    }
 }

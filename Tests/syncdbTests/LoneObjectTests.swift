@@ -6,12 +6,11 @@ struct LoneObjectTests {
     private static let boom = #"{"id": 500, "error": "boom"}"#
 
     private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
+        let sandbox = try Sandbox.withUsers()
         _ = try sandbox.file("boom.json", Self.boom)
         _ = try sandbox.file("wrapped.json", #"{"data": {"user": \#(Self.boom)}}"#)
         _ = try sandbox.file("line.ndjson", Self.boom + "\n")
         _ = try sandbox.file("some.json", #"[{"id": 1}, {"id": 2}]"#)
-        try #require(try sandbox.importUsers(Sandbox.day1).status == 0)
         return sandbox
     }
 

@@ -8,8 +8,7 @@ struct LongOutputTests {
     private static let long = String(repeating: "k", count: 1_000_000)
 
     init() throws {
-        sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
+        sandbox = try Sandbox.withUsers()
     }
 
     @discardableResult

@@ -1,10 +1,13 @@
 import Foundation
+import TestSize
 import Testing
 
 /// Payloads that people do not write and services do. Each is done at once; if it took as long for each key as there are
 /// keys, it would take minutes.
 @Suite("Payloads of many keys")
 struct ManyKeysTests {
+    private static let count = LongTests.count(4000, many: 20_000)
+
     private let sandbox: Sandbox
 
     init() throws {
@@ -15,11 +18,11 @@ struct ManyKeysTests {
 
     @Test("that nothing takes: the remark about --evolve looks at the first of them alone")
     func remark() throws {
-        let keys = (0..<20_000).map { "\"key\($0)\": \($0)" }.joined(separator: ", ")
+        let keys = (0..<Self.count).map { "\"key\($0)\": \($0)" }.joined(separator: ", ")
         let one = try sandbox.importUsers("-", "--delta", input: "[{\"id\": 1, \(keys)}]")
         #expect(one.status == 0)
         #expect(one.errors == "note: --evolve extends the model by what the JSON has beyond it\n")
-        let records = (0..<20_000).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
+        let records = (0..<Self.count).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
         let each = try sandbox.importUsers("-", "--delta", input: "[\(records)]")
         #expect(each.status == 0)
         #expect(each.errors.hasPrefix("note: --evolve would add User.key0: integer, new; User.key1: integer, new; "))
@@ -31,7 +34,7 @@ struct ManyKeysTests {
         "with fingerprints, in pieces and as JSON",
         arguments: [["--fingerprints"], ["--json"], ["--piece-size", "64K", "--whole-up-to", "1"]])
     func forms(_ more: [String]) throws {
-        let records = (0..<20_000).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
+        let records = (0..<Self.count).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
         let run = try sandbox.run(
             ["import", "-", "--entity", "User", "--database", "app.sqlite", "--delta"] + more, input: "[\(records)]")
         #expect(run.status == 0, "\(run.errors)")

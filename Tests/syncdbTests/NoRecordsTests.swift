@@ -6,11 +6,7 @@ import Testing
 struct NoRecordsTests {
     private static let envelope = #"{"count": 2, "next": null, "results": [{"id": 1}, {"id": 2}]}"#
 
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        try #require(try sandbox.importUsers(Sandbox.day1).status == 0)
-        return sandbox
-    }
+    private func sandbox() throws -> Sandbox { try .withUsers() }
 
     /// Expects that the command fails, says why, and leaves the store alone.
     private func errors(_ sandbox: Sandbox, _ arguments: [String], input: String = "") throws -> String {
@@ -30,12 +26,17 @@ struct NoRecordsTests {
         return errors
     }
 
-    @Test(
-        "is refused, also quietly and in pieces",
-        arguments: [
-            #"{"message": "Bad credentials"}"#, "{}", #"[{"x": 1}, {"y": 2}]"#, envelope,
+    private static let options = [
+        ["--parent", "Company:1"], ["--operations", "insert,update"], ["--delta"], ["--where", "id < 3"],
+    ]
+
+    static let refusals =
+        [
+            #"{"message": "Bad credentials"}"#, "{}", #"[{"x": 1}, {"y": 2}]"#,
             #"[{"uid": 1, "company": {"id": 1, "name": "Other"}}]"#,
-        ], [[], ["--parent", "Company:1"], ["--operations", "insert,update"], ["--delta"], ["--where", "id < 3"]])
+        ].map { ($0, []) } + options.map { (envelope, $0) }
+
+    @Test("is refused, also quietly and in pieces", arguments: refusals)
     func refused(json: String, options: [String]) throws {
         let sandbox = try sandbox()
         let errors = try errors(sandbox, ["-"] + options, input: json)
@@ -90,6 +91,14 @@ struct NoRecordsTests {
         for json in [#"{"a.b": [{"id": 1}]}"#, #"{"codes": [1]}"#, #"[{"results": [{"id": 1}]}]"#] {
             #expect(try !errors(sandbox, ["-"], input: json).contains("--key"))
         }
+    }
+
+    @Test("is refused with the reason where keys are of another type")
+    func otherKeys() throws {
+        let errors = try errors(sandbox(), ["-"], input: #"[{"id": "abc"}, {"id": "def"}]"#)
+        #expect(
+            errors.contains(
+                "none of 2 has a readable 'id', as in [0].id: a string does not fit id, an integer"), "\(errors)")
     }
 
     @Test("makes no database, with a model or without")

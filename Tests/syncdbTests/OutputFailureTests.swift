@@ -7,8 +7,7 @@ struct OutputFailureTests {
     private let sandbox: Sandbox
 
     init() throws {
-        sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
+        sandbox = try Sandbox.withUsers()
     }
 
     private static let hasFullDevice = FileManager.default.fileExists(atPath: "/dev/full")

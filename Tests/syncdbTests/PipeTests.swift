@@ -3,12 +3,7 @@ import Testing
 
 @Suite("Pipes")
 struct PipeTests {
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        let run = try sandbox.importUsers(Sandbox.day1)
-        try #require(run.status == 0, "\(run.errors)")
-        return sandbox
-    }
+    private func sandbox() throws -> Sandbox { try .withUsers() }
 
     private static let model = "<(cat '\(Sandbox.model)')"
     private static let users = "<(cat '\(Sandbox.day1)')"

@@ -4,12 +4,7 @@ import Testing
 
 @Suite("query and count")
 struct QueryTests {
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        let run = try sandbox.importUsers(Sandbox.day1)
-        try #require(run.status == 0, "\(run.errors)")
-        return sandbox
-    }
+    private func sandbox() throws -> Sandbox { try .withUsers() }
 
     @Test("A table has a column for each attribute")
     func table() throws {

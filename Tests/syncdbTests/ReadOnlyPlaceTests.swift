@@ -5,15 +5,13 @@ import Testing
 @Suite("A read-only place")
 struct ReadOnlyPlaceTests {
     /// What is at hand for the other user: the program, the payloads, and the store in `place`.
-    private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
+    private static func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox.withUsers()
         for path in [try Program.syncdb().path, Sandbox.model, Sandbox.day1, Sandbox.day2] {
             let name = path == Sandbox.model ? "model.json" : (path as NSString).lastPathComponent
             try FileManager.default.copyItem(
                 atPath: path, toPath: sandbox.folder.appendingPathComponent(name).path)
         }
-        let run = try sandbox.importUsers(Sandbox.day1)
-        try #require(run.status == 0, "\(run.errors)")
         let prepared = try sandbox.shell("chmod 755 . syncdb; mkdir place; cp app.sqlite place/store.sqlite")
         try #require(prepared.status == 0, "\(prepared.errors)")
         return sandbox
@@ -31,6 +29,12 @@ struct ReadOnlyPlaceTests {
         "diff day1.json day2.json --entity User", "schema migrate --model model.json --dry-run",
     ]
 
+    /// What each of them says of a store that may be written to.
+    private static let expected = Result {
+        let sandbox = try Self.sandbox()
+        return try reading.map { try sandbox.shell("./syncdb \($0) --database app.sqlite").output }
+    }
+
     /// Modes of the folder and the store, and what else is there.
     private static let places = [
         "chmod 444 place/store.sqlite; chmod 555 place", "chmod 444 place/store.sqlite; chmod 755 place",
@@ -41,12 +45,11 @@ struct ReadOnlyPlaceTests {
 
     @Test("is read by every command, which leaves it as it is", arguments: places)
     func reads(place: String) throws {
-        let sandbox = try sandbox()
-        let expected = try Self.reading.map { try sandbox.shell("./syncdb \($0) --database app.sqlite").output }
+        let sandbox = try Self.sandbox()
         #expect(try sandbox.shell(place).status == 0)
         defer { _ = try? sandbox.shell("chmod 755 place") }
         let before = try sandbox.shell("ls -la place; cksum place/*").output
-        for (arguments, output) in zip(Self.reading, expected) {
+        for (arguments, output) in try zip(Self.reading, Self.expected.get()) {
             let run = try run(arguments, in: sandbox)
             #expect(run.output == output, "\(arguments): \(run.errors)")
         }
@@ -55,7 +58,7 @@ struct ReadOnlyPlaceTests {
 
     @Test("is not written to, and that is said", arguments: places)
     func writes(place: String) throws {
-        let sandbox = try sandbox()
+        let sandbox = try Self.sandbox()
         #expect(try sandbox.shell(place + "; true").status == 0)
         defer { _ = try? sandbox.shell("chmod 755 place") }
         // A file that its own user may write to in a folder of another mode is written to.
@@ -71,7 +74,7 @@ struct ReadOnlyPlaceTests {
 
     @Test("A log that was left there is a part of the store", arguments: ["", "-shm"])
     func log(other: String) throws {
-        let sandbox = try sandbox()
+        let sandbox = try Self.sandbox()
         // A second connection keeps the first from emptying the log when it is closed.
         let made = try sandbox.shell(
             """

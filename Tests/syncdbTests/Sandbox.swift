@@ -10,6 +10,23 @@ final class Sandbox {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    /// A folder in which the first day of the sample is in `app.sqlite`, as `importUsers(Sandbox.day1)` leaves it.
+    static func withUsers() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try users.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
+        return sandbox
+    }
+
+    /// The database after that import, which is made once for all tests that begin with it.
+    private static let users = Result {
+        let sandbox = try Sandbox()
+        let run = try sandbox.importUsers(day1)
+        try #require(run.status == 0, "\(run.errors)")
+        let files = try sandbox.databaseBytes()
+        try #require(files.count == 1)
+        return try #require(files["app.sqlite"])
+    }
+
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -5,8 +5,7 @@ import Testing
 @Suite("schema migrate")
 struct SchemaMigrateTests {
     private func sandbox() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
+        let sandbox = try Sandbox.withUsers()
         let model = try String(contentsOfFile: Sandbox.model, encoding: .utf8)
         _ = try sandbox.file(
             "more.json", model.replacing(#""age": "integer""#, with: #""age": "string", "nick": "string""#))

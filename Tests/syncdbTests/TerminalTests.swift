@@ -11,11 +11,7 @@ struct TerminalTests {
 
     private static let diff = ["diff", Sandbox.day2, "--entity", "User", "--database", "app.sqlite"]
 
-    private func imported() throws -> Sandbox {
-        let sandbox = try Sandbox()
-        try sandbox.importUsers(Sandbox.day1)
-        return sandbox
-    }
+    private func imported() throws -> Sandbox { try .withUsers() }
 
     private func onTerminal(
         _ sandbox: Sandbox, _ arguments: [String], _ environment: [String: String] = [:]

@@ -11,8 +11,12 @@ extension ChangePlan {
         let found =
             isLoneObject || count == 1
             ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
+        let unfit = diagnostics.first {
+            $0.kind == .valueDoesNotFit && $0.entity == name && $0.path.hasSuffix(".\(key)")
+        }
+        let reason = unfit.map { ", as in \($0.path): \($0.message)" } ?? ""
         var error = SyncError(
-            .noRecords, "no record can be read: \(found)", entity: name,
+            .noRecords, "no record can be read: \(found)\(reason)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
         error.keyPaths = listPaths.map { options.keyPath + $0 }
         throw error

@@ -58,14 +58,9 @@ struct StoreOptions: ParsableArguments {
         guard options.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
-        let samples = samples(payloads, as: options)
-        do {
-            let model = try InferredModel(from: samples).model
-            if !isQuiet { Terminal.writeError(Self.note(model)) }
-            return model
-        } catch let error as SyncError where error.isAboutPayload && payloads.count == 1 {
-            throw error.naming(payloads[0].name)
-        }
+        let model = try InferredModel(from: samples(payloads, as: options)).model
+        if !isQuiet { Terminal.writeError(Self.note(model)) }
+        return model
     }
 
     /// - Parameter size: How much of each is looked at; nil for all.
@@ -76,7 +71,7 @@ struct StoreOptions: ParsableArguments {
             payload.data.map {
                 InferenceSample(
                     $0, entity: options.entity, primaryKey: primaryKey, form: payload.form,
-                    keyPath: options.options.keyPath, size: size)
+                    keyPath: options.options.keyPath, size: size, name: payload.name)
             }
         }
     }
@@ -101,9 +96,9 @@ struct StoreOptions: ParsableArguments {
         return found.model
     }
 
-    /// So much of the JSON is looked at to say what `--evolve` would add, and so many additions are named: the rows are
+    /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are
     /// written, and nobody should wait for a remark.
-    private static let (glance, namedAdditions) = (64 << 10, 20)
+    private static let glance = 64 << 10
 
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {

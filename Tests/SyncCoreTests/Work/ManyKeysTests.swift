@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 @testable import SyncCore
@@ -7,7 +8,7 @@ import Testing
 /// keys, it would take minutes.
 @Suite("Many keys")
 struct ManyKeysTests {
-    private static let count = 20_000
+    private static let count = LongTests.count(4_000, many: 20_000)
 
     private func model(_ attributes: [Attribute] = []) throws -> Model {
         try Model(entities: [

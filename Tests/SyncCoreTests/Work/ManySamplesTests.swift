@@ -1,12 +1,13 @@
 import Foundation
 import SyncCore
+import TestSize
 import Testing
 
 /// Samples of thousands of keys. Each of these takes seconds at most; if it took as long for each key as there are keys,
 /// it would take minutes.
 @Suite("Inference from many keys")
 struct ManySamplesTests {
-    private static let count = 5000
+    private static let count = LongTests.count(2_000, many: 5_000)
 
     private func object(_ count: Int = count, _ member: (Int) -> String) -> String {
         "{\((0..<count).map(member).joined(separator: ", "))}"

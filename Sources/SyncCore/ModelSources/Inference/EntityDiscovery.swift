@@ -144,6 +144,9 @@ struct EntityDiscovery {
         let key = key(of: name)
         if key == nil, isRoot(name) {
             let wanted = primaryKeys[name] ?? "id"
+            guard object.count > 0 else {
+                throw SyncError(.noRecords, "there are no records from which a model could be inferred", entity: name)
+            }
             var error = SyncError(
                 .primaryKeyMissing,
                 "no record of the sample has a key '\(wanted)' that identifies it; name one with --primary-key. "

@@ -18,11 +18,13 @@ public struct InferenceSample: Sendable {
     public var keyPath: [String]
     /// How many of its first bytes are looked at, of which the whole records count; nil for all.
     public var size: Int?
+    /// What errors call it, as the name of its file; nil if there is no need to tell samples apart.
+    public var name: String?
 
     /// A sample of one entity.
     public init(
         _ json: Data, entity: String, primaryKey: String? = nil, form: SyncOptions.Form = .json, keyPath: [String] = [],
-        size: Int? = nil
+        size: Int? = nil, name: String? = nil
     ) {
         self.json = json
         self.entity = entity
@@ -30,5 +32,6 @@ public struct InferenceSample: Sendable {
         self.form = form
         self.keyPath = keyPath
         self.size = size
+        self.name = name
     }
 }

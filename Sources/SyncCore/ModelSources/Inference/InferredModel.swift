@@ -27,7 +27,11 @@ public struct InferredModel: Sendable {
         var keys: [String: String] = [:]
         for sample in samples {
             let object = ObservedObject()
-            try object.observe(sample)
+            do {
+                try object.observe(sample)
+            } catch let error as SyncError {
+                throw sample.name.map(error.naming) ?? error
+            }
             roots.append((sample.entity, object))
             if let key = sample.primaryKey { keys[sample.entity] = key }
         }
