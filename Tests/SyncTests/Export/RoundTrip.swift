@@ -36,7 +36,7 @@ enum RoundTrip {
             #expect(result.diagnostics.filter { $0.kind != .recordWithoutKey } == [], "\(comment): \(entity)")
         } catch let error as SyncError where error.code == .noRecords {
             // Where no row has another key, the export says nothing of any row.
-            let key = try #require(stack.model.primaryKey(of: entity))
+            let key = try #require(try stack.model.primaryKey(of: entity))
             #expect(try await stack.count(entity, where: "\(key.local) != nil") == 0, "\(comment): \(entity)")
         }
         #expect(try await stack.changesWritten() == written, "\(comment): \(entity)")
