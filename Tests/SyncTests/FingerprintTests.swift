@@ -38,7 +38,7 @@ struct FingerprintTests {
     private func writeUnnoticed(_ sql: String, _ stack: DataStack) throws {
         try stack.write { db in
             try db.execute(sql: sql)
-            try db.execute(sql: "INSERT INTO sync_written VALUES (-1, 0)")
+            try db.execute(sql: "INSERT INTO sync_written SELECT -1, version FROM sync_fingerprint_seal")
             try db.execute(sql: "DELETE FROM sync_written WHERE place >= 0")
             try db.execute(sql: "DELETE FROM sync_written")
         }
@@ -145,6 +145,18 @@ struct FingerprintTests {
             for _ in 1...2 { try db.execute(sql: "DELETE FROM sync_written") }
         }
         #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [.integer(1)])
+        // As a sync does, but for the number.
+        try writeAndForget(stack)
+        #expect(try await sync(payload, stack)["User"].updated.map(\.key) == [.integer(1)])
+    }
+
+    private func writeAndForget(_ stack: DataStack) throws {
+        try stack.write { db in
+            try db.execute(sql: "INSERT INTO sync_written VALUES (-1, 0)")
+            try db.execute(sql: "UPDATE User SET name = 'Y' WHERE id = 1")
+            try db.execute(sql: "DELETE FROM sync_written WHERE place >= 0")
+            try db.execute(sql: "DELETE FROM sync_written")
+        }
     }
 
     @Test("A row that becomes one of another entity is seen by the records that name it")

@@ -14,12 +14,41 @@ package struct RunMemory: Sendable {
         }
     }
 
+    /// The link of a row at an end of which it has one at most.
+    package struct OneLink: Hashable, Sendable {
+        package var row: StoredRow
+        package var link: Int
+        package var end: Link.End
+
+        package init(row: StoredRow, link: Int, end: Link.End) {
+            self.row = row
+            self.link = link
+            self.end = end
+        }
+    }
+
+    /// A foreign key that a page set because the row which the store had remembered for it was there at last.
+    package struct LateTarget: Sendable {
+        package var target: RowKey
+        /// What it was before.
+        package var before: RowKey?
+
+        package init(target: RowKey, before: RowKey?) {
+            self.target = target
+            self.before = before
+        }
+    }
+
     /// Every row that a page mentioned, and how it was counted.
     package var rows = MarkedRows()
     /// The temporary table that has the marks of rows that became too many for memory.
     package var table: String?
     /// Rows that stay until the end of the run, in case a later page mentions them.
     package var unlisted: Set<Unlisted> = []
+    /// Links whose last statement of a page waits for a row. Once that is there, they were its.
+    package var awaited: Set<OneLink> = []
+    /// What pages linked of what had been remembered before the run, which a statement of a later page may take back.
+    package var late: [OneLink: LateTarget] = [:]
     /// Rows without a key that lost a link.
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.

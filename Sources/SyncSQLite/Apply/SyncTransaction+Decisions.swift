@@ -157,17 +157,21 @@ extension SyncTransaction {
             }
         }
         for slot in entity.slots where slot != entity.keySlot {
-            let attribute = model.trees[tree].attributes[slot]
-            guard !attribute.isOptional, attribute.defaultValue == nil else { continue }
-            let kind = staged(slot, of: node, tree).kind
-            if kind == .absent || kind == .null {
+            if lacksValue(slot, of: node, tree) {
+                let name = model.trees[tree].attributes[slot].name
                 return (
-                    .requiredValueMissing,
-                    "a new \(entity.name) needs a value for \(attribute.name); the record is refused"
+                    .requiredValueMissing, "a new \(entity.name) needs a value for \(name); the record is refused"
                 )
             }
         }
         return nil
+    }
+
+    /// Whether a row that is new has no value for an attribute that must have one.
+    func lacksValue(_ slot: Int, of node: Int, _ tree: Int) -> Bool {
+        let attribute = model.trees[tree].attributes[slot]
+        guard !attribute.isOptional, attribute.defaultValue == nil else { return false }
+        return [.absent, .null].contains(staged(slot, of: node, tree).kind)
     }
 
     /// Hidden keys for new rows of hidden-key tables, local keys for new rows that have no key of their own.

@@ -13,6 +13,7 @@ extension SyncTransaction {
         for (reference, position) in try rememberedReferences() {
             if let place = wanted.place(of: reference) {
                 isStored[place] = true
+                noteAwaited(reference, at: position)
                 if wanted.references[place].position != position {
                     try remember(reference, at: wanted.references[place].position)
                 }
@@ -20,6 +21,7 @@ extension SyncTransaction {
                 try forget(reference)
             } else if isTargetSpokenFor(reference, spoken) {
                 try takePlace(reference, position)
+                try unlinkIfAwaited(reference)
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
                 if try !hasOwnLink(target, reference, linked) {
@@ -32,7 +34,9 @@ extension SyncTransaction {
         for (place, (reference, position)) in wanted.references.enumerated() where !isStored[place] {
             try checkCancellation()
             try remember(reference, at: position)
+            noteAwaited(reference, at: position)
         }
+        for (reference, position) in wanted.references where position < 0 { try takeBackLateLink(reference) }
         unresolved = wanted.references.map { reference, _ in
             .init(
                 entity: model.entities[reference.ownerEntity].name,
@@ -108,7 +112,7 @@ extension SyncTransaction {
         return spoken[relationship.link][relationship.end.other.rawValue].at(target) >= 0
     }
 
-    private func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
+    func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
         model.entities[reference.ownerEntity].relationship(named: reference.relationship)
     }
 
@@ -136,7 +140,8 @@ extension SyncTransaction {
         try statement.execute()
     }
 
-    private func forget(_ reference: PendingReferences.Reference) throws {
+    private mutating func forget(_ reference: PendingReferences.Reference) throws {
+        if let link = oneLink(of: reference) { run?.awaited.remove(link) }
         let statement = try statements.statement(
             """
             DELETE FROM sync_pending
@@ -168,7 +173,7 @@ extension SyncTransaction {
     }
 
     /// The target, if it and the owner are stored by now.
-    private func arrivedRow(_ reference: PendingReferences.Reference) throws -> StoredRow? {
+    func arrivedRow(_ reference: PendingReferences.Reference) throws -> StoredRow? {
         guard try identity(of: reference.owner) != nil, let relationship = relationship(of: reference),
             let target = try row(of: reference), let found = try identity(of: target),
             model.entity(found.entity, isKindOf: relationship.destination)
@@ -191,6 +196,7 @@ extension SyncTransaction {
     ) throws {
         guard let relationship = relationship(of: reference) else { return }
         let (first, second) = relationship.end == .first ? (reference.owner, target) : (target, reference.owner)
+        try noteLateLink(reference, relationship.link, first, second)
         switch layout.links[relationship.link] {
         case .foreignKey(let table, let column, let order):
             try setForeignKey(relationship.link, first, second, table: table, column: column, order: order)
@@ -207,7 +213,7 @@ extension SyncTransaction {
         try takePlace(target, in: reference.owner, relationship, position)
     }
 
-    private mutating func setForeignKey(
+    mutating func setForeignKey(
         _ link: Int, _ first: StoredRow, _ second: StoredRow, table: String, column: String, order: String?
     ) throws {
         let key = columns[first.tree].keyColumn

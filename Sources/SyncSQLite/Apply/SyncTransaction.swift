@@ -67,6 +67,7 @@ struct SyncTransaction {
             defer { swap(&sync.run, &run) }
             try sync.checkPredicate()
             try sync.findParent()
+            try sync.refineEntities()
             try sync.matchRows()
             try sync.decideWhichRecordsCount()
             try sync.removeDanglingLinks()

@@ -9,7 +9,7 @@ import SyncCore
 /// store that was written anew from a dump has another, which begins at 0.
 struct SchemaSeal: Equatable {
     /// Counts up with the triggers, so that an older library's are replaced.
-    private static let triggerVersion = 2
+    private static let triggerVersion = 3
 
     private let version: Int64
     private let text: RecordHash

@@ -103,10 +103,15 @@ struct WriteTriggers {
         return note(place, "\(version).\("owner_key".quoted)")
     }
 
-    /// Somebody else who forgets what was written leaves a note of it.
+    /// Somebody else who forgets what was written leaves a note of it: only a sync says beforehand, by the number of the
+    /// seal, that it is about to.
     private var forgetting: [String] {
         let note = "INSERT INTO \"sync_written\" VALUES (\(WrittenPlaces.everything), 0) ON CONFLICT DO NOTHING;"
-        return [("DELETE", "AND NOT EXISTS (SELECT 1 FROM \"sync_written\" WHERE \"place\" < 0)"), ("UPDATE", "")].map {
+        let permission = """
+            SELECT 1 FROM "sync_written" WHERE "place" = \(WrittenPlaces.forgetting) \
+            AND "key" = (SELECT "version" FROM "sync_fingerprint_seal")
+            """
+        return [("DELETE", "AND NOT EXISTS (\(permission))"), ("UPDATE", "")].map {
             event, permitted in
             """
             CREATE TRIGGER \("sync_written_sync_written_\(event.lowercased())".quoted) AFTER \(event) ON "sync_written"

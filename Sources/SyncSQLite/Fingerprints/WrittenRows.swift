@@ -42,7 +42,8 @@ struct WrittenRows {
     static func forget(in db: Database) throws {
         let forgetting = WrittenPlaces.forgetting
         try FingerprintDamage.mapped {
-            try db.execute(sql: "INSERT INTO sync_written VALUES (\(forgetting), 0)")
+            try db.execute(sql: "DELETE FROM sync_written WHERE place = \(forgetting)")
+            try db.execute(sql: "INSERT INTO sync_written SELECT \(forgetting), version FROM sync_fingerprint_seal")
             try db.execute(sql: "DELETE FROM sync_written WHERE place <> \(forgetting)")
             try db.execute(sql: "DELETE FROM sync_written")
         }

@@ -24,13 +24,22 @@ public struct ReferenceStore: Sendable {
 
     mutating func addRow(of entity: CompiledEntity) -> ReferenceRow.ID {
         lastID += 1
-        var values: [String: StoredValue] = [:]
-        for slot in entity.slots {
+        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity))
+        return lastID
+    }
+
+    private func newValues(of entity: CompiledEntity) -> [String: StoredValue] {
+        entity.slots.reduce(into: [:]) { values, slot in
             let attribute = model.compiled.trees[entity.tree].attributes[slot]
             values[attribute.name] = slot == entity.keySlot ? .null : attribute.defaultValue ?? .null
         }
-        rows[lastID] = ReferenceRow(entity: entity, values: values)
-        return lastID
+    }
+
+    /// Makes a row one of a sub-entity of what it is.
+    mutating func refine(_ row: ReferenceRow.ID, as entity: CompiledEntity) {
+        let values = newValues(of: entity)
+        rows[row]?.values.merge(values) { known, _ in known }
+        rows[row]?.entity = entity
     }
 
     func keyName(of entity: CompiledEntity) -> String? {

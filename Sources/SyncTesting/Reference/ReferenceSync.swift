@@ -80,7 +80,12 @@ struct ReferenceSync {
             guard let slot = slot(entity, context) else { return .unreadable(records(in: reading, at: path, context)) }
             id = slot.row
         }
-        if let id, !store.isKind(id, of: entity.id) { return .skipped(nil) }
+        if let id, !store.isKind(id, of: entity.id) {
+            guard let row = store.rows[id], isNew(id), model.compiled.entity(entity.id, isKindOf: row.entity.id) else {
+                return .skipped(nil)
+            }
+            store.refine(id, as: entity)
+        }
         let origin = key.map { Refusal.key(owner: entity.keyOwner, $0) } ?? .path(path)
         guard may(id, context) || mayUpdate(context) && inserted.contains(origin) else { return .skipped(id) }
         if id == nil, refused.contains(origin) { return .skipped(nil) }

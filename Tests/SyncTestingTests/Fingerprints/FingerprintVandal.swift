@@ -59,6 +59,8 @@ enum FingerprintVandal {
             try db.execute(sql: sql)
             if self == .withoutTriggers { try triggers.make(in: db) }
             if self == .forgetting, try db.tableExists("sync_written") {
+                try db.execute(sql: "INSERT OR IGNORE INTO sync_written VALUES (-1, 0)")
+                for _ in 1...2 { try db.execute(sql: "DELETE FROM sync_written WHERE place >= 0") }
                 for _ in 1...2 { try db.execute(sql: "DELETE FROM sync_written") }
             }
         }

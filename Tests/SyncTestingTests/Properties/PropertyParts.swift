@@ -35,7 +35,7 @@ struct PropertyParts {
     mutating func failure(
         of step: PropertyCase.Step, _ expected: Result<SyncResult, any Error>, _ reference: ReferenceStore
     ) async throws -> String? {
-        if isOver || step.parent != nil && step.repeatsRecords { isOver = true }
+        if isOver || step.parent != nil && step.repeatsRecords || step.listsOnlyUpdate { isOver = true }
         guard !isOver else { return nil }
         do {
             switch size {
@@ -88,6 +88,11 @@ struct PropertyParts {
 
 extension PropertyCase.Step {
     func condition() throws -> RecordPredicate? { try predicate.map { try RecordPredicate(parsing: $0) } }
+
+    /// Whether lists have children only where these are stored, which a part cannot know of rows that a later one inserts.
+    fileprivate var listsOnlyUpdate: Bool {
+        operations.contains(.updateRelationships) && !operations.contains(.insertRelationships)
+    }
 
     /// Whether a row is given by several records: its place in a parent's list is what its last page says.
     fileprivate var repeatsRecords: Bool {
