@@ -20,7 +20,8 @@ extension SyncTransaction {
             columns[tree].hasHiddenKey
             ? try storedRow(ofKey: key, wanted) : RowKey(key, pool).map { StoredRow(tree: tree, key: $0) }
         guard wanted.keySlot != nil, let row, try marks(of: row).contains(.inserted),
-            let found = try identity(of: row), found.entity != wanted.id, model.entity(wanted.id, isKindOf: found.entity)
+            let found = try identity(of: row), found.entity != wanted.id,
+            model.entity(wanted.id, isKindOf: found.entity)
         else { return }
         let added = wanted.slots.filter { !model.entities[found.entity].slots.contains($0) }
         guard added.allSatisfy({ !lacksValue($0, of: node, tree) }) else { return }
