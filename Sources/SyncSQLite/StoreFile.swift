@@ -159,7 +159,7 @@ struct StoreFile {
             do {
                 return try body()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CANTOPEN {
-                if let path = ResolvedPath(path)?.path, !StoreFiles(path).isWritable {
+                if let path = try? ResolvedPath(path).path, !StoreFiles(path).isWritable {
                     throw readOnly(StoreFailure.text(error))
                 }
                 throw error

@@ -11,11 +11,15 @@ struct StoreReader {
 
     init(_ url: URL) throws {
         name = url.path
-        guard url.isFileURL, let status = FileStatus(at: name), let path = ResolvedPath(name)?.path else {
+        guard url.isFileURL, let status = FileStatus(at: name) else {
             throw SyncError(.unreadableStore, "there is no store at '\(name)'")
         }
         guard status.isRegular else { throw SyncError(.unreadableStore, "'\(name)' is not a file") }
-        files = StoreFiles(path)
+        do {
+            files = StoreFiles(try ResolvedPath(name).path)
+        } catch {
+            throw SyncError(.unreadableStore, "'\(name)' cannot be read as a store", underlying: error.message)
+        }
     }
 
     func open() throws -> OpenStore {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// `syncdb count`: how many rows an entity has.
-struct Count: AsyncParsableCommand {
+struct Count: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "count",
         abstract: "Print how many rows an entity has.",
@@ -16,6 +16,8 @@ struct Count: AsyncParsableCommand {
     @OptionGroup var condition: ConditionOptions
 
     @OptionGroup var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(database: location.database) }
 
     func run() async throws {
         let count = try await location.open().count(entity, where: condition.predicate())

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb diff`: what `import` would do.
-struct Diff: AsyncParsableCommand {
+struct Diff: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what 'import' with the same arguments would do. Writes nothing.",
@@ -18,6 +18,8 @@ struct Diff: AsyncParsableCommand {
     @OptionGroup var payload: PayloadOptions
     @OptionGroup var store: StoreOptions
     @OptionGroup var output: OutputOptions
+
+    var inputs: CommandInputs { store.inputs(with: payload.files) }
 
     func run() async throws {
         let payloads = try output.read(payload)

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb doctor`: what is wrong with a payload or a database, and what to change.
-struct Doctor: AsyncParsableCommand {
+struct Doctor: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Say what is wrong with a payload or a database, where, and what to change. Writes nothing.",
@@ -63,6 +63,8 @@ struct Doctor: AsyncParsableCommand {
             throw ValidationError("--key '\(key)' has an empty part")
         }
     }
+
+    var inputs: CommandInputs { CommandInputs(files: [file, model].compactMap(\.self), database: database) }
 
     func run() async throws {
         let examination = try await examination()

@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// `syncdb export`: rows of an entity as JSON.
-struct Export: AsyncParsableCommand {
+struct Export: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write rows of an entity as JSON that imports again.",
@@ -30,10 +30,12 @@ struct Export: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOptions
 
+    var inputs: CommandInputs { CommandInputs(database: location.database) }
+
     func run() async throws {
         let stack = try location.open()
         let predicate = try selection.condition.predicate()
-        let destination = try ExportDestination(output, besides: CommandInputs(database: location.database))
+        let destination = try ExportDestination(output, besides: inputs)
         try await destination.write { write in
             try await Interruption.cancelling(outcome: "the output is not complete") {
                 try await stack.exportText(

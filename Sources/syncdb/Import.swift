@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb import`: makes the rows of an entity what the JSON says.
-struct Import: AsyncParsableCommand {
+struct Import: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make the rows of an entity what JSON says.",
@@ -52,9 +52,11 @@ struct Import: AsyncParsableCommand {
         if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
     }
 
+    var inputs: CommandInputs { store.inputs(with: payload.files) }
+
     func run() async throws {
         let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
-        let isInParts = payloads.count > 1 && store.location.exists
+        let isInParts = try payloads.count > 1 && store.location.exists
         let outcome = isInParts ? "files before the one in work may be written" : "nothing was written"
         let (result, model) = try await Interruption.cancelling(outcome: outcome) {
             try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)

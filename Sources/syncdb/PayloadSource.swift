@@ -18,14 +18,14 @@ enum PayloadSource {
 
     var isNDJSON: Bool {
         guard case .file(let path) = self else { return false }
-        var url = URL(fileURLWithPath: path)
+        var url = URL(argument: path)
         if hasGzipName { url.deletePathExtension() }
         return ["ndjson", "jsonl"].contains(url.pathExtension.lowercased())
     }
 
     var hasGzipName: Bool {
         guard case .file(let path) = self else { return false }
-        return URL(fileURLWithPath: path).pathExtension.lowercased() == "gz"
+        return URL(argument: path).pathExtension.lowercased() == "gz"
     }
 
     /// The JSON; what begins as gzip does, or is called so, is unpacked.
@@ -50,7 +50,7 @@ enum PayloadSource {
         wholeUpTo size: ByteCount, unpackingTo limit: ByteCount, _ progress: (Int, Int) -> Void
     ) throws -> Payload.Content {
         if case .file(let path) = self, let fileSize = try Self.plainFileSize(path), !hasGzipName {
-            let url = URL(fileURLWithPath: path)
+            let url = URL(argument: path)
             if try !Self.isGzip(url) { return fileSize > size.bytes ? .file(url) : .whole(try readBytes()) }
         }
         let reader = try ByteReader(self, unpackingTo: limit)
@@ -93,7 +93,7 @@ enum PayloadSource {
         case .file(let path):
             try Self.check(path)
             do {
-                return try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+                return try FileHandle(forReadingFrom: URL(argument: path))
             } catch {
                 throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: "\(error.localizedDescription)")
             }

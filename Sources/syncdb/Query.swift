@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// `syncdb query`: rows of an entity.
-struct Query: AsyncParsableCommand {
+struct Query: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Print rows of an entity.",
@@ -19,6 +19,8 @@ struct Query: AsyncParsableCommand {
     var json = false
 
     @OptionGroup var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(database: location.database) }
 
     func run() async throws {
         let stack = try location.open()

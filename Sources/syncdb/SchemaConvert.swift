@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema convert`: any model as a schema file.
-struct SchemaConvert: AsyncParsableCommand {
+struct SchemaConvert: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Write a Core Data model, or a schema file, as a schema file.",
@@ -19,8 +19,10 @@ struct SchemaConvert: AsyncParsableCommand {
 
     @OptionGroup var color: ColorOptions
 
+    var inputs: CommandInputs { CommandInputs(files: [model]) }
+
     func run() async throws {
-        try await Model.file(model).write(to: output, besides: CommandInputs(files: [model]))
+        try await Model.file(model).write(to: output, besides: inputs)
     }
 }
 

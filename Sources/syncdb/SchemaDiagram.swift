@@ -2,7 +2,7 @@ import ArgumentParser
 import Sync
 
 /// `syncdb schema diagram`: a model as a picture.
-struct SchemaDiagram: ParsableCommand {
+struct SchemaDiagram: ParsableCommand, ReadingCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable { case mermaid, dot }
 
     static let configuration = CommandConfiguration(
@@ -22,6 +22,8 @@ struct SchemaDiagram: ParsableCommand {
     func validate() throws {
         if (model == nil) == (database == nil) { throw ValidationError("give either --model or --database") }
     }
+
+    var inputs: CommandInputs { CommandInputs(files: model.map { [$0] } ?? [], database: database) }
 
     func run() throws {
         let found = try model.map { try Model.file($0) } ?? DataStack.existing(at: database ?? "").model

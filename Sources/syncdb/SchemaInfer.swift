@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema infer`: a schema file from sample JSON.
-struct SchemaInfer: AsyncParsableCommand {
+struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "infer",
         abstract: "Work out a schema file from sample JSON.",
@@ -49,6 +49,8 @@ struct SchemaInfer: AsyncParsableCommand {
         }
     }
 
+    var inputs: CommandInputs { CommandInputs(files: files) }
+
     func run() async throws {
         let samples = try files.enumerated().map { index, file in
             try PayloadSource(file).sample(
@@ -60,7 +62,7 @@ struct SchemaInfer: AsyncParsableCommand {
             let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
             for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }
         }
-        try await inferred.model.write(to: output, besides: CommandInputs(files: files))
+        try await inferred.model.write(to: output, besides: inputs)
     }
 }
 

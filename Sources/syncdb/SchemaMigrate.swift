@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema migrate`: brings a database to another model.
-struct SchemaMigrate: ParsableCommand {
+struct SchemaMigrate: ParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring a database to another model, and keep that.",
@@ -31,6 +31,8 @@ struct SchemaMigrate: ParsableCommand {
     @OptionGroup var list: ListOptions
 
     @OptionGroup var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(files: [model], database: location.database) }
 
     func run() throws {
         let model = try Model.file(model)

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb schema show`: the entities of a model.
-struct SchemaShow: ParsableCommand {
+struct SchemaShow: ParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show the model a database keeps, or that of a file.",
@@ -25,6 +25,8 @@ struct SchemaShow: ParsableCommand {
     func validate() throws {
         if (database == nil) == (model == nil) { throw ValidationError("give either --database or --model") }
     }
+
+    var inputs: CommandInputs { CommandInputs(files: model.map { [$0] } ?? [], database: database) }
 
     func run() throws {
         let model = try loadedModel()

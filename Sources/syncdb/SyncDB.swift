@@ -51,16 +51,19 @@ enum Program {
 
     /// What the arguments ask for, if the system has what that needs.
     private static func parsed() throws -> any ParsableCommand {
+        try Encoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
         // Help, which ends by an error of its own, needs nothing.
         if type(of: command).configuration.commandName == "help" { try command.run() }
         try Descriptors.check()
+        try Encoding.checkFolder()
         return command
     }
 
     private static func run(_ command: any ParsableCommand) async {
         do {
             var command = command
+            try (command as? any ReadingCommand)?.checkStreams()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -4,7 +4,7 @@ import Sync
 import SyncTesting
 
 /// `syncdb verify`: runs scenario files.
-struct Verify: AsyncParsableCommand {
+struct Verify: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Run scenario files: what syncs of a model and its JSON are expected to do.",
@@ -36,8 +36,10 @@ struct Verify: AsyncParsableCommand {
         if quiet && (json || verbose) { throw ValidationError("--quiet excludes --json and --verbose") }
     }
 
+    var inputs: CommandInputs { CommandInputs(files: paths) }
+
     func run() async throws {
-        let report = await ScenarioRunner().run(paths: paths.map { URL(fileURLWithPath: $0) }, only: only)
+        let report = await ScenarioRunner().run(paths: paths.map { URL(argument: $0) }, only: only)
         if json {
             try Terminal.write(json: ReportPrinter(report: report).json())
         } else if !quiet {

@@ -98,9 +98,16 @@ struct HostileTextTests {
         "is made visible in JSON and exports on a terminal, and stays the same JSON", .enabled(if: Typescript.isThere))
     func onTerminal() throws {
         try importPayload()
-        for command in [["export", "User"], ["query", "User", "--json"]] {
-            let piped = try sandbox.run(command + ["--database", "app.sqlite"]).output
-            let seen = try Typescript.run(command + ["--database", "app.sqlite"], in: sandbox.folder).output
+        let commands: [([String], [String])] = [
+            (["export", "User"], []), (["query", "User", "--json"], []),
+            // The terminal under its other names.
+            (["export", "User"], ["--output", "/dev/stdout"]), (["export", "User"], ["--output", "/dev/stderr"]),
+            (["export", "User"], ["--output", "/dev/tty"]), (["export", "User"], ["--output", "/dev/fd/1"]),
+        ]
+        for (command, output) in commands {
+            let arguments = command + ["--database", "app.sqlite"]
+            let piped = try sandbox.run(arguments).output
+            let seen = try Typescript.run(arguments + output, in: sandbox.folder).output
                 .replacingOccurrences(of: "\r\n", with: "\n")
             #expect(!HostileText.isSafe(piped))
             #expect(HostileText.isSafe(seen))

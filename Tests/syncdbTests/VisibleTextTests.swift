@@ -13,6 +13,12 @@ struct VisibleTextTests {
             ("a\u{202E}b", #"a\u202eb"#), ("\u{2066}\u{2069}", #"\u2066\u2069"#), ("\u{200F}", #"\u200f"#),
             ("\u{2028}\u{2029}\u{85}", #"\u2028\u2029\u0085"#), ("\u{FEFF}\u{200B}\u{AD}", #"\ufeff\u200b\u00ad"#),
             ("\u{E0041}", #"\udb40\udc41"#), ("e\u{301}\u{1B}", "e\u{301}\\u001b"),
+            // What shows nothing: joiners of nothing, fillers, variations, characters that are none or anybody's.
+            ("a\u{34F}\u{200D}\u{200C}\u{FE0F}", #"a\u034f\u200d\u200c\ufe0f"#), ("\u{200D}é", #"\u200dé"#),
+            ("é\u{200D}\u{200D}\u{FE0F}", "é\u{200D}\\u200d\\ufe0f"), ("🎉\u{FE0F}\u{FE0F}", "🎉\u{FE0F}\\ufe0f"),
+            ("\u{115F}\u{1160}\u{3164}\u{FFA0}", #"\u115f\u1160\u3164\uffa0"#), ("\u{E0100}", #"\udb40\udd00"#),
+            ("\u{17B4}\u{17B5}\u{180B}\u{2065}\u{FFF0}", #"\u17b4\u17b5\u180b\u2065\ufff0"#),
+            ("\u{378}\u{FFFF}\u{E000}\u{10FFFD}", #"\u0378\uffff\ue000\udbff\udffd"#),
         ])
     func escapes(value: String, shown: String) {
         #expect(VisibleText(value).text == shown)
@@ -20,7 +26,9 @@ struct VisibleTextTests {
         #expect(interpolated.text == "key '\(shown)'")
     }
 
-    @Test("Other text is shown as it is", arguments: ["Åsa", "日本語", "👩‍👩‍👧", "می‌خواهم", "a\\nb", "שלום", " ", "\u{A0}"])
+    @Test(
+        "Other text is shown as it is",
+        arguments: ["Åsa", "日本語", "👩‍👩‍👧", "می‌خواهم", "a\\nb", "שלום", " ", "\u{A0}", "❤️‍🔥 ☎️", "क्‍ष", "\u{FFFD}"])
     func leaves(value: String) { #expect(VisibleText(value).text == value) }
 
     @Test("Literals, and text that is visible already, stand as they are")
@@ -43,6 +51,11 @@ struct VisibleTextTests {
         let directions = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter(\.properties.isBidiControl)
         #expect(controls.count == 65 && directions.count == 12)
         #expect((controls + directions).allSatisfy { $0.needsEscape })
+        let ignorable = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter {
+            $0.properties.isDefaultIgnorableCodePoint
+        }
+        #expect(ignorable.count > 4000)
+        #expect(ignorable.allSatisfy { $0.needsEscape && $0.needsEscape(after: nil) && $0.needsEscape(after: "a") })
     }
 
     @Test("Lines keep their breaks, and JSON stays the JSON it is")

@@ -1,7 +1,7 @@
-import Foundation
+package import Foundation
 
 /// The file that a URL of a model leads to.
-struct ModelFile {
+package struct ModelFile {
     enum Format { case schema, coreData }
 
     let data: Data
@@ -27,6 +27,14 @@ struct ModelFile {
     }
 
     // MARK: Folders
+
+    /// The files that the model at a URL is read from. In a folder they can be links to files that are elsewhere.
+    package static func files(at url: URL) throws -> [URL] {
+        // What says which version is the current one is not in every folder.
+        [try locate(url), url.appendingPathComponent(versionFile)]
+    }
+
+    private static let versionFile = ".xccurrentversion"
 
     private static func locate(_ url: URL) throws -> URL {
         var isFolder: ObjCBool = false
@@ -54,8 +62,8 @@ struct ModelFile {
         guard let last = models.last else {
             throw SyncError(.unreadableModel, "'\(folder.path)' contains no .xcdatamodel")
         }
-        guard versions.contains(".xccurrentversion") else { return folder.appendingPathComponent(last) }
-        let plist = try? FileContents.read(folder.appendingPathComponent(".xccurrentversion").path)
+        guard versions.contains(versionFile) else { return folder.appendingPathComponent(last) }
+        let plist = try? FileContents.read(folder.appendingPathComponent(versionFile).path)
         let values = plist.flatMap { try? PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
         guard let name = (values as? [String: Any])?["_XCCurrentVersionName"] as? String else {
             throw SyncError(.unreadableModel, "the .xccurrentversion of '\(folder.path)' names no version")

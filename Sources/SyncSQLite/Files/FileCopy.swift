@@ -31,6 +31,27 @@ package enum FileCopy {
         }
     }
 
+    /// Makes sure that there is room for so many bytes from the start of an open file, whose own bytes stay as they are. The
+    /// file may be longer afterwards, also if there is no room.
+    ///
+    /// - Returns: Why there is none, as the system's number; 0 if there is, or nobody can tell.
+    package static func reserve(_ size: Int, in target: Int32) -> Int32 {
+        // The call has no word for nothing.
+        guard size > 0 else { return 0 }
+        #if canImport(Darwin)
+            let length = off_t(size - (FileStatus(descriptor: target)?.size ?? 0))
+            guard length > 0 else { return 0 }
+            var room = fstore_t(
+                fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0, fst_length: length,
+                fst_bytesalloc: 0)
+            let code = fcntl(target, F_PREALLOCATE, &room) == 0 ? 0 : errno
+        #else
+            let code = posix_fallocate(target, 0, off_t(size))
+        #endif
+        // EBADF: it may be written but not read, see where it is opened.
+        return [EOPNOTSUPP, EINVAL, EBADF].contains(code) ? 0 : code
+    }
+
     /// Writes all of the bytes.
     ///
     /// - Throws: ``SystemFailure``.

@@ -27,6 +27,17 @@ package struct FileStatus: Sendable, Hashable {
         self.init(status)
     }
 
+    /// The file at a path; nil if nothing is there.
+    ///
+    /// - Throws: ``SystemFailure`` if that cannot be told: `file/` asks for a folder where a file is, links go in a circle,
+    ///   a folder may not be searched. Nobody may take that for a free place.
+    package static func find(_ path: String) throws(SystemFailure) -> FileStatus? {
+        var status = stat()
+        if stat(path, &status) == 0 { return FileStatus(status) }
+        guard errno == ENOENT else { throw SystemFailure() }
+        return nil
+    }
+
     package init?(descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

@@ -3,6 +3,7 @@ import Foundation
 /// Where a path leads when every symbolic link is followed, also one to what is not there yet.
 package struct ResolvedPath: Sendable, Hashable {
     private static let mostLinks = 40
+    private static let slash = UInt8(ascii: "/")
 
     /// The folder under its one name without links.
     package let folder: String
@@ -10,39 +11,56 @@ package struct ResolvedPath: Sendable, Hashable {
 
     package var path: String { folder == "/" ? "/" + name : folder + "/" + name }
 
-    /// Nil if there is no such folder, or the links go in a circle.
-    package init?(_ path: String) {
+    /// - Throws: ``SystemFailure`` if there is no such folder, the links go in a circle, or the path can be none of a file:
+    ///   it is empty, or ends as those of folders do.
+    package init(_ path: String) throws(SystemFailure) {
         var path = path
         for _ in 0..<Self.mostLinks {
-            while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-            guard let target = Self.target(of: path) else {
-                let slash = path.lastIndex(of: "/")
-                guard let folder = Self.canonical(slash.map { String(path[...$0]) } ?? ".") else { return nil }
-                self.folder = folder
-                name = slash.map { String(path[path.index(after: $0)...]) } ?? path
-                return
+            if let target = try Self.target(of: path) {
+                path = Self.path(of: target, in: path)
+                continue
             }
-            path = Self.path(of: target, in: path)
+            let start = Self.folder(of: path)
+            name = String(decoding: path.utf8.dropFirst(start.utf8.count), as: UTF8.self)
+            guard !["", ".", ".."].contains(name) else { throw SystemFailure(path.isEmpty ? ENOENT : EISDIR) }
+            folder = try Self.canonical(start.isEmpty ? "." : start)
+            return
         }
-        return nil
+        throw SystemFailure(ELOOP)
     }
 
     /// Where a symbolic link leads that says this.
     package static func path(of target: String, in link: String) -> String {
-        if target.hasPrefix("/") { return target }
-        return (link.lastIndex(of: "/").map { String(link[...$0]) } ?? "") + target
+        target.utf8.first == slash ? target : folder(of: link) + target
     }
 
-    /// What a symbolic link says; nil if it is none.
-    package static func target(of path: String) -> String? {
+    /// What a symbolic link says; nil if there is none.
+    ///
+    /// - Throws: ``SystemFailure`` if that cannot be told, or is no text: as text it would lead elsewhere.
+    package static func target(of path: String) throws(SystemFailure) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = readlink(path, &bytes, bytes.count - 1)
-        return count > 0 ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+        guard count >= 0 else {
+            // It is no link, or there is nothing.
+            if errno == EINVAL || errno == ENOENT { return nil }
+            throw SystemFailure()
+        }
+        return try text(bytes)
     }
 
-    private static func canonical(_ folder: String) -> String? {
-        guard let path = realpath(folder, nil) else { return nil }
+    /// The path up to its last slash. In bytes: what Swift takes for one character may begin with a slash.
+    private static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: slash).map { String(decoding: path.utf8[...$0], as: UTF8.self) } ?? ""
+    }
+
+    private static func canonical(_ folder: String) throws(SystemFailure) -> String {
+        guard let path = realpath(folder, nil) else { throw SystemFailure() }
         defer { free(path) }
-        return String(cString: path)
+        return try text(path)
+    }
+
+    private static func text(_ name: UnsafePointer<CChar>) throws(SystemFailure) -> String {
+        guard let text = String(validatingCString: name) else { throw SystemFailure(EILSEQ) }
+        return text
     }
 }

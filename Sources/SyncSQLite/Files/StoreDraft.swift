@@ -16,11 +16,14 @@ package struct StoreDraft: Sendable {
     ///   of this one; `storeReadOnly` if nothing can be made in the folder.
     package init(for url: URL) throws {
         name = url.path
-        guard let target = ResolvedPath(url.path), FileStatus(at: target.folder)?.isFolder == true else {
+        do {
+            target = try ResolvedPath(url.path)
+        } catch let failure where [ENOENT, ENOTDIR].contains(failure.code) {
             let folder = url.deletingLastPathComponent().path
             throw SyncError(.unreadableStore, "there is no folder '\(folder)' to make the database in")
+        } catch {
+            throw SyncError(.unreadableStore, "cannot make the database '\(url.path)'", underlying: error.message)
         }
-        self.target = target
         try Self.refuseLeftovers(target)
         do {
             folder = try DraftFolder(in: target.folder)

@@ -7,8 +7,15 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
     var database: String
 
-    var url: URL { URL(fileURLWithPath: database) }
-    var exists: Bool { FileManager.default.fileExists(atPath: database) && !NewDatabase.isEmptyFile(url) }
+    var url: URL { URL(argument: database) }
+
+    /// Whether there is more than an empty file, which only holds the place, as `mktemp` makes one.
+    var exists: Bool {
+        get throws {
+            guard let status = try FileStatus.ofDatabase(at: database) else { return false }
+            return !status.isRegular || status.size > 0
+        }
+    }
 
     /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
     func open() throws -> DataStack { try .existing(at: database) }
@@ -35,7 +42,12 @@ struct StoreOptions: ParsableArguments {
     var evolve = false
 
     /// Whether the model depends on all that the JSON has.
-    var readsModelFromPayload: Bool { evolve || (model == nil && !location.exists) }
+    var readsModelFromPayload: Bool { get throws { try evolve || (model == nil && !location.exists) } }
+
+    /// What a command reads that has these payloads too.
+    func inputs(with payloads: [String]) -> CommandInputs {
+        CommandInputs(files: payloads + (model.map { [$0] } ?? []), database: location.database)
+    }
 
     /// The model named on the command line, if one is.
     func givenModel() throws -> Model? {

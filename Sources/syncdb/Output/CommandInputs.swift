@@ -4,6 +4,7 @@ import Sync
 /// What a command reads, so that it does not write over it, whatever name it is given there.
 struct CommandInputs {
     private enum Input {
+        case standardInput
         /// A file, or a folder with all that is in it.
         case file(String)
         case database(String)
@@ -11,29 +12,39 @@ struct CommandInputs {
 
     private let inputs: [Input]
 
-    /// - Parameter files: Files and folders; `-` is none.
-    init(files: [String]) { inputs = files.filter { $0 != "-" }.map(Input.file) }
+    /// - Parameters:
+    ///   - files: Files and folders; `-` is standard input, which the shell may have opened on a file.
+    ///   - database: With the files that SQLite keeps beside it.
+    init(files: [String] = [], database: String? = nil) {
+        inputs = files.map { $0 == "-" ? .standardInput : .file($0) } + (database.map { [.database($0)] } ?? [])
+    }
 
-    /// - Parameter database: With the files that SQLite keeps beside it.
-    init(database: String) { inputs = [.database(database)] }
-
-    /// Why a path cannot be written to; nil if it can.
+    /// Why something cannot be written to; nil if it can.
     ///
-    /// - Parameter status: What is there; nil if nothing is.
-    func reason(against path: String, _ status: FileStatus?) -> String? {
-        for input in inputs {
+    /// - Parameters:
+    ///   - path: Where it is; nil if it is open already.
+    ///   - status: What is there; nil if nothing is.
+    func reason(against path: String?, _ status: FileStatus?) -> String? {
+        inputs.lazy.compactMap { input in
             switch input {
-            case .file(let input):
-                guard let other = FileStatus(at: input) else { continue }
-                if other.isFolder ? Self.isInside(path, other) : Self.isSame(status, other) {
-                    return other.isFolder ? "it is inside '\(input)', which is read" : "it is '\(input)', which is read"
-                }
+            case .standardInput:
+                let isInput = Self.isSame(status, FileStatus(descriptor: STDIN_FILENO))
+                return isInput ? "it is standard input, which is read" : nil
+            case .file(let file): return Self.reason(againstFile: file, path, status)
             case .database(let database):
                 if Self.isSame(status, FileStatus(at: database)) { return "it is the database" }
-                if Self.isBeside(database, path, status) { return "it is a file of the database" }
+                return Self.isBeside(database, path, status) ? "it is a file of the database" : nil
             }
-        }
-        return nil
+        }.first
+    }
+
+    private static func reason(againstFile input: String, _ path: String?, _ status: FileStatus?) -> String? {
+        guard let other = FileStatus(at: input) else { return nil }
+        guard other.isFolder else { return isSame(status, other) ? "it is '\(input)', which is read" : nil }
+        if let path, isInside(path, other) { return "it is inside '\(input)', which is read" }
+        let files = (try? ModelFile.files(at: URL(argument: input))) ?? []
+        let isRead = files.contains { isSame(status, FileStatus(at: $0.path)) }
+        return isRead ? "it is a file of '\(input)', which is read" : nil
     }
 
     private static func isSame(_ status: FileStatus?, _ other: FileStatus?) -> Bool {
@@ -42,9 +53,9 @@ struct CommandInputs {
     }
 
     /// Whether a path leads to a log of the database, or to where SQLite may make one at any moment.
-    private static func isBeside(_ database: String, _ path: String, _ status: FileStatus?) -> Bool {
-        guard let place = ResolvedPath(database) else { return false }
-        let output = ResolvedPath(path)
+    private static func isBeside(_ database: String, _ path: String?, _ status: FileStatus?) -> Bool {
+        guard let place = try? ResolvedPath(database) else { return false }
+        let output = path.flatMap { try? ResolvedPath($0) }
         let isSameFolder = output.map { FileStatus(at: $0.folder)?.identity == FileStatus(at: place.folder)?.identity }
         return StoreFiles.suffixes.contains { suffix in
             if isSame(status, FileStatus(at: place.path + suffix)) { return true }
@@ -54,7 +65,7 @@ struct CommandInputs {
     }
 
     private static func isInside(_ path: String, _ folder: FileStatus) -> Bool {
-        guard var place = ResolvedPath(path)?.folder else { return false }
+        guard var place = try? ResolvedPath(path).folder else { return false }
         while true {
             if FileStatus(at: place)?.identity == folder.identity { return true }
             if place == "/" { return false }

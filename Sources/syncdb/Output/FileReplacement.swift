@@ -4,7 +4,7 @@ import Sync
 /// Gives a file new bytes.
 ///
 /// They are moved into its place where that loses nothing: a process that is killed then leaves either the old bytes or the
-/// new. Else, as where the file has other names, they are written over the old ones.
+/// new. Else, as where the file has other names, they are written over the old ones once there is room for all of them.
 struct FileReplacement {
     private let path: String
     private let status: FileStatus?
@@ -43,10 +43,20 @@ struct FileReplacement {
     }
 
     private func overwrite(with draft: String) throws {
-        let descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC)
+        // Where the file system cannot keep room free, the C library has to read in order to do it.
+        let descriptor = open(path, (access(path, R_OK) == 0 ? O_RDWR : O_WRONLY) | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure() }
         defer { close(descriptor) }
+        guard let old = FileStatus(descriptor: descriptor), let new = FileStatus(at: draft) else {
+            throw SystemFailure()
+        }
+        let failure = FileCopy.reserve(new.size, in: descriptor)
+        guard failure == 0 else {
+            ftruncate(descriptor, off_t(old.size))
+            throw SystemFailure(failure)
+        }
         try FileCopy.copy(draft, into: descriptor)
+        guard ftruncate(descriptor, off_t(new.size)) == 0 else { throw SystemFailure() }
         fsync(descriptor)
     }
 }

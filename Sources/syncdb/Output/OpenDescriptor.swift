@@ -8,12 +8,14 @@ enum OpenDescriptor {
     private static let mostLinks = 40
 
     /// The open file that a path, or a symbolic link to such a path, stands for.
-    static func number(of path: String) -> Int32? {
+    ///
+    /// - Throws: ``SystemFailure`` if a link on the way cannot be followed.
+    static func number(of path: String) throws -> Int32? {
         var path = path
         for _ in 0..<mostLinks {
             if let number = names[path] { return number }
             if let folder = folders.first(where: path.hasPrefix) { return Int32(path.dropFirst(folder.count)) }
-            guard let target = ResolvedPath.target(of: path) else { return nil }
+            guard let target = try ResolvedPath.target(of: path) else { return nil }
             path = ResolvedPath.path(of: target, in: path)
         }
         return nil

@@ -25,18 +25,19 @@ struct OutputFile {
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written, or is read by this command.
     init(_ path: String, besides inputs: CommandInputs) throws {
         self.path = path
-        let status = FileStatus(at: path)
-        if let reason = inputs.reason(against: path, status) { throw Self.failure(path, reason) }
-        if let descriptor = OpenDescriptor.number(of: path) {
-            place = .descriptor(descriptor)
-        } else if let status, !status.isRegular {
-            guard !status.isFolder else { throw Self.failure(path, "it is a folder") }
-            place = .stream
-        } else {
-            guard let resolved = ResolvedPath(path) else { throw Self.failure(path, "its folder is missing") }
-            guard status == nil || access(path, W_OK) == 0 else { throw Self.failure(path, SystemFailure().message) }
-            place = .file(resolved, status)
+        place = try Self.reporting(path) { try Self.place(path, besides: inputs) }
+    }
+
+    private static func place(_ path: String, besides inputs: CommandInputs) throws -> Place {
+        let status = try FileStatus.find(path)
+        if let reason = inputs.reason(against: path, status) { throw failure(path, reason) }
+        if let descriptor = try OpenDescriptor.number(of: path) { return .descriptor(descriptor) }
+        if let status, !status.isRegular {
+            guard !status.isFolder else { throw failure(path, "it is a folder") }
+            return .stream
         }
+        guard status == nil || access(path, W_OK) == 0 else { throw SystemFailure() }
+        return .file(try ResolvedPath(path), status)
     }
 
     /// Lets `body` write.
@@ -52,7 +53,7 @@ struct OutputFile {
             let draft = try draft(beside: target, status)
             defer { draft.remove() }
             try await write(to: { open(draft.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666) }, body)
-            try reporting { try FileReplacement(of: target.path, status).put(draft.path) }
+            try Self.reporting(path) { try FileReplacement(of: target.path, status).put(draft.path) }
         }
     }
 
@@ -64,7 +65,7 @@ struct OutputFile {
             guard status != nil else {
                 throw Self.failure(path, "no file can be made in its folder: \(failure.message)")
             }
-            return try reporting { try DraftFolder(in: FileManager.default.temporaryDirectory.path) }
+            return try Self.reporting(path) { try DraftFolder(in: FileManager.default.temporaryDirectory.path) }
         }
     }
 
@@ -72,11 +73,13 @@ struct OutputFile {
         let descriptor = open()
         guard descriptor >= 0 else { throw Self.failure(path, SystemFailure().message) }
         defer { close(descriptor) }
+        // A person may be there to see it, whatever name the terminal has here.
+        let isTerminal = isatty(descriptor) == 1
         try await body { [path] data in
-            do {
-                try data.withUnsafeBytes { try FileCopy.write($0, into: descriptor) }
-            } catch let failure as SystemFailure {
-                throw Self.failure(path, failure.message)
+            try Self.reporting(path) {
+                try (isTerminal ? Terminal.visible(json: data) : data).withUnsafeBytes {
+                    try FileCopy.write($0, into: descriptor)
+                }
             }
         }
         // Not everything that can be written to can be asked for it.
@@ -85,11 +88,11 @@ struct OutputFile {
         }
     }
 
-    private func reporting<Result>(_ body: () throws -> Result) throws -> Result {
+    private static func reporting<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch let failure as SystemFailure {
-            throw Self.failure(path, failure.message)
+            throw self.failure(path, failure.message)
         }
     }
 

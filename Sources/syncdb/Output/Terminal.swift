@@ -35,8 +35,12 @@ enum Terminal {
     /// - Returns: Whether there is still somebody to read.
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(json: Data) throws -> Bool {
-        guard Stream.output.isTerminal else { return try write(json) }
-        return try write(Data(VisibleText(lines: String(decoding: json, as: UTF8.self)).text.utf8))
+        try write(Stream.output.isTerminal ? visible(json: json) : json)
+    }
+
+    /// JSON as people may see it, which is the same JSON. A part of it must have its characters whole.
+    static func visible(json: Data) -> Data {
+        Data(VisibleText(lines: String(decoding: json, as: UTF8.self)).text.utf8)
     }
 
     /// Says something on standard error. Where that cannot be written there is nowhere to say so.

@@ -63,9 +63,11 @@ struct VisibleText: ExpressibleByStringInterpolation, Hashable, Sendable {
         /// Where it is cut if it turns out to be too long: so much is shown, from there on it is not.
         var cut = (length: 0, place: text.startIndex)
         var place = text.startIndex
+        var previous: Unicode.Scalar?
         while place < text.endIndex {
             let scalar = text[place]
-            let escape = scalar.needsEscape && !kept.contains(scalar) ? scalar.escape : nil
+            let escape = scalar.needsEscape(after: previous) && !kept.contains(scalar) ? scalar.escape : nil
+            previous = scalar
             width += escape?.utf8.count ?? 1
             guard width <= limit + noteWidth else {
                 let rest = Substring(text[cut.place...]).utf8.count

@@ -17,7 +17,7 @@ struct ComparisonStore {
     ///
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
     func use(writing: Bool, _ body: (DataStack) async throws -> Void) async throws {
-        guard options.location.exists else {
+        guard try options.location.exists else {
             return try await body(.inMemory(model(nil)))
         }
         let kept = try options.location.open()

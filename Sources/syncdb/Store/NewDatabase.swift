@@ -23,10 +23,4 @@ struct NewDatabase {
         }
         return result
     }
-
-    /// Whether there is a file that only holds the place, as `mktemp` makes one.
-    static func isEmptyFile(_ url: URL) -> Bool {
-        guard let status = FileStatus(at: url.path) else { return false }
-        return status.isRegular && status.size == 0
-    }
 }

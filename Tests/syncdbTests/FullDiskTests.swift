@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// A file system of a few hundred kilobytes, where tests may make one: in a namespace of its own, gone with the shell.
+private enum SmallDisk {
+    static let shell = "unshare -rm bash -c"
+    static let isThere = (try? Sandbox().shell("\(shell) 'mount -t tmpfs none .'"))?.status == 0
+}
+
+@Suite("A full disk", .enabled(if: SmallDisk.isThere))
+struct FullDiskTests {
+    /// Exports some 400 kB over a file that has another name, and so is written in its place.
+    ///
+    /// - Parameter prepare: Makes the file `old` on the disk. Its bytes and size are printed before and afterwards.
+    private func export(diskOf size: String, _ prepare: String) throws -> (before: String, after: String, Program.Run) {
+        let sandbox = try Sandbox()
+        let lines = (1...5000).map { #"{"id": \#($0), "name": "\#(String(repeating: "x", count: 50))"}"# }
+        let tags = try sandbox.file("tags.ndjson", lines.joined(separator: "\n"))
+        let imported = try sandbox.syncdb(
+            "import", tags, "--entity", "Tag", "--model", Sandbox.model, "--database", "app.sqlite")
+        try #require(imported.status == 0, "\(imported.errors)")
+        _ = try sandbox.file(
+            "run.sh",
+            """
+            mkdir disk && mount -t tmpfs -o size=\(size) none disk || exit 9
+            \(prepare)
+            ln disk/old disk/other
+            cat disk/old disk/other | cksum > before
+            "$SYNCDB" export Tag --database app.sqlite --output disk/old
+            status=$?
+            cat disk/old disk/other | cksum > after
+            "$SYNCDB" export Tag --database app.sqlite | cmp disk/old - && echo new
+            ls -A disk
+            exit $status
+            """)
+        let run = try sandbox.shell("\(SmallDisk.shell) '. ./run.sh'")
+        return (try sandbox.shell("cat before").output, try sandbox.shell("cat after").output, run)
+    }
+
+    @Test(
+        "leaves the old bytes of a file that is written in its place",
+        arguments: ["echo old > disk/old", ": > disk/old", "truncate -s 300K disk/old", "truncate -s 5M disk/old"])
+    func full(prepare: String) throws {
+        let (before, after, run) = try export(diskOf: "700k", prepare)
+        #expect(run.status == 1)
+        #expect(run.errors.contains("error: cannot write 'disk/old': No space left on device"), "\(run.errors)")
+        #expect(after == before)
+        #expect(!run.output.contains("new\n") && run.output.hasSuffix("old\nother\n"), "\(run.output)")
+    }
+
+    @Test(
+        "that has room gets the new bytes and their length",
+        arguments: ["echo old > disk/old", "truncate -s 5M disk/old", "head -c 600K /dev/zero > disk/old"])
+    func roomy(prepare: String) throws {
+        let (before, after, run) = try export(diskOf: "2M", prepare)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(after != before)
+        #expect(run.output == "new\nold\nother\n")
+    }
+}
