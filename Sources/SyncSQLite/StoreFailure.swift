@@ -32,8 +32,25 @@ enum StoreFailure {
             SyncError(
                 .storeReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
                 underlying: text(error))
+        case .SQLITE_ERROR: tooMuch(error)
         default: nil
         }
+    }
+
+    /// What was asked for is more than SQLite can take; nil for any other error.
+    private static func tooMuch(_ error: DatabaseError) -> SyncError? {
+        let message = error.message ?? ""
+        if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
+        let limits: [(begins: String, SyncError.Code, what: String)] = [
+            ("too many terms in ORDER BY", .invalidOption, "the order has too many terms"),
+            ("parser stack overflow", .invalidPredicate, "the condition is nested too deeply"),
+            ("Expression tree is too large", .invalidPredicate, "the condition is nested too deeply"),
+            ("too many FROM clause terms", .invalidPredicate, "a path of the condition is too long"),
+            ("at most 64 tables in a join", .invalidPredicate, "a path of the condition is too long"),
+            ("too many SQL variables", .invalidPredicate, "the condition has too many values"),
+        ]
+        guard let limit = limits.first(where: { message.hasPrefix($0.begins) }) else { return nil }
+        return SyncError(limit.1, "\(limit.what) for SQLite", underlying: text(error))
     }
 
     /// What SQLite said, without the arguments of the statement: they are values.

@@ -11,7 +11,8 @@ package struct StoreLayout: Sendable {
     package init(_ model: CompiledModel) {
         self.model = model
         tables = model.trees.map { TableLayout($0, model) }
-        links = model.links.map { LinkLayout($0, model) }
+        let taken = model.trees.map { TakenNames($0, model) }
+        links = model.links.map { LinkLayout($0, model, taken[$0.first.tree]) }
         indexNames = Self.distinct(links.map(\.indexName))
     }
 
@@ -19,9 +20,12 @@ package struct StoreLayout: Sendable {
     private static func distinct(_ names: [String]) -> [String] {
         var taken: Set<String> = []
         return names.map { name in
-            let numbered = (2...(names.count + 2)).lazy.map { "\(name)_\($0)" }
-            let free = ([name] + numbered).first { !taken.contains($0.lowercased()) } ?? name
-            taken.insert(free.lowercased())
+            var free = name
+            var number = 2
+            while !taken.insert(free.lowercased()).inserted {
+                free = "\(name)_\(number)"
+                number += 1
+            }
             return free
         }
     }
@@ -59,13 +63,13 @@ package enum LinkLayout: Sendable {
     /// `firstOrder` is the position of a link among those of its first row, `secondOrder` of its second.
     case joinTable(name: String, first: String, second: String, firstOrder: String?, secondOrder: String?)
 
-    init(_ link: Link, _ model: CompiledModel) {
+    fileprivate init(_ link: Link, _ model: CompiledModel, _ taken: TakenNames) {
         switch link.storage {
         case .foreignKey:
             let tree = model.trees[link.first.tree]
             let relationship = link.first.relationship?.name ?? ""
             self = .foreignKey(
-                table: model.entities[tree.root].name, column: Self.column(for: link, relationship, tree, model),
+                table: model.entities[tree.root].name, column: Self.column(for: link, relationship, taken, model),
                 order: link.second.isOrdered ? "sync_\(relationship)_order" : nil)
         case .joinTable:
             let entity = model.entities[link.first.entity].name
@@ -91,15 +95,28 @@ package enum LinkLayout: Sendable {
     /// `<name>ID`, or `<name>_ref` if an attribute has that name; prefixed by the entity if a sibling entity of the
     /// same table has a relationship of this name too.
     private static func column(
-        for link: Link, _ relationship: String, _ tree: EntityTree, _ model: CompiledModel
+        for link: Link, _ relationship: String, _ taken: TakenNames, _ model: CompiledModel
     ) -> String {
-        let sameName = tree.foreignKeys.filter { model.links[$0].first.relationship?.name == relationship }
-        let base = sameName.count > 1 ? "\(model.entities[link.first.entity].name)_\(relationship)" : relationship
-        let taken = tree.attributes.contains { $0.name.lowercased() == "\(base)ID".lowercased() }
-        return taken ? "\(base)_ref" : "\(base)ID"
+        let isShared = taken.relationships[relationship, default: 0] > 1
+        let base = isShared ? "\(model.entities[link.first.entity].name)_\(relationship)" : relationship
+        return taken.attributes.contains("\(base)ID".lowercased()) ? "\(base)_ref" : "\(base)ID"
     }
 
     private static func lowerCamel(_ name: String) -> String {
         name.prefix(1).lowercased() + name.dropFirst()
+    }
+}
+
+/// What the foreign key columns of a table must be told from.
+private struct TakenNames {
+    /// The names of its attributes, without regard to case.
+    let attributes: Set<String>
+    /// Relationship name → how many of its foreign keys are for one of this name.
+    let relationships: [String: Int]
+
+    init(_ tree: EntityTree, _ model: CompiledModel) {
+        attributes = Set(tree.attributes.map { $0.name.lowercased() })
+        let names = tree.foreignKeys.compactMap { model.links[$0].first.relationship?.name }
+        relationships = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
     }
 }

@@ -49,10 +49,11 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
             return try store.modelForExistingDatabase(
                 given ?? kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         }
-        try await comparison.use(writing: payloads.count > 1) { [options] stack in
+        try await comparison.use(writing: payloads.count > 1) { [options] stack, chosen in
             let result = try await output.withProgress(options) {
                 try await payload.plan(payloads, against: stack, options: $0)
             }
+            chosen.announce()
             try output.show(result, of: stack.model, withRows: true)
             if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
         }

@@ -75,19 +75,24 @@ struct Import: AsyncParsableCommand, ReadingCommand {
             return try await sync(payloads, into: DataStack(at: store.location.url))
         }
         let kept = try store.location.open()
-        let model = try store.modelForExistingDatabase(
+        let chosen = try store.modelForExistingDatabase(
             store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         try kept.close()
-        return try await sync(
-            payloads, into: DataStack(model: adjusted(model), at: store.location.url, migration: store.migration))
+        let stack = try DataStack(
+            model: adjusted(chosen.model), at: store.location.url, migration: store.migration)
+        let outcome = try await sync(payloads, into: stack)
+        chosen.announce()
+        return outcome
     }
 
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
-        let model = try store.modelForNewDatabase(
+        let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
-        return try await NewDatabase(at: store.location.url).fill(adjusted(model)) { stack in
+        let outcome = try await NewDatabase(at: store.location.url).fill(adjusted(chosen.model)) { stack in
             try await sync(payloads, into: stack)
         }
+        chosen.announce()
+        return outcome
     }
 
     private func adjusted(_ model: Model) throws -> Model {

@@ -52,4 +52,17 @@ struct EvolveTests {
         #expect(again.errors == "")
         #expect(try run(sandbox, "import", "b.json").errors == "")
     }
+
+    @Test("says what it added only where the database took it")
+    func failure() throws {
+        let sandbox = try sandbox()
+        let members = (0..<2500).map { "\"k\($0)\": 1" }
+        _ = try sandbox.file("wide.json", "[{\"id\": 1, \(members.joined(separator: ", "))}]")
+        for command in ["import", "diff"] {
+            let run = try run(sandbox, command, "wide.json", "--evolve")
+            #expect(run.status == 1)
+            #expect(run.errors.contains("too many columns on User"))
+            #expect(!run.errors.contains("evolved"))
+        }
+    }
 }

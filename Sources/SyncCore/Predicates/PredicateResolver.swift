@@ -10,7 +10,7 @@ struct PredicateResolver {
         case .invalid(let error, _): throw error
         case .not(let inner): .not(try resolved(inner))
         case .and(let nodes): .and(try nodes.map(resolved))
-        case .or(let nodes): .or(try nodes.map(resolved))
+        case .or(let nodes): alternatives(try nodes.map(resolved), of: nodes)
         case .comparison(let comparison): .comparison(try resolved(comparison))
         }
     }

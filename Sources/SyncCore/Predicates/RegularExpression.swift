@@ -18,7 +18,31 @@ package struct RegularExpression: Sendable, Hashable {
         expression = whole
     }
 
-    package func matches(_ text: String) -> Bool {
-        expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+    /// - Throws: ``SyncError`` `invalidPredicate` if it takes too many steps to find out.
+    package func matches(_ text: String) throws -> Bool {
+        let length = text.utf16.count
+        let patience = Self.patience + length / 1000
+        var reports = 0
+        var isMatch = false
+        var isUnknown = false
+        expression.enumerateMatches(
+            in: text, options: [.reportProgress, .reportCompletion], range: NSRange(location: 0, length: length)
+        ) { match, flags, stop in
+            reports += 1
+            if match != nil { isMatch = true }
+            // What it keeps to try again is limited too.
+            isUnknown = !isMatch && (flags.contains(.internalError) || reports > patience)
+            stop.pointee = ObjCBool(isMatch || isUnknown)
+        }
+        if isUnknown { throw SyncError(.invalidPredicate, Self.tooManySteps) }
+        return isMatch
     }
+
+    /// How often ICU may report that it is still at it, which is each ten thousand steps: a text that is read once takes
+    /// a few steps per character, one that is read again for each of its beginnings any number.
+    private static let patience = 1000
+
+    /// What is wrong with a pattern that takes too many.
+    package static let tooManySteps =
+        "MATCHES takes too many steps: its pattern can take a text apart in too many ways, as (a+)+ can"
 }

@@ -34,27 +34,27 @@ extension ResolvedComparison {
         switch subject {
         case .attribute(let attribute, _):
             let value = try owner?.predicateValue(of: attribute.name) ?? .null
-            return holds(value.constant, isNull: value.isNull)
+            return try holds(value.constant, isNull: value.isNull)
         case .count(let relationship):
             let count = try owner?.predicateTargets(of: relationship.name).count ?? 0
-            return holds(.integer(Int64(count)), isNull: false)
+            return try holds(.integer(Int64(count)), isNull: false)
         case .targets(let relationship):
-            return holds(nil, isNull: try owner?.predicateTargets(of: relationship.name).isEmpty ?? true)
+            return try holds(nil, isNull: owner?.predicateTargets(of: relationship.name).isEmpty ?? true)
         case .target(let relationship, let key):
             let target = try owner?.predicateTargets(of: relationship.name).first
             let value = try key.flatMap { key in try target?.predicateValue(of: key.attribute.name) }
-            return holds(value?.constant, isNull: target == nil)
+            return try holds(value?.constant, isNull: target == nil)
         }
     }
 
-    private func holds(_ stored: PredicateConstant?, isNull: Bool) -> Bool {
+    private func holds(_ stored: PredicateConstant?, isNull: Bool) throws -> Bool {
         switch test {
         case .isNull: return isNull
         case .isNotNull: return !isNull
         case .never: return false
         case .notEqual(let constant): return stored.map(folded) != constant
         case .isIn(_, orNull: true) where isNull: return true
-        default: return stored.map { holds(folded($0)) } ?? false
+        default: return try stored.map { try holds(folded($0)) } ?? false
         }
     }
 
@@ -63,7 +63,7 @@ extension ResolvedComparison {
         return ignoresCase ? value.folded : value
     }
 
-    private func holds(_ value: PredicateConstant) -> Bool {
+    private func holds(_ value: PredicateConstant) throws -> Bool {
         switch test {
         case .isNull, .isNotNull, .never, .notEqual: false
         case .equal(let constant): value == constant
@@ -73,7 +73,7 @@ extension ResolvedComparison {
         case .greater(let bound): bound.isBefore(ordered(value))
         case .greaterOrEqual(let bound): isFrom(bound, value)
         case .between(let first, let last): isFrom(first, value) && isUpTo(last, value)
-        case .contains, .beginsWith, .endsWith, .like, .matches: holds(text: value)
+        case .contains, .beginsWith, .endsWith, .like, .matches: try holds(text: value)
         }
     }
 
@@ -99,7 +99,7 @@ extension ResolvedComparison {
     // MARK: Text
 
     /// Parts of texts are compared by their bytes.
-    private func holds(text value: PredicateConstant) -> Bool {
+    private func holds(text value: PredicateConstant) throws -> Bool {
         guard case .text(let text) = value else { return false }
         let bytes = Data(text.utf8)
         return switch test {
@@ -107,7 +107,7 @@ extension ResolvedComparison {
         case .beginsWith(let part): bytes.starts(with: part.utf8)
         case .endsWith(let part): bytes.reversed().starts(with: part.utf8.reversed())
         case .like(let pattern): WildcardPattern(pattern).matches(text)
-        case .matches(let expression): expression.matches(text)
+        case .matches(let expression): try expression.matches(text)
         default: false
         }
     }

@@ -20,11 +20,18 @@ struct BulkInsertion {
         into table: String, names: [String], parameters: [Int], width: Int, rowCount: Int, in db: Database
     ) throws {
         self.width = width
+        // A number only where it is not the next one: SQLite looks for each parameter among all that have a number.
+        var last = 0
+        func parameter(_ number: Int) -> String {
+            defer { last = number }
+            return number == last + 1 ? "?" : "?\(number)"
+        }
         func row(_ index: Int) -> String {
-            "(" + parameters.map { "?\(index * width + $0)" }.joined(separator: ", ") + ")"
+            "(" + parameters.map { parameter(index * width + $0) }.joined(separator: ", ") + ")"
         }
         let columns = "INTO \(table.quoted) (\(names.joined(separator: ", "))) VALUES "
         one = try RawStatement(db, "INSERT " + columns + row(0))
+        last = 0
         let isInBulk = try rowCount >= Self.rowsPerStatement && !Self.hasTriggers(table, db)
         many =
             isInBulk

@@ -57,7 +57,10 @@ final class RowColumns: Sendable {
     }
 
     /// The places in `names` that an INSERT fills: the key once, though it is an attribute too.
-    var inserted: [Int] { names.indices.filter { names.firstIndex(of: names[$0]) == $0 } }
+    var inserted: [Int] {
+        var seen: Set<String> = []
+        return names.indices.filter { seen.insert(names[$0]).inserted }
+    }
 
     var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
 }

@@ -14,7 +14,11 @@ struct MigrationMap {
     let entities: [Int: Int]
     /// Old entity → new entity.
     let successors: [Int: Int]
+    /// Table → the old tree it is of.
+    let oldTrees: [String: Int]
     private(set) var links: [Int: [LinkSource]] = [:]
+    /// Old link → the first new link that it goes into.
+    private(set) var linkSuccessors: [Int: Int] = [:]
 
     init(from old: Model, to new: Model) {
         self.old = StoreLayout(old.compiled)
@@ -31,7 +35,13 @@ struct MigrationMap {
         }
         self.entities = entities
         self.successors = successors
-        for link in new.compiled.links { links[link.id] = sources(of: link) }
+        let names = self.old.tables.enumerated().map { ($1.name, $0) }
+        oldTrees = Dictionary(names, uniquingKeysWith: { first, _ in first })
+        for link in new.compiled.links {
+            let sources = sources(of: link)
+            links[link.id] = sources
+            for source in sources where linkSuccessors[source.link] == nil { linkSuccessors[source.link] = link.id }
+        }
     }
 
     // MARK: Attributes

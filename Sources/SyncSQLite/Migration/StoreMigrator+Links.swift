@@ -64,9 +64,9 @@ extension StoreMigrator {
             !pair.isPlaced && keys.place(of: pair.first, in: link.first.tree) != nil
                 && keys.place(of: pair.second, in: link.second.tree) != nil
         }
-        let successor = map.new.model.links.first { map.links[$0.id]?.contains { $0.link == link.id } ?? false }
-        if let successor {
-            lose(path(of: successor, map.new), "the relationship has no place for them", lost, "link")
+        if let successor = map.linkSuccessors[link.id] {
+            let place = path(of: map.new.model.links[successor], map.new)
+            lose(place, "the relationship has no place for them", lost, "link")
         } else {
             lose(path(of: link, map.old), "the relationship is not in the model", lost, "link")
         }

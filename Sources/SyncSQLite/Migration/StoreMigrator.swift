@@ -14,7 +14,7 @@ struct StoreMigrator {
     /// Links of the new model whose join table is just what it was.
     private(set) var keptJoins: Set<Int> = []
     /// Old table → the name it has while new ones are filled from it.
-    private(set) var renamed: [String: String] = [:]
+    var renamed: [String: String] = [:]
     var losses: [SyncError.Problem] = []
     /// Where rows lack a value that the model requires.
     var missing: [SyncError.Problem] = []
@@ -53,7 +53,8 @@ struct StoreMigrator {
 
     private mutating func findKeptTables() throws {
         for tree in map.new.model.trees {
-            guard let before = oldTree(named: map.new.tables[tree.id].name), isSame(tree, before) else { continue }
+            guard let before = map.oldTrees[map.new.tables[tree.id].name], isSame(tree, map.old.model.trees[before])
+            else { continue }
             keptTrees.insert(tree.id)
         }
         for link in map.new.model.links where link.storage == .joinTable {
@@ -62,10 +63,6 @@ struct StoreMigrator {
             else { continue }
             keptJoins.insert(link.id)
         }
-    }
-
-    private func oldTree(named name: String) -> EntityTree? {
-        map.old.tables.firstIndex { $0.name == name }.map { map.old.model.trees[$0] }
     }
 
     /// Whether a table is the same, what its columns mean too.
@@ -108,86 +105,6 @@ struct StoreMigrator {
         link.storage == .foreignKey ? keptTrees.contains(link.first.tree) : keptJoins.contains(link.id)
     }
 
-    /// An index or trigger that somebody else made on a table.
-    struct Extra {
-        let name: String
-        let sql: String
-    }
-
-    /// Renames the tables that are not kept, and removes our views and indexes on them.
-    private mutating func setAsideOldTables() throws -> [Extra] {
-        // References to a renamed table must go on meaning the table of that name.
-        try db.execute(sql: "PRAGMA legacy_alter_table = ON")
-        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
-        var extras: [Extra] = []
-        for tree in map.old.model.trees {
-            for id in tree.entities where id != tree.root {
-                let view = map.old.model.entities[id].name
-                extras += try takeExtras(of: view)
-                try db.execute(sql: "DROP VIEW IF EXISTS \(view.quoted)")
-            }
-        }
-        let kept = keptTableNames
-        for (index, name) in oldTableNames.enumerated() where !kept.contains(name) {
-            try noteForeignColumns(of: name)
-            extras += try takeExtras(of: name)
-            renamed[name] = "sync_old_\(index)"
-            try db.execute(sql: "ALTER TABLE \(name.quoted) RENAME TO \("sync_old_\(index)".quoted)")
-        }
-        return extras
-    }
-
-    /// Removes what hangs on a table or view, and says what of it is not ours.
-    private func takeExtras(of table: String) throws -> [Extra] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT type, name, sql FROM sqlite_schema
-                WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL
-                """, arguments: [table])
-        return try rows.compactMap { row in
-            let (type, name, sql): (String, String, String) = (row[0], row[1], row[2])
-            try db.execute(sql: "DROP \(type) \(name.quoted)")
-            return name.hasPrefix("sync_") ? nil : Extra(name: name, sql: sql)
-        }
-    }
-
-    private var keptTableNames: Set<String> {
-        var names = Set(keptTrees.map { map.new.tables[$0].name })
-        for link in keptJoins {
-            if case .joinTable(let name, _, _, _, _) = map.new.links[link] { names.insert(name) }
-        }
-        return names
-    }
-
-    private var oldTableNames: [String] {
-        map.old.tables.map(\.name)
-            + map.old.links.compactMap { link in
-                guard case .joinTable(let name, _, _, _, _) = link else { return nil }
-                return name
-            }
-    }
-
-    /// A column that somebody else added has no place in the new table.
-    private mutating func noteForeignColumns(of table: String) throws {
-        var known: Set<String> = []
-        if let id = map.old.tables.firstIndex(where: { $0.name == table }) {
-            let layout = map.old.tables[id]
-            known = Set(layout.columns + [layout.keyColumn, TableLayout.entityColumn])
-            for link in map.old.model.trees[id].foreignKeys {
-                if case .foreignKey(_, let column, let order) = map.old.links[link] {
-                    known.formUnion([column] + [order].compactMap(\.self))
-                }
-            }
-        } else {
-            return
-        }
-        for column in try db.columns(in: table).map(\.name) where !known.contains(column) {
-            let count = try Int.fetchOne(db, sql: "SELECT count(\(column.quoted)) FROM \(table.quoted)") ?? 0
-            lose("tables.\(table).\(column)", "a column that is not the library's", count, "value")
-        }
-    }
-
     private func createTables() throws {
         for tree in map.new.model.trees where !keptTrees.contains(tree.id) {
             try db.execute(sql: TableSQL(tree, map.new).table)
@@ -201,7 +118,7 @@ struct StoreMigrator {
         for name in renamed.values.sorted() { try db.execute(sql: "DROP TABLE \(name.quoted)") }
     }
 
-    private mutating func createIndexesAndViews(_ extras: [Extra]) throws {
+    private mutating func createIndexesAndViews(_ extras: [Attachment]) throws {
         for link in map.new.links.indices where !keptJoins.contains(link) {
             for index in JoinTableSQL.statements(link, map.new).dropFirst() { try db.execute(sql: index) }
         }

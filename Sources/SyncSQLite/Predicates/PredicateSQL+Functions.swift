@@ -42,7 +42,12 @@ extension PredicateSQL {
     package static let matchesFunction = DatabaseFunction("sync_matches", argumentCount: 3, pure: true) { values in
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         let ignoresCase = Bool.fromDatabaseValue(values[2]) ?? false
-        return RegularExpressionCache.shared.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
+        do {
+            return try RegularExpressionCache.shared.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
+        } catch let error as SyncError {
+            // SQLite passes on the text alone, by which `StoreFailure` knows it again.
+            throw DatabaseError(message: error.message)
+        }
     }
 
     private static func utf8(_ value: DatabaseValue) -> String? {

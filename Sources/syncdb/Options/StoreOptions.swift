@@ -63,16 +63,16 @@ struct StoreOptions: ParsableArguments {
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(
         _ given: Model?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
-    ) throws -> Model {
+    ) throws -> ChosenModel {
         if let model = given {
-            return try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
+            return try modelForExistingDatabase(model, extendedBy: payloads, as: options, isQuiet: isQuiet)
         }
         guard options.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
         let model = try InferredModel(from: samples(payloads, as: options)).model
         if !isQuiet { Terminal.writeError(Self.note(model)) }
-        return model
+        return ChosenModel(model: model)
     }
 
     /// - Parameter size: How much of each is looked at; nil for all.
@@ -93,19 +93,11 @@ struct StoreOptions: ParsableArguments {
     /// The model of a database that is there: the given or the kept one, extended if that is asked for.
     func modelForExistingDatabase(
         _ model: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
-    ) throws -> Model {
-        try evolve ? evolved(model, by: payloads, as: options, isQuiet: isQuiet) : model
-    }
-
-    private func evolved(
-        _ model: Model, by payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
-    ) throws -> Model {
+    ) throws -> ChosenModel {
+        guard evolve else { return ChosenModel(model: model) }
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
-        if !isQuiet {
-            let remarks = ShortList(found.remarks)
-            for line in remarks.lines({ "evolved: \($0)" }, hint: nil) { Terminal.writeError(line) }
-        }
-        return found.model
+        let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
+        return ChosenModel(model: found.model, remarks: remarks)
     }
 
     /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are

@@ -5,25 +5,26 @@ import Sync
 struct ComparisonStore {
     private let options: StoreOptions
 
-    private let model: (_ kept: Model?) throws -> Model
+    private let model: (_ kept: Model?) throws -> ChosenModel
 
     /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
-    init(_ options: StoreOptions, model: @escaping (_ kept: Model?) throws -> Model) {
+    init(_ options: StoreOptions, model: @escaping (_ kept: Model?) throws -> ChosenModel) {
         self.options = options
         self.model = model
     }
 
-    /// Gives `body` the store. Nothing of it is left on disk that was not there before.
+    /// Gives `body` the store, and the model it was chosen for. Nothing of it is left on disk that was not there before.
     ///
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
-    func use(writing: Bool, _ body: (DataStack) async throws -> Void) async throws {
+    func use(writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Void) async throws {
         guard try options.location.exists else {
-            return try await body(.inMemory(model(nil)))
+            let chosen = try model(nil)
+            return try await body(.inMemory(chosen.model), chosen)
         }
         let kept = try options.location.open()
-        let model = try model(kept.model)
-        guard writing || model != kept.model else { return try await body(kept) }
+        let chosen = try model(kept.model)
+        guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
         // The database would take over a changed model when it is opened.
-        try await body(kept.copy(with: model, migration: options.migration))
+        try await body(kept.copy(with: chosen.model, migration: options.migration), chosen)
     }
 }

@@ -96,6 +96,22 @@ struct PredicateSQLLimitTests {
         #expect(throws: SyncError.self) { try store.refs(tooMany) }
     }
 
+    @Test("means the same where many alternatives are made one list")
+    func alternatives() throws {
+        for path in ["id", "company", "company.id", "ANY tags.id", "ANY tags", "age", "name"] {
+            let numbers = (0..<120).map { "\($0 % 60)" }
+            let values = path == "name" ? numbers.map { "'n\($0)'" } + ["'bob'"] : numbers
+            let each = values.map { RecordPredicate.where("\(path) == \($0)") }
+            let expected = try Set(each.flatMap { try store.refs($0) })
+            let all = values.map { "\(path) == \($0)" }.joined(separator: " OR ")
+            #expect(try Set(store.refs(.where(all))) == expected, "\(path)")
+            #expect(
+                try Set(store.refs(.where("age > 20 OR \(all)"))) == expected.union(store.refs("age > 20")), "\(path)")
+            #expect(
+                try Set(store.refs(.where("NOT (\(all))"))) == Set(store.refs(.all)).subtracting(expected), "\(path)")
+        }
+    }
+
     @Test("looks keys and foreign keys up by index")
     func usesIndexes() throws {
         try store.queue.write { try $0.execute(sql: "CREATE INDEX byCompany ON User(companyID)") }

@@ -1,0 +1,109 @@
+import GRDB
+import SyncCore
+
+// What is done for each table must not make SQLite read the whole schema, which has all of them.
+extension StoreMigrator {
+    /// An index or trigger on a table or view.
+    struct Attachment {
+        let type: String
+        let name: String
+        let sql: String
+
+        /// Whether somebody else made it.
+        var isForeign: Bool { !name.hasPrefix("sync_") }
+    }
+
+    /// Gives the tables that are not kept other names, and removes our views and what hangs on either.
+    ///
+    /// - Returns: What of it is not ours.
+    mutating func setAsideOldTables() throws -> [Attachment] {
+        // References to a renamed table must go on meaning the table of that name.
+        try db.execute(sql: "PRAGMA legacy_alter_table = ON")
+        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        let attachments = try attachments()
+        let kept = keptTableNames
+        let replaced = oldTableNames.enumerated().filter { !kept.contains($0.element) }
+        for (_, name) in replaced { try noteForeignColumns(of: name) }
+        var foreign: [Attachment] = []
+        for tree in map.old.model.trees {
+            for id in tree.entities where id != tree.root {
+                let view = map.old.model.entities[id].name
+                foreign += attachments[view.foldedForSQL, default: []].filter(\.isForeign)
+                try db.execute(sql: "DROP VIEW IF EXISTS \(view.quoted)")
+            }
+        }
+        for (index, name) in replaced {
+            let attached = attachments[name.foldedForSQL, default: []]
+            foreign += attached.filter(\.isForeign)
+            renamed[name] = "sync_old_\(index)"
+            try setAside(name, as: "sync_old_\(index)", without: attached)
+        }
+        return foreign
+    }
+
+    /// So many rows are copied rather than that SQLite reads the schema again.
+    private static let copiedRows = 200
+
+    /// A table that is renamed makes SQLite go through all of the schema, so a small one is copied.
+    private func setAside(_ table: String, as name: String, without attached: [Attachment]) throws {
+        let sample = "SELECT 1 FROM \(table.quoted) LIMIT \(Self.copiedRows + 1)"
+        if try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sample))") ?? 0 <= Self.copiedRows {
+            try db.execute(sql: "CREATE TABLE \(name.quoted) AS SELECT * FROM \(table.quoted)")
+            try db.execute(sql: "DROP TABLE \(table.quoted)")
+        } else {
+            for attachment in attached { try db.execute(sql: "DROP \(attachment.type) \(attachment.name.quoted)") }
+            try db.execute(sql: "ALTER TABLE \(table.quoted) RENAME TO \(name.quoted)")
+        }
+    }
+
+    /// All indexes and triggers, by what they are on, as SQLite compares names.
+    private func attachments() throws -> [String: [Attachment]] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT tbl_name, type, name, sql FROM sqlite_schema
+                WHERE type IN ('index', 'trigger') AND sql IS NOT NULL
+                """)
+        return Dictionary(grouping: rows) { ($0[0] as String).foldedForSQL }
+            .mapValues { $0.map { Attachment(type: $0[1], name: $0[2], sql: $0[3]) } }
+    }
+
+    private var keptTableNames: Set<String> {
+        var names = Set(keptTrees.map { map.new.tables[$0].name })
+        for link in keptJoins {
+            if case .joinTable(let name, _, _, _, _) = map.new.links[link] { names.insert(name) }
+        }
+        return names
+    }
+
+    private var oldTableNames: [String] {
+        map.old.tables.map(\.name)
+            + map.old.links.compactMap { link in
+                guard case .joinTable(let name, _, _, _, _) = link else { return nil }
+                return name
+            }
+    }
+
+    /// A column that somebody else added has no place in the new table.
+    private mutating func noteForeignColumns(of table: String) throws {
+        guard let id = map.oldTrees[table] else { return }
+        let layout = map.old.tables[id]
+        var known = Set(layout.columns + [layout.keyColumn, TableLayout.entityColumn])
+        for link in map.old.model.trees[id].foreignKeys {
+            if case .foreignKey(_, let column, let order) = map.old.links[link] {
+                known.formUnion([column] + [order].compactMap(\.self))
+            }
+        }
+        for column in try db.columns(in: table).map(\.name) where !known.contains(column) {
+            let count = try Int.fetchOne(db, sql: "SELECT count(\(column.quoted)) FROM \(table.quoted)") ?? 0
+            lose("tables.\(table).\(column)", "a column that is not the library's", count, "value")
+        }
+    }
+}
+
+extension String {
+    /// Without regard to the case of A to Z, as SQLite compares names.
+    fileprivate var foldedForSQL: String {
+        String(decoding: utf8.map { 0x41...0x5A ~= $0 ? $0 + 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+import GRDB
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite("More than SQLite takes")
+struct SQLiteLimitTests {
+    private let stack: DataStack
+
+    init() throws {
+        stack = try .inMemory(
+            Model(entities: [
+                Entity(
+                    "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
+                    relationships: [Relationship("boss", to: "User")])
+            ]))
+        try stack.write { db in
+            try db.execute(sql: "INSERT INTO User (id, name) VALUES (1, '\(String(repeating: "a", count: 40))')")
+        }
+    }
+
+    @Test("is said of an order with too many terms")
+    func order() throws {
+        let order = RecordOrder(Array(repeating: "name", count: 3000))
+        let error = try #require(throws: SyncError.self) { try stack.fetch("User", orderedBy: order) }
+        #expect(error.code == .invalidOption)
+        #expect(error.message == "the order has too many terms for SQLite")
+    }
+
+    @Test("is said of a condition through too many relationships")
+    func path() throws {
+        let path = String(repeating: "boss.", count: 300) + "name"
+        let error = try #require(throws: SyncError.self) { try stack.count("User", where: .where("%K == 'x'", path)) }
+        #expect(error.code == .invalidPredicate)
+        #expect(error.message == "a path of the condition is too long for SQLite")
+    }
+
+    @Test("is no reason to wait for a regular expression that never ends")
+    func expression() throws {
+        let endless = RecordPredicate.where("name MATCHES '(a+)+b'")
+        let error = try #require(throws: SyncError.self) { try stack.count("User", where: endless) }
+        #expect(error.code == .invalidPredicate)
+        #expect(error.message.hasPrefix("MATCHES takes too many steps"))
+        #expect(try stack.count("User", where: .where("name MATCHES '(a+)+'")) == 1)
+    }
+}
