@@ -48,6 +48,7 @@ struct PieceScenarioTests {
 
     @Test(
         "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        .enabled(if: LongTests.areWanted, "make check runs it"),
         arguments: sizes)
     func corpus(size: Int) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import TestSize
 import Testing
 
 /// Links to rows that are not stored, left by a connection with foreign keys off.
@@ -86,6 +87,8 @@ struct DanglingLinkTests {
           "phones": [{"number": "3"}]}]
         """
 
+    private static let fingerprints = LongTests.areWanted ? [false, true] : [false]
+
     private static let damages = [
         "DELETE FROM User WHERE id = 1", "DELETE FROM User WHERE id = 2", "DELETE FROM User", "DELETE FROM Tag",
         "DELETE FROM Tag WHERE id = 'x'", "DELETE FROM Company", "DELETE FROM Note", "DELETE FROM Phone",
@@ -93,7 +96,7 @@ struct DanglingLinkTests {
         "UPDATE Tag SET id = 'z' WHERE id = 'x'", "DELETE FROM Company; DELETE FROM User WHERE id = 2",
     ]
 
-    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages, [false, true])
+    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages, fingerprints)
     func snapshot(_ damage: String, fingerprints: Bool) async throws {
         let (fresh, store) = (try Store(), try Store(fingerprints: fingerprints))
         try await fresh.sync(users)
@@ -112,7 +115,7 @@ struct DanglingLinkTests {
         for id: JSONValue in [1, 2] { #expect(try store.targets(of: id, "tags") == fresh.targets(of: id, "tags")) }
     }
 
-    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages, [false, true])
+    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages, fingerprints)
     func delta(_ damage: String, fingerprints: Bool) async throws {
         let store = try Store(fingerprints: fingerprints)
         for _ in 1...2 { try await store.sync(users) }

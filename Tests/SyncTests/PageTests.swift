@@ -27,6 +27,57 @@ struct PageTests {
         return pages
     }
 
+    /// Each of them takes back what the page before it said.
+    static let contradictions: [(String, before: JSONValue, pages: [[JSONValue]], String)] = [
+        (
+            "Note", [["id": 1, "user": ["id": 3]]],
+            [[["id": 1, "user_id": 2]], [["id": 2, "user": ["id": 2, "notes": [["id": 2]]]]]],
+            "the awaited owner has a list without the row"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]], [[["id": 1, "car_id": 2]], [["id": 2, "car": ["id": 2]]]],
+            "another takes the awaited row"
+        ),
+        (
+            "Member", [["id": 1, "car": ["id": 3]]],
+            [[["id": 1, "car_id": 2]], [["id": 2, "car": ["id": 2, "driver": nil]]]],
+            "the awaited row says that it is nobody's"
+        ),
+        (
+            "Car", [["id": 3, "driver": ["id": 1]]],
+            [[["id": 3, "driver_id": 2]], [["id": 4, "driver": ["id": 2, "car": ["id": 4]]]]],
+            "the awaited row has another"
+        ),
+    ]
+
+    @Test("with an awaited row that says otherwise end as one payload would", arguments: contradictions)
+    func contradiction(entity: String, before: JSONValue, pages: [[JSONValue]], about: String) async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Note", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("user", to: "User", inverse: "notes")]),
+            Entity(
+                "User", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("notes", to: "Note", many: true, inverse: "user")]),
+            Entity(
+                "Member", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("car", to: "Car", inverse: "driver")]),
+            Entity(
+                "Car", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("driver", to: "Member", inverse: "car")]),
+        ])
+        let (whole, paged) = (try DataStack.inMemory(model), try DataStack.inMemory(model))
+        for stack in [whole, paged] { try await Sync.changes(before, inEntity: entity, stack: stack) }
+        try await Sync.changes(.array(pages.flatMap { $0 }), inEntity: entity, stack: whole)
+        let run = SyncRun()
+        for page in pages {
+            try await Sync.changes(
+                .array(page), inEntity: entity, stack: paged, options: SyncOptions(payload: .page(of: run)))
+        }
+        try await run.finish()
+        #expect(try await paged.contents().differences(from: whole.contents()) == [], "\(about)")
+    }
+
     @Test("leave the store as the whole snapshot would, however it is cut")
     func equivalence() async throws {
         let whole = try await store()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 /// What is not the JSON that was asked for: an error, an envelope, nothing at all.
@@ -13,7 +14,7 @@ struct NoRecordsTests {
         let before = try sandbox.databaseDump()
         var errors = ""
         for command in ["import", "diff"] {
-            for quiet in [[], ["--quiet"]] {
+            for quiet in LongTests.areWanted ? [[], ["--quiet"]] : [["--quiet"]] {
                 let run = try sandbox.run(
                     [command] + arguments + ["--entity", "User", "--database", "app.sqlite"] + quiet, input: input)
                 #expect(run.status == 1, "\(command) \(quiet): \(run.output)\(run.errors)")

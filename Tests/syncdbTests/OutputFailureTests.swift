@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 /// Standard streams that are full, closed or read by nobody.
@@ -22,6 +23,8 @@ struct OutputFailureTests {
         "schema infer '\(Sandbox.day1)' --entity User", "schema diagram \(database)",
         "schema migrate \(database) --model \(schema) --dry-run", "verify none.json", "verify none.json --json",
     ]
+    /// One of each kind.
+    private static let someCommands = LongTests.areWanted ? commands : [0, 3, 5, 7, 8, 13, 15].map { commands[$0] }
     static let answers = ["--help", "help import", "import --help", "", "--generate-completion-script bash"]
 
     /// Runs a line of the shell, in which `syncdb` is the program.
@@ -42,7 +45,7 @@ struct OutputFailureTests {
         #expect(run.errors.contains("No space left on device"), "\(run.errors)")
     }
 
-    @Test("A closed output is an error", arguments: commands + answers)
+    @Test("A closed output is an error", arguments: someCommands + answers)
     func closed(command: String) throws {
         let run = try shell("syncdb \(command) >&-")
         #expect(run.status == 1, "\(run.errors)")
@@ -50,7 +53,7 @@ struct OutputFailureTests {
         #expect(run.errors.contains("it is closed"), "\(run.errors)")
     }
 
-    @Test("A reader that goes away ends it quietly, also where the signal for that is ignored", arguments: commands)
+    @Test("A reader that goes away ends it quietly, also where the signal for that is ignored", arguments: someCommands)
     func unread(command: String) throws {
         let ends = try shell("set -o pipefail; syncdb \(command) | :")
         #expect([0, 1, 141].contains(ends.status), "\(ends.errors)")
@@ -106,7 +109,9 @@ struct OutputFailureTests {
         #expect(try !sandbox.files.contains("new.sqlite"))
     }
 
-    @Test("Where no files can be opened, that is an error; help needs none", arguments: [4, 5, 7, 9, 12])
+    @Test(
+        "Where no files can be opened, that is an error; help needs none",
+        arguments: LongTests.areWanted ? [4, 5, 7, 9, 12] : [4, 9])
     func fewDescriptors(limit: Int) throws {
         for command in ["import \(Self.payload)", "count User \(Self.database)", "schema show \(Self.database) --json"]
         {
@@ -121,7 +126,7 @@ struct OutputFailureTests {
         #expect(try shell("ulimit -n \(limit); syncdb nonsense").status == 2)
     }
 
-    @Test("A command takes no more files than it makes sure of", arguments: commands)
+    @Test("A command takes no more files than it makes sure of", arguments: someCommands)
     func enoughDescriptors(command: String) throws {
         let run = try shell("ulimit -n 28; syncdb \(command)")
         #expect(run.status == (command.hasPrefix("verify") ? 1 : 0), "\(run.errors)")

@@ -3,7 +3,11 @@ extension ChangePlan {
     ///
     /// - Throws: ``SyncError`` `noRecords` if the payload has records and none of them has a readable key: it is not the
     ///   answer that was asked for, so nothing in it counts. Records that are refused for something else were read.
-    func requiringRecords(of model: Model, _ options: SyncOptions) throws -> ChangePlan {
+    ///
+    /// - Parameter unfit: A key of an earlier piece that does not fit, if one does not.
+    func requiringRecords(
+        of model: Model, _ options: SyncOptions, after unfit: Diagnostic? = nil
+    ) throws -> ChangePlan {
         let count = firstRecord + rootRecords
         guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return self }
         let name = self.model.entities[entity].name
@@ -11,15 +15,21 @@ extension ChangePlan {
         let found =
             isLoneObject || count == 1
             ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
-        let unfit = diagnostics.first {
-            $0.kind == .valueDoesNotFit && $0.entity == name && $0.path.hasSuffix(".\(key)")
-        }
-        let reason = unfit.map { ", as in \($0.path): \($0.message)" } ?? ""
+        let reason = try (unfit ?? unfitKey(of: model)).map { ", as in \($0.path): \($0.message)" } ?? ""
         var error = SyncError(
             .noRecords, "no record can be read: \(found)\(reason)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
         error.keyPaths = listPaths.map { options.keyPath + $0 }
         throw error
+    }
+
+    /// What says that the key of a record is of another type, if any does.
+    func unfitKey(of model: Model) throws -> Diagnostic? {
+        let name = self.model.entities[entity].name
+        guard let key = try model.primaryKey(of: name)?.remote else { return nil }
+        return diagnostics.first {
+            $0.kind == .valueDoesNotFit && $0.entity == name && $0.path.hasSuffix(".\(key)")
+        }
     }
 }
 

@@ -9,6 +9,8 @@ package struct PieceStaging {
     private let progress: (Int) -> Void
     /// Whether a piece had a record with a readable key.
     private var hasRecords = false
+    /// Of the pieces before there are records: the first key that does not fit.
+    private var unfitKey: Diagnostic?
 
     /// - Parameters:
     ///   - staging: What maps one piece.
@@ -40,7 +42,7 @@ package struct PieceStaging {
     /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
     package mutating func last() throws -> ChangePlan {
         let plan = try plan(splitter.last())
-        return hasRecords ? plan : try plan.requiringRecords(of: staging.model, options)
+        return hasRecords ? plan : try plan.requiringRecords(of: staging.model, options, after: unfitKey)
     }
 
     private mutating func plan(_ piece: JSONPiece) throws -> ChangePlan {
@@ -50,6 +52,7 @@ package struct PieceStaging {
             return try staging.plan(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
         }
         hasRecords = hasRecords || plan.readableRootRecords > 0
+        if !hasRecords, unfitKey == nil { unfitKey = try plan.unfitKey(of: staging.model) }
         progress(piece.place.offset + piece.bytes.count)
         return plan
     }

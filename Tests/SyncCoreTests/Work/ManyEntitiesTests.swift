@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import TestSize
 import Testing
 
 /// Models of thousands of entities and members. Each of these takes a second or so; if it took as long for each as there
@@ -8,7 +9,7 @@ import Testing
 struct ManyEntitiesTests {
     @Test("of many entities that refer to each other is checked and compiled")
     func entities() throws {
-        let count = 5000
+        let count = LongTests.count(2000, many: 5000)
         let model = try Model(
             entities: (0..<count).map { number in
                 Entity(
@@ -37,7 +38,7 @@ struct ManyEntitiesTests {
 
     @Test("of many members is checked, an inverse and a parent's too")
     func members() throws {
-        let names = (0..<5000).map { "m\($0)" }
+        let names = (0..<LongTests.count(2000, many: 5000)).map { "m\($0)" }
         let model = try Model(entities: [
             Entity(
                 "A", attributes: [Attribute("id", .integer)] + names.map { Attribute("v" + $0, .string) },

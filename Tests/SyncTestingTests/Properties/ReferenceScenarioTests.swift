@@ -1,5 +1,6 @@
 import Foundation
 import SyncTesting
+import TestSize
 import Testing
 
 @Suite("The reference store")
@@ -16,7 +17,8 @@ struct ReferenceScenarioTests {
 
     @Test(
         "has what the shared corpus leaves in the store",
-        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"), arguments: ConformanceTests.groups)
+        .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        .enabled(if: LongTests.areWanted, "make check runs it"), arguments: ConformanceTests.groups)
     func corpus(_ group: String) async throws {
         let file = try #require(ConformanceTests.corpus).appendingPathComponent("cases/\(group).json")
         let report = await Self.runner.run(paths: [file])
