@@ -61,7 +61,7 @@ struct PieceScenarioTests {
     @Test("of our own hold", arguments: sizes)
     func own(size: Int) async {
         let runner = ScenarioRunner(options: .init(pieceSize: size))
-        let report = await runner.run(paths: [OwnScenarioTests.fixtures.appendingPathComponent("Scenarios")])
+        let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
         #expect(report.passed >= 30)
     }
@@ -69,6 +69,10 @@ struct PieceScenarioTests {
 
 @Suite("Own scenarios")
 struct OwnScenarioTests {
+    /// All our scenarios, and those of which a few show what all of them do.
+    static let scenarios = fixtures.appendingPathComponent("Scenarios")
+    static let someScenarios = LongTests.areWanted ? scenarios : scenarios.appendingPathComponent("FinalState")
+
     /// The `Fixtures` folder of the package.
     static let fixtures = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -77,7 +81,7 @@ struct OwnScenarioTests {
     @Test("hold, also with each sync made twice", arguments: LongTests.areWanted ? [false, true] : [true])
     func hold(twice: Bool) async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: twice))
-        let report = await runner.run(paths: [Self.fixtures.appendingPathComponent("Scenarios")])
+        let report = await runner.run(paths: [Self.scenarios])
         for result in report.results where result.outcome != .passed {
             Issue.record("\(result)")
         }

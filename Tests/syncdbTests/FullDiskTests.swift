@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 /// A file system of a few hundred kilobytes, where tests may make one: in a namespace of its own, gone with the shell.
@@ -39,7 +40,8 @@ struct FullDiskTests {
 
     @Test(
         "leaves the old bytes of a file that is written in its place",
-        arguments: ["echo old > disk/old", ": > disk/old", "truncate -s 300K disk/old", "truncate -s 5M disk/old"])
+        arguments: ["echo old > disk/old", "truncate -s 5M disk/old"]
+            + (LongTests.areWanted ? [": > disk/old", "truncate -s 300K disk/old"] : []))
     func full(prepare: String) throws {
         let (before, after, run) = try export(diskOf: "700k", prepare)
         #expect(run.status == 1)
@@ -50,7 +52,8 @@ struct FullDiskTests {
 
     @Test(
         "that has room gets the new bytes and their length",
-        arguments: ["echo old > disk/old", "truncate -s 5M disk/old", "head -c 600K /dev/zero > disk/old"])
+        arguments: ["echo old > disk/old"]
+            + (LongTests.areWanted ? ["truncate -s 5M disk/old", "head -c 600K /dev/zero > disk/old"] : []))
     func roomy(prepare: String) throws {
         let (before, after, run) = try export(diskOf: "2M", prepare)
         #expect(run.status == 0, "\(run.errors)")

@@ -6,7 +6,7 @@ import Testing
 /// keys, it would take minutes.
 @Suite("Payloads of many keys")
 struct ManyKeysTests {
-    private static let count = LongTests.count(4000, many: 20_000)
+    private static let count = LongTests.count(6000, many: 20_000)
 
     private let sandbox: Sandbox
 

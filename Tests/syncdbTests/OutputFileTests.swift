@@ -1,13 +1,13 @@
 import Foundation
+import TestSize
 import Testing
 
 @Suite("--output")
 struct OutputFileTests {
     /// Every command that writes a file, and how what it writes begins.
-    static let commands: [[String]] = [
-        ["export", "User", "--database", "app.sqlite"], ["schema", "convert", "model.json"],
-        ["schema", "infer", "users.json", "--entity", "User", "--quiet"],
-    ]
+    static let commands: [[String]] =
+        [["export", "User", "--database", "app.sqlite"], ["schema", "convert", "model.json"]]
+        + (LongTests.areWanted ? [["schema", "infer", "users.json", "--entity", "User", "--quiet"]] : [])
 
     private func sandbox() throws -> Sandbox {
         let sandbox = try Sandbox.withUsers()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 /// A store that the user who looks at it cannot write to.
@@ -43,7 +44,9 @@ struct ReadOnlyPlaceTests {
         ": > place/store.sqlite-wal; chmod 444 place/store.sqlite; chmod 555 place",
     ]
 
-    @Test("is read by every command, which leaves it as it is", arguments: places)
+    @Test(
+        "is read by every command, which leaves it as it is",
+        arguments: LongTests.areWanted ? places : [places[0], places[3]])
     func reads(place: String) throws {
         let sandbox = try Self.sandbox()
         #expect(try sandbox.shell(place).status == 0)

@@ -8,7 +8,7 @@ import Testing
 /// keys, it would take minutes.
 @Suite("Many keys")
 struct ManyKeysTests {
-    private static let count = LongTests.count(4_000, many: 20_000)
+    private static let count = LongTests.count(2_000, many: 20_000)
 
     private func model(_ attributes: [Attribute] = []) throws -> Model {
         try Model(entities: [
@@ -55,7 +55,7 @@ struct ManyKeysTests {
         "that nothing takes are told apart at once, also where they are alike",
         arguments: ["k", "temperature_measured_", "user_name_"])
     func unknown(name: String) throws {
-        let attributes = (0..<1000).map { Attribute("value\($0)", .integer) }
+        let attributes = (0..<LongTests.count(200, many: 1000)).map { Attribute("value\($0)", .integer) }
         let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
         #expect(plan.unmappedKeys.count == Self.count)
         #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
@@ -63,7 +63,7 @@ struct ManyKeysTests {
 
     @Test("of many attributes and relationships are each looked up")
     func wide() throws {
-        let names = (0..<3000).map { "someValue\($0)" }
+        let names = (0..<LongTests.count(500, many: 3000)).map { "someValue\($0)" }
         let model = try Model(entities: [
             Entity(
                 "User", attributes: [Attribute("id", .integer)] + names.map { Attribute($0, .integer) },
@@ -95,7 +95,7 @@ struct ManyKeysTests {
 
     @Test("are examined, and the first hundreds of them compared with every name")
     func examined() throws {
-        let model = try model((0..<1000).map { Attribute("someValue\($0)", .integer) })
+        let model = try model((0..<LongTests.count(200, many: 1000)).map { Attribute("someValue\($0)", .integer) })
         let text = record { "\"same_valu\($0)\": 1" }
         let walk = try Examination(
             Data(text.utf8), of: "User", in: model, options: SyncOptions(), dryRun: SyncResult(entity: "User"))

@@ -10,7 +10,7 @@ struct ReferenceScenarioTests {
 
     @Test("has what our scenarios leave in the store")
     func own() async {
-        let report = await Self.runner.run(paths: [OwnScenarioTests.fixtures.appendingPathComponent("Scenarios")])
+        let report = await Self.runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
         #expect(report.passed >= 30)
     }
