@@ -29,7 +29,7 @@ package enum RandomTest: String {
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
         switch self {
-        case .property: (60, 4_000)
+        case .property: (60, 2_500)
         case .fingerprint: (25, 300)
         case .dangling: (10, 100)
         case .migration: (25, 300)
