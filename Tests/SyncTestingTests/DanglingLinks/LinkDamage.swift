@@ -79,22 +79,24 @@ struct LinkDamage {
                 let cleared = [column, order].compactMap { $0 }.map { "\(SchemaSQL.quoted($0)) = NULL" }
                 try db.execute(
                     sql: "UPDATE \(SchemaSQL.quoted(table)) SET \(cleared.joined(separator: ", ")) "
-                        + "WHERE \(isMissing(column, second))")
+                        + "WHERE \(isMissing(column, of: table, second))")
             case .joinTable(let table, let firstColumn, let secondColumn, _, _):
                 try db.execute(
                     sql: "DELETE FROM \(SchemaSQL.quoted(table)) "
-                        + "WHERE \(isMissing(firstColumn, first)) OR \(isMissing(secondColumn, second))")
+                        + "WHERE \(isMissing(firstColumn, of: table, first)) OR \(isMissing(secondColumn, of: table, second))"
+                )
             }
         }
         for entity in layout.model.entities {
             try db.execute(
                 sql: "DELETE FROM sync_pending WHERE owner_entity = '\(entity.name)' "
-                    + "AND \(isMissing("owner_key", entity.tree))")
+                    + "AND \(isMissing("owner_key", of: "sync_pending", entity.tree))")
         }
     }
 
-    private func isMissing(_ column: String, _ tree: Int) -> String {
-        let column = SchemaSQL.quoted(column)
+    private func isMissing(_ column: String, of table: String, _ tree: Int) -> String {
+        // A row's own table has columns of the same names.
+        let column = "\(SchemaSQL.quoted(table)).\(SchemaSQL.quoted(column))"
         return "\(column) IS NOT NULL AND NOT EXISTS "
             + "(SELECT 1 FROM \(name(tree)) AS target WHERE target.\(key(tree)) = \(column))"
     }
