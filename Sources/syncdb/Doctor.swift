@@ -83,10 +83,8 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
         options.form = ndjson || source.isNDJSON ? .ndjson : .json
         let data = try source.read(unpackingTo: maxSize) { _, _ in }
-        do {
-            return try await Sync.examine(data, inEntity: entity, stack: try stack(), options: options)
-        } catch let error as SyncError where error.isAboutPayload {
-            throw error.naming(source.name)
+        return try await SyncError.naming(source.name) {
+            try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)
         }
     }
 

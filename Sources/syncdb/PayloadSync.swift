@@ -25,7 +25,7 @@ extension PayloadOptions {
         }
         var options = options
         options.form = payload.form
-        return try await naming(payload) {
+        return try await SyncError.naming(payload.name) {
             try await Sync.plan(
                 json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                 relationship: parent?.relationship, operations: operations.value, options: options)
@@ -35,7 +35,7 @@ extension PayloadOptions {
     private func sync(_ payload: Payload, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         var options = options
         options.form = payload.form
-        return try await naming(payload) {
+        return try await SyncError.naming(payload.name) {
             switch payload.content {
             case .whole(let json):
                 return try await Sync.changes(
@@ -51,15 +51,6 @@ extension PayloadOptions {
                     chunks, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                     relationship: parent?.relationship, operations: operations.value, options: options)
             }
-        }
-    }
-
-    /// Names the file in errors about its JSON.
-    private func naming(_ payload: Payload, _ body: () async throws -> SyncResult) async throws -> SyncResult {
-        do {
-            return try await body()
-        } catch let error as SyncError where error.isAboutPayload {
-            throw error.naming(payload.name)
         }
     }
 }

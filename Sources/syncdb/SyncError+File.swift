@@ -16,8 +16,17 @@ extension SyncError {
         return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
     }
 
+    /// Names the file in errors about its JSON.
+    static func naming<Result>(_ file: String, in body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let error as SyncError where error.isAboutPayload {
+            throw error.naming(file)
+        }
+    }
+
     /// Whether the JSON is at fault, not what is asked of it.
-    var isAboutPayload: Bool {
+    private var isAboutPayload: Bool {
         switch code {
         case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
             .noRecords, .valueDoesNotFit:

@@ -27,9 +27,7 @@ extension PayloadMapper {
         _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ place: Place, _ bytes: Bytes
     ) throws {
         let relationship = relationships[entity][candidate.relationship]
-        let isWayBack =
-            !relationship.isToMany && place.arrival?.link == relationship.link
-            && (place.arrival?.end == relationship.end || relationship.isSymmetric)
+        let giver = giver(of: owner, by: relationship, place)
         sequence += 1
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
@@ -38,9 +36,11 @@ extension PayloadMapper {
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
         let shape = RelationshipShape(tape, at: candidate.value)
-        if isWayBack || owner.isSkipped {
-            return try mention(shape, statement, tape, entity, wayBack: isWayBack ? place.arrival?.owner : nil, bytes)
+        let wayBack = relationship.isToMany ? nil : giver
+        if wayBack != nil || owner.isSkipped {
+            return try mention(shape, statement, tape, entity, wayBack: wayBack, bytes)
         }
+        if let giver, isKnownByOwner(owner) { assert(statement, target: giver, isByID: false) }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
@@ -66,6 +66,27 @@ extension PayloadMapper {
                 "\(found(tape, at: candidate.value, bytes)) fits neither objects nor ids of "
                     + "\(model.entities[entity].relationships[candidate.relationship].name); its links stay")
         }
+    }
+
+    /// The row that a relationship of a child leads back to, because it gave the child: around the record, or by that for
+    /// which a row without a key is known.
+    private func giver(of child: Mapped, by relationship: RelationshipMapping, _ place: Place) -> Int? {
+        if let arrival = place.arrival, arrival.link == relationship.link,
+            arrival.end == relationship.end || relationship.isSymmetric
+        {
+            return arrival.owner
+        }
+        guard isKnownByOwner(child) else { return nil }
+        let owner = plan.rows[child.tree].owners[Int(plan.rows[child.tree].nodes[child.node].owner)]
+        guard owner.link == relationship.link, owner.end == relationship.end.other || relationship.isSymmetric else {
+            return nil
+        }
+        return Int(owner.node)
+    }
+
+    /// Whether a row has no key, so that it is the owner's who gave it, whatever its JSON says.
+    private func isKnownByOwner(_ row: Mapped) -> Bool {
+        !row.isSkipped && plan.rows[row.tree].nodes[row.node].owner >= 0
     }
 
     /// What is being said about the links of one row.

@@ -41,7 +41,7 @@ extension SyncTransaction {
     /// A page says of a link that it leads to a row which is not there yet, and so not where an earlier page let it lead
     /// for what had been remembered before the run.
     mutating func takeBackLateLink(_ reference: PendingReferences.Reference) throws {
-        guard let one = oneLink(of: reference), run?.late.isEmpty == false else { return }
+        guard let one = oneLink(of: reference) else { return }
         let holders = one.end == .first ? [one.row.key] : try storedTargets(of: one.row, link: one.link, from: .second)
         for holder in holders {
             let first = StoredRow(tree: model.links[one.link].first.tree, key: holder)

@@ -36,7 +36,9 @@ extension SyncTransaction {
             try remember(reference, at: position)
             noteAwaited(reference, at: position)
         }
-        for (reference, position) in wanted.references where position < 0 { try takeBackLateLink(reference) }
+        if run?.late.isEmpty == false {
+            for (reference, position) in wanted.references where position < 0 { try takeBackLateLink(reference) }
+        }
         unresolved = wanted.references.map { reference, _ in
             .init(
                 entity: model.entities[reference.ownerEntity].name,

@@ -42,6 +42,8 @@ struct ReferenceSync {
     var mentionedKeys: Set<Refusal> = []
     /// The rows without a key that an owner has, by position.
     var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    /// How the rows without a key were given: each is its owner's, whatever its record says.
+    var contexts: [ReferenceRow.ID: Context] = [:]
     /// Rows that lists left out.
     var leftOut: [ReferencePlace: Set<ReferenceRow.ID>] = [:]
     /// Whether the last list of a place deletes what is left out.
@@ -94,6 +96,7 @@ struct ReferenceSync {
             origins[row] = origin
             if key == nil, let place = context.place(in: store) { slots[place, default: []].append(row) }
         }
+        if key == nil, context.owner != nil { contexts[row] = context }
         touched.insert(row)
         fill(row, with: reading, as: entity)
         return .mention(
@@ -173,18 +176,25 @@ struct ReferenceSync {
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceMention.Statement] {
         reading.statements.compactMap { relationship, said in
-            let owner = isWayBack(relationship, context) ? context.owner : nil
-            var statement = statement(
-                of: row, relationship, said, at: "\(path).\(relationship.name)", overruledBy: owner)
+            let place = "\(path).\(relationship.name)"
+            if relationship.isToMany {
+                var statement = statement(of: row, relationship, said, at: place, overruledBy: nil)
+                if let owner = owner(relationship, contexts[row]) { statement?.targets.append(.row(owner, links: true)) }
+                return statement
+            }
+            let owner = owner(relationship, context) ?? owner(relationship, contexts[row])
+            var statement = statement(of: row, relationship, said, at: place, overruledBy: owner)
             if owner != nil { statement?.isOverruled = true }
             return statement
         }
     }
 
-    /// Whether a to-one relationship leads back to the owner that the record stands in.
-    private func isWayBack(_ relationship: CompiledRelationship, _ context: Context) -> Bool {
-        guard let given = context.relationship, !relationship.isToMany else { return false }
-        return relationship.link == given.link && relationship.end == store.farEnd(given)
+    /// The owner that the row was given by, if the relationship leads back to it.
+    private func owner(_ relationship: CompiledRelationship, _ context: Context?) -> ReferenceRow.ID? {
+        guard let given = context?.relationship, relationship.link == given.link,
+            relationship.end == store.farEnd(given)
+        else { return nil }
+        return context?.owner
     }
 
     private mutating func statement(
