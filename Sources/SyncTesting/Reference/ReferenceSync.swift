@@ -179,7 +179,9 @@ struct ReferenceSync {
             let place = "\(path).\(relationship.name)"
             if relationship.isToMany {
                 var statement = statement(of: row, relationship, said, at: place, overruledBy: nil)
-                if let owner = owner(relationship, contexts[row]) { statement?.targets.append(.row(owner, links: true)) }
+                if let owner = owner(relationship, contexts[row]) {
+                    statement?.targets.append(.row(owner, links: true))
+                }
                 return statement
             }
             let owner = owner(relationship, context) ?? owner(relationship, contexts[row])
