@@ -16,6 +16,14 @@ package struct StoreLayout: Sendable {
         indexNames = Self.distinct(links.map(\.indexName))
     }
 
+    /// The columns of a table's foreign keys, with those of the places of its rows among the rows of the same target.
+    func foreignKeyColumns(of tree: EntityTree) -> [(column: String, order: String?)] {
+        tree.foreignKeys.compactMap { link in
+            guard case .foreignKey(_, let column, let order) = links[link] else { return nil }
+            return (column, order)
+        }
+    }
+
     /// Numbers the later of names that SQLite takes for the same.
     private static func distinct(_ names: [String]) -> [String] {
         var taken: Set<String> = []

@@ -28,14 +28,14 @@ struct TargetSQL {
                 order = byKey
             case (.foreignKey(_, let column, let position), .second):
                 condition = "WHERE \(select.column(column)) = ?"
-                order = position.map { "\(select.column($0)) NULLS LAST, \(byKey)" } ?? byKey
+                order = LinkOrderSQL.terms(place: position.map { select.column($0) }, key: byKey)
             case (.joinTable(let name, let first, let second, let firstOrder, let secondOrder), let end):
                 let (here, there) = end == .first ? (first, second) : (second, first)
                 condition =
                     "JOIN \(SchemaSQL.quoted(name)) AS \"j\" ON \"j\".\(SchemaSQL.quoted(there)) = \(select.rowKey) "
                     + "WHERE \"j\".\(SchemaSQL.quoted(here)) = ?"
                 let position = end == .first ? firstOrder : secondOrder
-                order = position.map { "\"j\".\(SchemaSQL.quoted($0)) NULLS LAST, \(byKey)" } ?? byKey
+                order = LinkOrderSQL.terms(place: position.map { "\"j\".\(SchemaSQL.quoted($0))" }, key: byKey)
             }
             return "FROM \(select.from) \(condition) ORDER BY \(order)"
         }

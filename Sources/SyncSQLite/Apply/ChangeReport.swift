@@ -23,8 +23,8 @@ struct ChangeReport {
 
     let model: CompiledModel
     let collectsKeys: Bool
-    var linksAdded = 0
-    var linksRemoved = 0
+    private(set) var linksAdded = 0
+    private(set) var linksRemoved = 0
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
     private(set) var diagnostics: [Diagnostic]
@@ -51,6 +51,11 @@ struct ChangeReport {
     func keyType(_ entity: Int) -> AttributeType? {
         let compiled = model.entities[entity]
         return compiled.keySlot.map { model.trees[compiled.tree].attributes[$0].type }
+    }
+
+    mutating func countLinks(added: Int = 0, removed: Int = 0) {
+        linksAdded += added
+        linksRemoved += removed
     }
 
     // MARK: Rows of the plan

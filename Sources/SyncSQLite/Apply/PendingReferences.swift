@@ -56,7 +56,14 @@ struct PendingReferences {
         settled = hasStored ? start.flatMap { watch?.settled(at: $0) } ?? [] : Set(trees)
     }
 
-    mutating func note(_ assertion: LinkBatch.Assertion, _ link: Int) { noted.append((assertion, link)) }
+    mutating func note(_ assertions: [LinkBatch.Assertion], _ link: Int) {
+        for assertion in assertions { noted.append((assertion, link)) }
+    }
+
+    /// What a link waits for.
+    func noted(of link: Int) -> some Sequence<LinkBatch.Assertion> {
+        noted.lazy.filter { $0.link == link }.map(\.assertion)
+    }
 
     /// Keeps in mind, once the transaction is committed, that nothing else has written to the store up to here.
     func settle(_ db: Database) {

@@ -35,14 +35,10 @@ final class RowColumns: Sendable {
         attributes = names.count
         names += table.columns.map(\.quoted)
         foreignKeys = names.count
-        var orderNames: [String?] = []
-        for link in tree.foreignKeys {
-            guard case .foreignKey(_, let column, let order) = layout.links[link] else { continue }
-            names.append(column.quoted)
-            orderNames.append(order)
-        }
+        let foreignKeyColumns = layout.foreignKeyColumns(of: tree)
+        names += foreignKeyColumns.map(\.column.quoted)
         var orders: [Int?] = []
-        for order in orderNames {
+        for (_, order) in foreignKeyColumns {
             orders.append(order == nil ? nil : names.count)
             if let order { names.append(order.quoted) }
         }

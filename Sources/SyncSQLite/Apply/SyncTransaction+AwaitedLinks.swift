@@ -20,7 +20,7 @@ extension SyncTransaction {
     mutating func unlinkIfAwaited(_ reference: PendingReferences.Reference) throws {
         guard let one = oneLink(of: reference), run?.awaited.contains(one) == true else { return }
         let target = try arrivedRow(reference)?.key
-        for other in try storedTargets(of: one.row, link: one.link, from: one.end) where other != target {
+        for other in try storedLinks.targets(of: one.row, one.link, from: one.end) where other != target {
             let otherRow = StoredRow(tree: model.links[one.link].side(one.end.other).tree, key: other)
             try unlink(one.end == .first ? one.row : otherRow, [one.link])
             if model.links[one.link].isSymmetric { try unlink(otherRow, [one.link]) }
@@ -34,7 +34,7 @@ extension SyncTransaction {
         guard run != nil, model.links[link].storage == .foreignKey, !model.links[link].isSymmetric,
             oneLink(of: reference).map({ run?.awaited.contains($0) == true }) != true
         else { return }
-        let before = try storedTargets(of: first, link: link, from: .first).first
+        let before = try storedLinks.target(of: first, link)
         run?.late[.init(row: first, link: link, end: .first)] = .init(target: second.key, before: before)
     }
 
@@ -42,15 +42,14 @@ extension SyncTransaction {
     /// for what had been remembered before the run.
     mutating func takeBackLateLink(_ reference: PendingReferences.Reference) throws {
         guard let one = oneLink(of: reference) else { return }
-        let holders = one.end == .first ? [one.row.key] : try storedTargets(of: one.row, link: one.link, from: .second)
+        let holders = one.end == .first ? [one.row.key] : try storedLinks.targets(of: one.row, one.link, from: .second)
         for holder in holders {
             let first = StoredRow(tree: model.links[one.link].first.tree, key: holder)
             guard let late = run?.late.removeValue(forKey: .init(row: first, link: one.link, end: .first)),
-                try storedTargets(of: first, link: one.link, from: .first).first == late.target
+                try storedLinks.target(of: first, one.link) == late.target
             else { continue }
-            if let before = late.before, case .foreignKey(let table, let column, let order) = layout.links[one.link] {
-                let second = StoredRow(tree: model.links[one.link].second.tree, key: before)
-                try setForeignKey(one.link, first, second, table: table, column: column, order: order)
+            if let before = late.before {
+                try setTarget(one.link, first, StoredRow(tree: model.links[one.link].second.tree, key: before))
             } else {
                 try unlink(first, [one.link])
             }

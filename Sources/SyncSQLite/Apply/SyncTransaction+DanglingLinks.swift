@@ -69,8 +69,8 @@ extension SyncTransaction {
     private mutating func hasDanglingTargets(_ tree: Int, _ link: Int, index: Int) throws -> Bool {
         let presence = trees[model.links[link].second.tree].presence
         var others: [Int] = []
-        for (node, target) in trees[tree].storedTargets[index].enumerated() where target != TreeState.noTarget {
-            if target == TreeState.otherTarget {
+        for (node, target) in trees[tree].storedTargets[index].enumerated() where target != LinkTargets.none {
+            if target == LinkTargets.unmentioned {
                 others.append(node)
             } else if presence[Int(target)] != .stored {
                 return true
@@ -143,7 +143,7 @@ extension SyncTransaction {
                 strays.insert(row)
                 continue
             }
-            trees[tree].storedTargets[index][node] = TreeState.noTarget
+            trees[tree].storedTargets[index][node] = LinkTargets.none
             if !trees[tree].storedOrders[index].isEmpty { trees[tree].storedOrders[index][node] = TreeState.noOrder }
         }
         let known = trees[tree].strays

@@ -14,22 +14,7 @@ extension SyncTransaction {
     }
 
     /// Whether a record's statements count.
-    func isActive(_ mention: Int32) -> Bool { mention < 0 || activeMentions.isEmpty || activeMentions[Int(mention)] }
-
-    /// How far a statement about a link counts.
-    enum Standing {
-        case none
-        /// The link stays if it is stored: the child may be neither inserted nor updated.
-        case keeps
-        case full
-    }
-
-    @inline(__always)
-    func standing(_ assertion: LinkBatch.Assertion) -> Standing {
-        if isActive(assertion.mention) { return .full }
-        guard assertion.isListed else { return .none }
-        return isActive(plan.mentions[Int(assertion.mention)].parent) ? .keeps : .none
-    }
+    func isActive(_ mention: Int32) -> Bool { records.counts(mention) }
 
     /// What is nested in a refused record does not count either, so this is repeated until no more are refused.
     private mutating func decideMentions() throws {
@@ -54,26 +39,26 @@ extension SyncTransaction {
         var insertedBefore: Int
         repeat {
             insertedBefore = inserted.count
-            activeMentions = Array(repeating: false, count: plan.mentions.count)
+            records.counts = Array(repeating: false, count: plan.mentions.count)
             for (index, mention) in plan.mentions.enumerated() {
                 let tree = Int(mention.tree)
-                guard mention.parent < 0 || activeMentions[Int(mention.parent)],
+                guard mention.parent < 0 || records.counts[Int(mention.parent)],
                     !trees[tree].refused.contains(mention.node)
                 else { continue }
                 if mention.node < 0 {
-                    activeMentions[index] = !mention.permission.isEmpty
+                    records.counts[index] = !mention.permission.isEmpty
                     continue
                 }
                 let isStored = trees[tree].presence[Int(mention.node)] == .stored
                 if isStored, try isInsertedBefore(mention.node, tree) {
-                    activeMentions[index] = !mention.permission.isEmpty
+                    records.counts[index] = !mention.permission.isEmpty
                     continue
                 }
-                activeMentions[index] = mention.permission.contains(isStored ? .update : .insert)
+                records.counts[index] = mention.permission.contains(isStored ? .update : .insert)
                 guard someOnlyUpdate, !isStored else { continue }
                 let row = ChangePlan.RowReference(tree: tree, node: Int(mention.node))
-                if activeMentions[index] { inserted.insert(row) }
-                if mention.permission == .update { activeMentions[index] = inserted.contains(row) }
+                if records.counts[index] { inserted.insert(row) }
+                if mention.permission == .update { records.counts[index] = inserted.contains(row) }
             }
         } while inserted.count > insertedBefore
     }

@@ -48,9 +48,8 @@ extension SyncTransaction {
         for (row, links) in leftOut {
             try keepValues(of: row)
             for link in links.union(unlinked[row] ?? []) {
-                try noteRemovedTarget(of: row, link)
-                try setToNull(link, of: row)
-                report.linksRemoved += 1
+                try bookRemovedTarget(link, of: row)
+                try storedLinks.clearTarget(of: row, link)
             }
         }
     }
@@ -118,7 +117,7 @@ extension SyncTransaction {
         seen.insert(row)
         for (link, end) in ends(of: row.tree) where model.links[link].side(end.other).relationship != nil {
             let tree = model.links[link].side(end.other).tree
-            for key in try storedTargets(of: row, link: link, from: end) {
+            for key in try storedLinks.targets(of: row, link, from: end) {
                 let owner = StoredRow(tree: tree, key: key)
                 guard columns[tree].hasHiddenKey, let found = try identity(of: owner), isKeyless(found.entity) else {
                     return true
@@ -159,7 +158,7 @@ extension SyncTransaction {
             next += 1
             for (link, end) in cascades[row.tree] {
                 let target = model.links[link].side(end.other).tree
-                for key in try storedTargets(of: row, link: link, from: end) {
+                for key in try storedLinks.targets(of: row, link, from: end) {
                     let found = StoredRow(tree: target, key: key)
                     if try !isMentioned(found), seen.insert(found).inserted { closure.append(found) }
                 }
@@ -176,7 +175,7 @@ extension SyncTransaction {
             for (link, end) in denials[row.tree] {
                 if end == .first, isCut(link, of: row) { continue }
                 let target = model.links[link].side(end.other).tree
-                let staying = try storedTargets(of: row, link: link, from: end).filter {
+                let staying = try storedLinks.targets(of: row, link, from: end).filter {
                     !going.contains(StoredRow(tree: target, key: $0))
                 }
                 guard !staying.isEmpty, let found = try identity(of: row) else { continue }
@@ -203,24 +202,20 @@ extension SyncTransaction {
             try checkCancellation()
             for (link, end) in ends[row.tree] {
                 let target = model.links[link].side(end.other).tree
-                let keys = try storedTargets(of: row, link: link, from: end)
+                let keys = try storedLinks.targets(of: row, link, from: end)
                 for key in keys {
                     let other = StoredRow(tree: target, key: key)
                     if columns[target].hasHiddenKey, !going.contains(other) { orphans.insert(other) }
-                    if case .foreignKey = layout.links[link], end == .second, !going.contains(other) {
+                    if model.links[link].storage == .foreignKey, end == .second, !going.contains(other) {
                         try clearForeignKey(of: other, link)
                     }
                 }
                 // A foreign key between two rows that go is met from both ends, a row of a join table only once.
                 let isCountedThere = end == .second && model.links[link].storage != .joinTable
                 let counted = isCountedThere ? keys.filter { !going.contains(StoredRow(tree: target, key: $0)) } : keys
-                report.linksRemoved += counted.count
-                for key in counted { try noteRemovedLink(link, of: row, at: end, to: key) }
-                if case .joinTable(let name, let first, let second, _, _) = layout.links[link], !keys.isEmpty {
-                    let column = end == .first ? first : second
-                    let statement = try statements.statement("DELETE FROM \(name.quoted) WHERE \(column.quoted) = ?")
-                    statement.bind(row.key, at: 1)
-                    try statement.execute()
+                for key in counted { try bookRemoved(link, of: row, at: end, to: key) }
+                if model.links[link].storage == .joinTable, !keys.isEmpty {
+                    try storedLinks.removePairs(of: row.key, link, at: end)
                 }
             }
         }

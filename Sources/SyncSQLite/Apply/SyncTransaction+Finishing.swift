@@ -21,12 +21,7 @@ extension SyncTransaction {
         for tree in model.trees where tree.entities.contains(where: { !report.entities[$0].isEmpty }) || wroteLinks {
             tables.append(layout.tables[tree.id].name)
         }
-        if wroteLinks {
-            for link in layout.links {
-                guard case .joinTable(let name, _, _, _, _) = link else { continue }
-                tables.append(name)
-            }
-        }
+        if wroteLinks { tables += storedLinks.pairTables }
         // A region is copied for each table that is added to it.
         for start in stride(from: 0, to: tables.count, by: Self.tablesPerNotice) {
             var region = DatabaseRegion()

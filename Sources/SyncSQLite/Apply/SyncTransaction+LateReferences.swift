@@ -19,7 +19,7 @@ extension SyncTransaction {
                 }
             } else if isOwnerSpokenFor(reference, spoken) {
                 try forget(reference)
-            } else if isTargetSpokenFor(reference, spoken) {
+            } else if try isTargetSpokenFor(reference, spoken) {
                 try takePlace(reference, position)
                 try unlinkIfAwaited(reference)
                 try forget(reference)
@@ -48,37 +48,22 @@ extension SyncTransaction {
         }
     }
 
-    /// When each end was last spoken for by a record that counts. Linking a to-one end speaks for it as a whole.
-    /// By link and end.
-    private func spokenEnds() -> [[Replaced]] {
-        var spoken = model.links.map { [replaced($0.id, .first), replaced($0.id, .second)] }
-        func note(_ link: Int, _ end: Link.End, _ node: Int32, _ sequence: UInt32) {
-            if spoken[link][end.rawValue].sequence.isEmpty {
-                spoken[link][end.rawValue] = Replaced(
-                    count: trees[model.links[link].side(end).tree].presence.count)
-            }
-            spoken[link][end.rawValue].note(node, sequence, deletes: false)
+    /// When each end was last spoken for in words, by link and end: by the scope of a parent, too.
+    private func spokenEnds() -> [[SpokenEnd]] {
+        var spoken = model.links.map { link in
+            let claimed = statements(of: link.id).claimedEnds()
+            return [claimed.first, claimed.second]
         }
-        if let parent = plan.parent, deletesMissing, predicate == nil {
-            note(parent.link, parent.end, Int32(truncatingIfNeeded: parent.node), 0)
+        guard let parent = plan.parent, deletesMissing, predicate == nil else { return spoken }
+        let end = parent.end.rawValue
+        if spoken[parent.link][end].isEmpty {
+            spoken[parent.link][end] = SpokenEnd(count: trees[parent.tree].presence.count)
         }
-        for link in model.links {
-            let toOneEnds = [Link.End.first, .second].filter { !link.side($0).isToMany }
-            guard !toOneEnds.isEmpty else { continue }
-            for assertion in plan.links[link.id].assertions where standing(assertion) == .full {
-                // An object that was refused says nothing about the row it would have been.
-                let saysBoth =
-                    assertion.isByID
-                    || (isPresent(assertion.first, link.first.tree) && isPresent(assertion.second, link.second.tree))
-                for end in toOneEnds where saysBoth || end == assertion.saidBy {
-                    note(link.id, end, end == .first ? assertion.first : assertion.second, assertion.sequence)
-                }
-            }
-        }
+        spoken[parent.link][end].note(Int32(truncatingIfNeeded: parent.node), 0, deletes: false)
         return spoken
     }
 
-    private func wantedReferences(_ spoken: [[Replaced]]) -> PendingReferences.Wanted {
+    private func wantedReferences(_ spoken: [[SpokenEnd]]) -> PendingReferences.Wanted {
         var wanted = PendingReferences.Wanted(capacity: pending.noted.count)
         for (assertion, link) in pending.noted {
             let end = assertion.saidBy
@@ -87,8 +72,8 @@ extension SyncTransaction {
             let tree = model.links[link].side(end).tree
             let targetTree = model.links[link].side(end.other).tree
             guard isPresent(owner, tree), let relationship = model.links[link].side(end).relationship,
-                Int64(assertion.sequence) >= spoken[link][end.rawValue].at(owner),
-                Int64(assertion.sequence) >= spoken[link][end.other.rawValue].at(target),
+                Int64(assertion.sequence) >= spoken[link][end.rawValue].sequence(of: owner),
+                Int64(assertion.sequence) >= spoken[link][end.other.rawValue].sequence(of: target),
                 let ownerKey = trees[tree].rowKey(Int(owner), plan.rows[tree], pool),
                 let targetKey = RowKey(plan.rows[targetTree].nodes[Int(target)].key, pool)
             else { continue }
@@ -101,27 +86,29 @@ extension SyncTransaction {
         return wanted
     }
 
-    private func isOwnerSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
+    private func isOwnerSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[SpokenEnd]]) -> Bool {
         guard let relationship = relationship(of: reference) else { return true }
         guard let owner = node(of: reference.owner.key, reference.owner.tree) else { return false }
-        return spoken[relationship.link][relationship.end.rawValue].at(owner) >= 0
+        return spoken[relationship.link][relationship.end.rawValue].speaks(of: owner)
     }
 
-    private func isTargetSpokenFor(_ reference: PendingReferences.Reference, _ spoken: [[Replaced]]) -> Bool {
-        guard let relationship = relationship(of: reference), let target = targetNode(of: reference) else {
+    private func isTargetSpokenFor(
+        _ reference: PendingReferences.Reference, _ spoken: [[SpokenEnd]]
+    ) throws -> Bool {
+        guard let relationship = relationship(of: reference), let target = try targetNode(of: reference) else {
             return false
         }
-        return spoken[relationship.link][relationship.end.other.rawValue].at(target) >= 0
+        return spoken[relationship.link][relationship.end.other.rawValue].speaks(of: target)
     }
 
     func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
         model.entities[reference.ownerEntity].relationship(named: reference.relationship)
     }
 
-    private func targetNode(of reference: PendingReferences.Reference) -> Int32? {
+    private func targetNode(of reference: PendingReferences.Reference) throws -> Int32? {
         let entity = model.entities[reference.targetEntity]
         guard columns[entity.tree].hasHiddenKey else { return node(of: reference.target, entity.tree) }
-        return (try? row(of: reference)).flatMap { $0 }.flatMap { node(of: $0.key, $0.tree) }
+        return try row(of: reference).flatMap { node(of: $0.key, $0.tree) }
     }
 
     // MARK: The store's memory
@@ -190,7 +177,7 @@ extension SyncTransaction {
         guard let relationship = relationship(of: reference), !linked.contains(target),
             !model.links[relationship.link].side(relationship.end.other).isToMany
         else { return false }
-        return try !storedTargets(of: target, link: relationship.link, from: relationship.end.other).isEmpty
+        return try !storedLinks.targets(of: target, relationship.link, from: relationship.end.other).isEmpty
     }
 
     private mutating func link(
@@ -199,50 +186,33 @@ extension SyncTransaction {
         guard let relationship = relationship(of: reference) else { return }
         let (first, second) = relationship.end == .first ? (reference.owner, target) : (target, reference.owner)
         try noteLateLink(reference, relationship.link, first, second)
-        switch layout.links[relationship.link] {
-        case .foreignKey(let table, let column, let order):
-            try setForeignKey(relationship.link, first, second, table: table, column: column, order: order)
-            if model.links[relationship.link].isSymmetric, first != second {
-                try setForeignKey(relationship.link, second, first, table: table, column: column, order: order)
-            }
-        case .joinTable:
-            guard let table = JoinSQL(relationship.link, layout, db) else { return }
-            try insertLink(table, first, second, relationship.link)
-            if model.links[relationship.link].isSymmetric, first != second {
-                try insertLink(table, second, first, relationship.link)
-            }
+        let isSymmetric = model.links[relationship.link].isSymmetric && first != second
+        if model.links[relationship.link].storage == .foreignKey {
+            try setTarget(relationship.link, first, second)
+            if isSymmetric { try setTarget(relationship.link, second, first) }
+        } else {
+            try addPair(relationship.link, first, second)
+            if isSymmetric { try addPair(relationship.link, second, first) }
         }
-        try takePlace(target, in: reference.owner, relationship, position)
+        try storedLinks.takePlace(
+            position, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
     }
 
-    mutating func setForeignKey(
-        _ link: Int, _ first: StoredRow, _ second: StoredRow, table: String, column: String, order: String?
-    ) throws {
-        let key = columns[first.tree].keyColumn
+    /// Points the foreign key of a stored row at another, as the last of those that do.
+    mutating func setTarget(_ link: Int, _ first: StoredRow, _ second: StoredRow) throws {
         if model.links[link].isOneToOne {
-            for holder in try storedTargets(of: second, link: link, from: .second) where holder != first.key {
-                try noteRemovedLink(link, of: second, at: .second, to: holder)
+            for holder in try storedLinks.targets(of: second, link, from: .second) where holder != first.key {
+                try bookRemoved(link, of: second, at: .second, to: holder)
                 try clearForeignKey(of: StoredRow(tree: first.tree, key: holder), link)
-                report.linksRemoved += 1
             }
         }
-        let current = try storedTargets(of: first, link: link, from: .first).first
+        let current = try storedLinks.target(of: first, link)
         guard current != second.key else { return }
-        if current != nil { report.linksRemoved += 1 }
-        try noteRemovedTarget(of: first, link)
+        if let current { try bookRemoved(link, of: first, at: .first, to: current) }
         try keepValues(of: first)
-        try db.execute(
-            sql: "UPDATE \(table.quoted) SET \(column.quoted) = ? WHERE \(key) = ?",
-            arguments: [second.key.databaseValue, first.key.databaseValue])
-        if let order {
-            let last = try freePlace(link, .second, second.key)
-            try db.execute(
-                sql: "UPDATE \(table.quoted) SET \(order.quoted) = ? WHERE \(key) = ?",
-                arguments: [last, first.key.databaseValue])
-        }
+        try storedLinks.setTarget(second.key, of: first, link)
         try unlessLeftOut(first, link)
-        report.linksAdded += 1
-        try noteAddedLink(link, first, second)
+        try bookAdded(link, first, second)
         if let found = try identity(of: first) {
             noteUpdate(found, first, [model.links[link].first.relationship?.name].compactMap { $0 })
         }
@@ -256,53 +226,17 @@ extension SyncTransaction {
         if let links = unlinked[row] { try unlink(row, links) }
     }
 
-    /// Adds a link that is the last one of both rows.
-    private mutating func insertLink(
-        _ table: JoinSQL, _ first: StoredRow, _ second: StoredRow, _ link: Int
-    ) throws {
-        try table.add(first.key.databaseValue, second.key.databaseValue)
-        let added = db.changesCount
-        report.linksAdded += added
-        if added > 0 { try noteAddedLink(link, first, second) }
+    /// Adds a pair that is the last one of both rows.
+    private mutating func addPair(_ link: Int, _ first: StoredRow, _ second: StoredRow) throws {
+        if try storedLinks.addPair(first.key, second.key, link) { try bookAdded(link, first, second) }
     }
-}
 
-// MARK: Places
-
-extension SyncTransaction {
     /// A listed row that arrives, and itself says that it is linked to the row whose list it is in, has its place there.
     private func takePlace(_ reference: PendingReferences.Reference, _ position: Int64) throws {
         guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered,
             let target = try row(of: reference)
         else { return }
-        try takePlace(target, in: reference.owner, relationship, position)
-    }
-
-    /// Gives a linked row the place that the list of its owner has kept for it.
-    private func takePlace(
-        _ target: StoredRow, in owner: StoredRow, _ relationship: CompiledRelationship, _ position: Int64
-    ) throws {
-        let (table, mine, other, order) = orderColumns(relationship.link, relationship.end)
-        guard position >= 0, let order else { return }
-        let keys: StatementArguments = [owner.key.databaseValue, target.key.databaseValue]
-        let pair = "\(mine) = ? AND \(other) = ?"
-        guard let stored = try Row.fetchOne(db, sql: "SELECT \(order) FROM \(table) WHERE \(pair)", arguments: keys),
-            stored[0] as Int64? != position
-        else { return }
-        try makeRoom(in: owner, relationship.link, relationship.end, at: position)
-        try db.execute(
-            sql: "UPDATE \(table) SET \(order) = ? WHERE \(pair)", arguments: [position.databaseValue] + keys)
-    }
-
-    /// Moves rows away from a place that is kept for another.
-    private func makeRoom(in owner: StoredRow, _ link: Int, _ end: Link.End, at position: Int64) throws {
-        let (table, mine, _, order) = orderColumns(link, end)
-        guard let order else { return }
-        try db.execute(
-            sql: """
-                UPDATE \(table) SET \(order) = \(order) + 1 WHERE \(mine) = ?1 AND \(order) >= ?2
-                AND EXISTS (SELECT 1 FROM \(table) WHERE \(mine) = ?1 AND \(order) = ?2)
-                """,
-            arguments: [owner.key.databaseValue, position.databaseValue])
+        try storedLinks.takePlace(
+            position, of: target.key, in: reference.owner.key, relationship.link, relationship.end)
     }
 }

@@ -118,7 +118,7 @@ extension SyncTransaction {
     /// What the payload says last of each foreign key, which is likely what is stored.
     private mutating func expectTargets(_ tree: Int) {
         for (index, link) in model.trees[tree].foreignKeys.enumerated() where !plan.links[link].assertions.isEmpty {
-            var expected = Array(repeating: TreeState.noTarget, count: trees[tree].presence.count)
+            var expected = Array(repeating: LinkTargets.none, count: trees[tree].presence.count)
             for assertion in plan.links[link].assertions { expected[Int(assertion.first)] = assertion.second }
             trees[tree].expectedTargets[index] = expected
         }
@@ -245,7 +245,7 @@ extension SyncTransaction {
                 trees[tree].expectedTargets[index].isEmpty ? -1 : Int(trees[tree].expectedTargets[index][node])
             let target = targetNode(statement, column, targetTree, guess: guess)
             trees[tree].storedTargets[index][node] =
-                target.map { Int32(truncatingIfNeeded: $0) } ?? TreeState.otherTarget
+                target.map { Int32(truncatingIfNeeded: $0) } ?? LinkTargets.unmentioned
             if target == nil, !plan.rows[targetTree].owners.isEmpty, let key = statement.key(column) {
                 trees[tree].unnamedTargets[index][Int32(truncatingIfNeeded: node)] = key
             }
@@ -327,7 +327,7 @@ extension SyncTransaction {
         else { return }
         let ownerRow = StoredRow(tree: Int(owner.tree), key: ownerKey)
         if targets.owner != ownerRow || targets.link != owner.link || targets.end != owner.end {
-            let keys = try storedTargets(of: ownerRow, link: Int(owner.link), from: owner.end)
+            let keys = try storedLinks.targets(of: ownerRow, Int(owner.link), from: owner.end)
             targets = OwnedTargets(owner: ownerRow, link: owner.link, end: owner.end, keys: keys)
         }
         guard Int(owner.position) < targets.keys.count else { return }
@@ -380,7 +380,7 @@ extension SyncTransaction {
                 for node in trees[tree.id].presence.indices {
                     let raw = trees[tree.id].rawTargets[index][node]
                     if raw == TreeState.noOrder { continue }
-                    trees[tree.id].storedTargets[index][node] = nodes[raw] ?? TreeState.otherTarget
+                    trees[tree.id].storedTargets[index][node] = nodes[raw] ?? LinkTargets.unmentioned
                 }
             }
         }

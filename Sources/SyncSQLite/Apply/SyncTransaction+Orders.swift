@@ -13,18 +13,18 @@ extension SyncTransaction {
     }
 
     private mutating func settleOrders(_ link: Link, _ end: Link.End) throws {
-        let replaced = replaced(link.id, end)
+        let statements = statements(of: link.id)
+        let spoken = statements.spokenEnd(end)
         let tree = link.side(end).tree
         let joined = joinedOwners(link, end)
         let leaving = leavingOwners(link, end)
         var lists: [Int32: Set<RowKey>] = [:]
-        for assertion in plan.links[link.id].assertions
-        where assertion.saidBy == end && assertion.position >= 0 && standing(assertion) != .none {
+        for assertion in statements.stated where assertion.saidBy == end && assertion.position >= 0 {
             let (owner, child) = assertion.ends(from: end)
             let childTree = link.side(end.other).tree
-            let isAlone = trees[tree].presence[Int(owner)] == .new || replaced.at(owner) >= 0
-            guard !isAlone || joined.contains(owner) || leaving.contains(owner), isPresent(owner, tree),
-                isPresent(child, childTree), let key = trees[childTree].rowKey(Int(child), plan.rows[childTree], pool)
+            let isAlone = trees[tree].presence[Int(owner)] == .new || spoken.speaks(of: owner)
+            guard !isAlone || joined.contains(owner) || leaving.contains(owner),
+                let key = trees[childTree].rowKey(Int(child), plan.rows[childTree], pool)
             else { continue }
             lists[owner, default: []].insert(key)
         }
@@ -53,43 +53,18 @@ extension SyncTransaction {
     }
 
     private func settleOrder(of owner: StoredRow, _ link: Int, _ end: Link.End, _ list: Set<RowKey>) throws {
-        let (table, mine, other, order) = orderColumns(link, end)
-        guard let order else { return }
-        let select = try statements.statement(
-            "SELECT \(other), \(order) FROM \(table) WHERE \(mine) = ? ORDER BY \(order), \(other)")
-        select.bind(owner.key, at: 1)
+        guard let stored = try storedLinks.list(of: owner.key, link, end) else { return }
         let isParent = link == plan.parent?.link && end == plan.parent?.end
         let tree = model.links[link].side(end.other).tree
         var last: Int64 = -1
-        var others: [(key: RowKey, order: Int64?)] = []
-        while try select.step() {
-            guard let key = select.key(0) else { continue }
-            let order = select.isNull(1) ? nil : select.integer(1)
-            let isListed = try list.contains(key) || (isParent && isListed(StoredRow(tree: tree, key: key)))
-            if isListed { last = max(last, order ?? -1) } else { others.append((key, order)) }
+        var others: [(row: RowKey, place: Int64?)] = []
+        for (row, place) in stored {
+            let isListed = try list.contains(row) || (isParent && isListed(StoredRow(tree: tree, key: row)))
+            if isListed { last = max(last, place ?? -1) } else { others.append((row, place)) }
         }
-        select.reset()
-        guard others.contains(where: { $0.order.map { $0 <= last } ?? true }) else { return }
-        let update = try statements.statement("UPDATE \(table) SET \(order) = ? WHERE \(mine) = ? AND \(other) = ?")
-        for (index, row) in others.enumerated() {
-            update.bind(last + 1 + Int64(index), at: 1)
-            update.bind(owner.key, at: 2)
-            update.bind(row.key, at: 3)
-            try update.execute()
-        }
-    }
-
-    /// The table with the links of one end, and its columns for the owner, the other row and its place.
-    func orderColumns(
-        _ link: Int, _ end: Link.End
-    ) -> (table: String, mine: String, other: String, order: String?) {
-        switch layout.links[link] {
-        case .foreignKey(let table, let column, let order):
-            return (table.quoted, column.quoted, columns[model.links[link].first.tree].keyColumn, order?.quoted)
-        case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
-            return end == .first
-                ? (name.quoted, first.quoted, second.quoted, firstOrder?.quoted)
-                : (name.quoted, second.quoted, first.quoted, secondOrder?.quoted)
+        guard others.contains(where: { $0.place.map { $0 <= last } ?? true }) else { return }
+        for (index, other) in others.enumerated() {
+            try storedLinks.setPlace(last + 1 + Int64(index), of: other.row, in: owner.key, link, end)
         }
     }
 }

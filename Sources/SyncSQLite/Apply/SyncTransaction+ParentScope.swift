@@ -13,7 +13,7 @@ extension SyncTransaction {
         var doomed: Set<StoredRow> = []
         for row in parentRows.map({ StoredRow(tree: tree, key: $0) }) {
             guard !listed.contains(row), try !isListed(row), try isInScope(row, scope) else { continue }
-            if try !isMentioned(row), case .foreignKey = layout.links[parent.link] {
+            if try !isMentioned(row), model.links[parent.link].storage == .foreignKey {
                 guard try !hasMoved(row, from: owner, parent) else { continue }
                 doomed.insert(row)
                 leftOut[row, default: []].insert(parent.link)
@@ -26,7 +26,7 @@ extension SyncTransaction {
 
     /// Whether a row that nothing mentions has another owner by now: one it waited for.
     private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws -> Bool {
-        let owners = try storedTargets(of: row, link: parent.link, from: parent.end.other)
+        let owners = try storedLinks.targets(of: row, parent.link, from: parent.end.other)
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
@@ -42,7 +42,7 @@ extension SyncTransaction {
     func listedRows(_ parent: ChangePlan.Parent, _ tree: Int) -> Set<StoredRow> {
         var listed: Set<StoredRow> = []
         for assertion in plan.links[parent.link].assertions
-        where assertion.sequence == 0 || standing(assertion) != .none {
+        where assertion.sequence == 0 || records.standing(assertion) != .none {
             let (owner, child) =
                 parent.end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
             guard Int(owner) == parent.node, let key = trees[tree].rowKey(Int(child), plan.rows[tree], pool) else {
@@ -54,26 +54,15 @@ extension SyncTransaction {
     }
 
     private mutating func unlink(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws {
-        switch layout.links[parent.link] {
-        case .foreignKey:
-            let child = parent.end == .first ? owner : row
-            let target = parent.end == .first ? row : owner
-            guard try storedTargets(of: child, link: parent.link, from: .first) == [target.key] else { return }
-            try noteRemovedTarget(of: child, parent.link)
-            try clearForeignKey(of: child, parent.link)
-            report.linksRemoved += 1
-        case .joinTable(let name, let first, let second, _, _):
-            var ends = [parent.end]
-            if model.links[parent.link].isSymmetric { ends.append(parent.end.other) }
-            for end in ends {
-                let (mine, other) = end == .first ? (first, second) : (second, first)
-                try db.execute(
-                    sql: "DELETE FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(other.quoted) = ?",
-                    arguments: [owner.key.databaseValue, row.key.databaseValue])
-                guard db.changesCount > 0 else { continue }
-                report.linksRemoved += 1
-                try noteRemovedLink(parent.link, of: owner, at: end, to: row.key)
-            }
+        guard model.links[parent.link].storage == .joinTable else {
+            let (child, target) = parent.end == .first ? (owner, row) : (row, owner)
+            guard try storedLinks.target(of: child, parent.link) == target.key else { return }
+            return try unlink(child, [parent.link])
+        }
+        let ends = model.links[parent.link].isSymmetric ? [parent.end, parent.end.other] : [parent.end]
+        for end in ends {
+            guard try storedLinks.removePair(of: owner.key, parent.link, at: end, to: row.key) else { continue }
+            try bookRemoved(parent.link, of: owner, at: end, to: row.key)
         }
     }
 }

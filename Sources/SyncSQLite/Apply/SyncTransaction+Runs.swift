@@ -97,9 +97,8 @@ extension SyncTransaction {
         guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
         for link in Set(unlisted.map(\.link)) {
             let (first, second) = (model.links[link].first.tree, model.links[link].second.tree)
-            for assertion in plan.links[link].assertions where standing(assertion) != .none {
-                guard isPresent(assertion.first, first), isPresent(assertion.second, second),
-                    let row = trees[first].rowKey(Int(assertion.first), plan.rows[first], pool),
+            for assertion in statements(of: link).stated {
+                guard let row = trees[first].rowKey(Int(assertion.first), plan.rows[first], pool),
                     let owner = trees[second].rowKey(Int(assertion.second), plan.rows[second], pool)
                 else { continue }
                 run?.unlisted.remove(.init(row: StoredRow(tree: first, key: row), link: link, owner: owner))
@@ -110,11 +109,9 @@ extension SyncTransaction {
     /// Rows that lists left out and that no page mentioned go; those that one mentioned lose their link.
     private mutating func settleUnlisted() throws {
         for left in run?.unlisted ?? [] {
-            guard try storedTargets(of: left.row, link: left.link, from: .first).contains(left.owner) else { continue }
+            guard try storedLinks.target(of: left.row, left.link) == left.owner else { continue }
             if try isMentioned(left.row) {
-                try noteRemovedTarget(of: left.row, left.link)
-                try clearForeignKey(of: left.row, left.link)
-                report.linksRemoved += 1
+                try unlink(left.row, [left.link])
             } else {
                 leftOut[left.row, default: []].insert(left.link)
             }

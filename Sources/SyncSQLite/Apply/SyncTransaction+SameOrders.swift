@@ -9,9 +9,9 @@ extension SyncTransaction {
     ///   - orders: The new numbers of all nodes of a link's first end.
     ///   - awaited: The owners whose lists wait for rows.
     func keepSameOrders(
-        _ orders: inout [Int64], _ link: Int, index: Int, _ replaced: Replaced, _ awaited: [Int32: Int64]
+        _ orders: inout [Int64], _ link: Int, index: Int, _ spoken: SpokenEnd, _ awaited: [Int32: Int64]
     ) {
-        guard !replaced.sequence.isEmpty else { return }
+        guard !spoken.isEmpty else { return }
         let tree = trees[model.links[link].first.tree]
         let stored = tree.storedOrders[index]
         func stays(_ child: Int) -> Bool {
@@ -21,7 +21,7 @@ extension SyncTransaction {
         var lists: [Int32: [Int]] = [:]
         for child in orders.indices where orders[child] != stored[child] && tree.presence[child] != .missing {
             let target = tree.targets[index][child]
-            if replaced.at(target) >= 0, awaited[target] == nil, stays(child) { lists[target] = [] }
+            if spoken.speaks(of: target), awaited[target] == nil, stays(child) { lists[target] = [] }
         }
         guard !lists.isEmpty else { return }
         for child in orders.indices where tree.presence[child] != .missing {

@@ -43,15 +43,12 @@ extension SyncTransaction {
     }
 
     private mutating func collectStrays(_ tree: Int, _ link: Int) throws {
-        guard case .foreignKey(let table, let column, _) = layout.links[link] else { return }
         if trees[tree].isScanned, !columns[model.links[link].second.tree].hasHiddenKey { return }
         let known = Set(trees[tree].strayLinks.lazy.filter { $0.link == link }.map(\.target))
         let targets = strayTargets(link).subtracting(known)
         guard !targets.isEmpty else { return }
         let second = model.links[link].second.tree
-        let entityColumn = columns[tree].entity == nil ? "NULL" : TableLayout.entityColumn.quoted
-        let statement = try RawStatement(
-            db, "SELECT \(columns[tree].keyColumn), \(entityColumn) FROM \(table.quoted) WHERE \(column.quoted) = ?")
+        let statement = try storedLinks.pointing(link)
         for target in targets where trees[second].presence[Int(target)] == .stored {
             try checkCancellation()
             guard let key = trees[second].rowKey(Int(target), plan.rows[second], pool) else { continue }
@@ -122,44 +119,5 @@ extension SyncTransaction {
         guard try statement.step() else { return nil }
         defer { statement.reset() }
         return statement.key(0).map { StoredRow(tree: entity.tree, key: $0) }
-    }
-
-    /// The row keys at the other end of a row's stored links, in order.
-    func storedTargets(of row: StoredRow, link: Int, from end: Link.End) throws -> [RowKey] {
-        let statement = try statements.statement(storedTargetsSQL(link, from: end))
-        statement.bind(row.key, at: 1)
-        var keys: [RowKey] = []
-        while try statement.step() {
-            if let key = statement.key(0) { keys.append(key) }
-        }
-        statement.reset()
-        return keys
-    }
-
-    private func storedTargetsSQL(_ link: Int, from end: Link.End) -> String {
-        switch layout.links[link] {
-        case .foreignKey(let table, let column, let order):
-            let key = columns[model.links[link].first.tree].keyColumn
-            if end == .first {
-                return
-                    "SELECT \(column.quoted) FROM \(table.quoted) WHERE \(key) = ? AND \(isStored(column, of: table, link, .second))"
-            }
-            let orderBy = ([order?.quoted].compactMap { $0 } + [key]).joined(separator: ", ")
-            return "SELECT \(key) FROM \(table.quoted) WHERE \(column.quoted) = ? ORDER BY \(orderBy)"
-        case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
-            let (mine, other) = end == .first ? (first, second) : (second, first)
-            let order = end == .first ? firstOrder : secondOrder
-            let orderBy = ([order?.quoted].compactMap { $0 } + [other.quoted]).joined(separator: ", ")
-            let isStored = isStored(other, of: name, link, end.other)
-            return
-                "SELECT \(other.quoted) FROM \(name.quoted) WHERE \(mine.quoted) = ? AND \(isStored) ORDER BY \(orderBy)"
-        }
-    }
-
-    /// A link to a row that is not stored is none.
-    private func isStored(_ column: String, of table: String, _ link: Int, _ end: Link.End) -> String {
-        let target = columns[model.links[link].side(end).tree]
-        return
-            "EXISTS (SELECT 1 FROM \(target.table) AS target WHERE target.\(target.keyColumn) = \(table.quoted).\(column.quoted))"
     }
 }

@@ -24,79 +24,6 @@ extension SyncTransaction {
         }
     }
 
-    // MARK: Links
-
-    func noteAddedLink(_ link: Int, _ first: Int32, _ second: Int32) {
-        guard history != nil, first >= 0, second >= 0 else { return }
-        let ends = (
-            identity(of: Int(first), model.links[link].first.tree),
-            identity(of: Int(second), model.links[link].second.tree)
-        )
-        history?.addedLinks.append(self.link(link, ends.0, ends.1))
-    }
-
-    func noteAddedLink(_ link: Int, _ first: StoredRow, _ second: StoredRow) throws {
-        guard history != nil else { return }
-        let found = try self.link(link, end(first, link, .first), end(second, link, .second))
-        history?.addedLinks.append(found)
-    }
-
-    func noteRemovedLink(_ link: Int, _ first: StoredRow, _ second: StoredRow) throws {
-        guard history != nil else { return }
-        let found = try self.link(link, end(first, link, .first), end(second, link, .second))
-        history?.removedLinks.append(found)
-    }
-
-    /// The link between a row and one it has a foreign key to, or is linked with, seen from either end.
-    func noteRemovedLink(_ link: Int, of row: StoredRow, at end: Link.End, to key: RowKey) throws {
-        guard history != nil else { return }
-        let other = StoredRow(tree: model.links[link].side(end.other).tree, key: key)
-        try end == .first ? noteRemovedLink(link, row, other) : noteRemovedLink(link, other, row)
-    }
-
-    /// The link of a foreign key that is about to change.
-    func noteRemovedTarget(of row: StoredRow, _ link: Int) throws {
-        guard history != nil, let key = try storedTargets(of: row, link: link, from: .first).first else { return }
-        try noteRemovedLink(link, of: row, at: .first, to: key)
-    }
-
-    /// The foreign key of a node, before and after.
-    func noteChangedTarget(of node: Int, _ tree: Int, _ link: Int, wasLinked: Bool, _ target: Int32) throws {
-        guard history != nil else { return }
-        noteAddedLink(link, Int32(truncatingIfNeeded: node), target)
-        if wasLinked, let row = storedRow(of: node, tree) { try noteRemovedTarget(of: row, link) }
-    }
-
-    func noteLinks(_ changes: JoinChanges, _ link: Link) throws {
-        guard history != nil else { return }
-        for pair in changes.added { noteAddedLink(link.id, pair.first, pair.second) }
-        for pair in changes.removed {
-            try noteRemovedLink(
-                link.id, StoredRow(tree: link.first.tree, key: pair.first),
-                StoredRow(tree: link.second.tree, key: pair.second))
-        }
-    }
-
-    private func link(
-        _ link: Int, _ first: ChangeReport.Identity, _ second: ChangeReport.Identity
-    ) -> SyncResult.Link {
-        var end = reportedEnd(of: model.links[link])
-        if model.links[link].side(end).relationship == nil { end = end.other }
-        let (owner, target) = end == .first ? (first, second) : (second, first)
-        return SyncResult.Link(
-            entity: model.entities[owner.entity].name, key: owner.key,
-            relationship: model.links[link].side(end).relationship?.name ?? "", target: target.key)
-    }
-
-    /// The to-one end; of two that are to-many the one that the payload speaks of, as a reader of it expects.
-    private func reportedEnd(of link: Link) -> Link.End {
-        if link.storage == .foreignKey { return .first }
-        if let said = plan.links[link.id].assertions.last?.saidBy ?? plan.links[link.id].replacements.last?.end {
-            return said
-        }
-        return link.second.tree == model.entities[plan.entity].tree ? .second : .first
-    }
-
     // MARK: The result
 
     /// The report with values and links, if they were asked for.
@@ -161,16 +88,16 @@ extension SyncTransaction {
         return values
     }
 
-    private func storedRow(of node: Int, _ tree: Int) -> StoredRow? {
+    func storedRow(of node: Int, _ tree: Int) -> StoredRow? {
         trees[tree].rowKey(node, plan.rows[tree], pool).map { StoredRow(tree: tree, key: $0) }
     }
 
-    private func identity(of node: Int, _ tree: Int) -> ChangeReport.Identity {
+    func identity(of node: Int, _ tree: Int) -> ChangeReport.Identity {
         .init(entity: trees[tree].entity(of: node), key: report.key(of: node, tree, trees[tree], pool))
     }
 
     /// The row at one end of a link, which may not be stored any more.
-    private func end(_ row: StoredRow, _ link: Int, _ end: Link.End) throws -> ChangeReport.Identity {
+    func end(_ row: StoredRow, _ link: Int, _ end: Link.End) throws -> ChangeReport.Identity {
         if let found = try identity(of: row) { return found }
         let entity = model.links[link].side(end).entity
         return .init(entity: entity, key: row.key.recordKey(report.keyType(entity)))

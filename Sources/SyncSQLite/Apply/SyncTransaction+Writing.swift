@@ -205,80 +205,65 @@ extension SyncTransaction {
 
     mutating func unlink(_ row: StoredRow, _ links: Set<Int>) throws {
         for link in links {
-            try noteRemovedTarget(of: row, link)
+            try bookRemovedTarget(link, of: row)
             try clearForeignKey(of: row, link)
-            report.linksRemoved += 1
         }
     }
 
     /// Sets a foreign key, and its order, to NULL, and reports the row as updated.
     mutating func clearForeignKey(of row: StoredRow, _ link: Int) throws {
         try keepValues(of: row)
-        try setToNull(link, of: row)
+        try storedLinks.clearTarget(of: row, link)
         guard let found = try identity(of: row) else { return }
         noteUpdate(found, row, [model.links[link].first.relationship?.name].compactMap { $0 })
     }
 
-    func setToNull(_ link: Int, of row: StoredRow) throws {
-        guard case .foreignKey(let table, let column, let order) = layout.links[link] else { return }
-        let cleared = ([column] + [order].compactMap { $0 }).map { "\($0.quoted) = NULL" }.joined(separator: ", ")
-        let statement = try statements.statement(
-            "UPDATE \(table.quoted) SET \(cleared) WHERE \(columns[row.tree].keyColumn) = ?")
-        statement.bind(row.key, at: 1)
-        try statement.execute()
-    }
-
     mutating func writeJoinTables() throws {
         for (link, changes) in joins.sorted(by: { $0.key < $1.key }) {
-            guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link]
-            else { continue }
-            let removal = try RawStatement(
-                db, "DELETE FROM \(name.quoted) WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
-            for pair in changes.removed {
-                removal.bind(pair.first, at: 1)
-                removal.bind(pair.second, at: 2)
-                try removal.execute()
-            }
-            let orders = [firstOrder, secondOrder].compactMap { $0 }
-            try reorder(changes, name, first, second, firstOrder, secondOrder)
-            let insertion = try BulkInsertion(
-                into: name, names: ([first, second] + orders).map(\.quoted), parameters: Array(1...2 + orders.count),
-                width: 2 + orders.count, rowCount: changes.added.count, in: db)
-            var next = NextOrders(link: link, after: orders.isEmpty ? [] : changes.added)
-            for (end, order) in [(Link.End.first, firstOrder), (.second, secondOrder)] where order != nil {
-                next.keep(awaitedPlaces(link, end), end)
-            }
-            let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
-            try insertion.insert(changes.added.count) { row, statement, offset in
-                try checkCancellation()
-                let pair = changes.added[row]
-                bindKey(of: Int(pair.first), firstTree, to: statement, at: offset + 1)
-                bindKey(of: Int(pair.second), secondTree, to: statement, at: offset + 2)
-                var parameter = offset + 3
-                if firstOrder != nil {
-                    statement.bind(try pair.order(.first) ?? nextOrder(&next, .first, pair.first), at: parameter)
-                    parameter += 1
-                }
-                if secondOrder != nil {
-                    statement.bind(try pair.order(.second) ?? nextOrder(&next, .second, pair.second), at: parameter)
-                }
-            }
+            guard let stored = StoredPairs(link, layout, db) else { continue }
+            try remove(changes.removed, stored)
+            try reorder(changes.reordered, stored)
+            try add(changes.added, link, stored)
         }
     }
 
-    private func reorder(
-        _ changes: JoinChanges, _ name: String, _ first: String, _ second: String, _ firstOrder: String?,
-        _ secondOrder: String?
-    ) throws {
-        for change in changes.reordered {
-            for (column, position) in [(firstOrder, change.orders.first), (secondOrder, change.orders.second)] {
-                guard let column, let position else { continue }
-                let statement = try statements.statement(
-                    "UPDATE \(name.quoted) SET \(column.quoted) = ? WHERE \(first.quoted) = ? AND \(second.quoted) = ?")
+    private func remove(_ pairs: [JoinChanges.Pair], _ stored: StoredPairs) throws {
+        guard !pairs.isEmpty else { return }
+        let removal = try stored.removal()
+        for pair in pairs {
+            removal.bind(pair.first, at: 1)
+            removal.bind(pair.second, at: 2)
+            try removal.execute()
+        }
+    }
+
+    private func reorder(_ changes: [JoinChanges.Reordering], _ stored: StoredPairs) throws {
+        guard !changes.isEmpty else { return }
+        let statements = try (stored.replacement(of: .first), stored.replacement(of: .second))
+        for change in changes {
+            for (statement, position) in [(statements.0, change.orders.first), (statements.1, change.orders.second)] {
+                guard let statement, let position else { continue }
                 statement.bind(position, at: 1)
                 statement.bind(change.pair.first, at: 2)
                 statement.bind(change.pair.second, at: 3)
                 try statement.execute()
+            }
+        }
+    }
+
+    private mutating func add(_ pairs: [JoinChanges.Link], _ link: Int, _ stored: StoredPairs) throws {
+        let ordered = [Link.End.first, .second].filter { stored.order($0) != nil }
+        var next = NextOrders(link: link, after: ordered.isEmpty ? [] : pairs)
+        for end in ordered { next.keep(pending.noted(of: link).awaitedPlaces(at: end), end) }
+        let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
+        try stored.insertion(of: pairs.count).insert(pairs.count) { row, statement, offset in
+            try checkCancellation()
+            let pair = pairs[row]
+            bindKey(of: Int(pair.first), firstTree, to: statement, at: offset + 1)
+            bindKey(of: Int(pair.second), secondTree, to: statement, at: offset + 2)
+            for (index, end) in ordered.enumerated() {
+                let node = end == .first ? pair.first : pair.second
+                statement.bind(try pair.order(end) ?? nextOrder(&next, end, node), at: offset + 3 + index)
             }
         }
     }

@@ -17,11 +17,11 @@ struct SyncTransaction {
     var known: KnownPlaces?
     let columns: [RowColumns]
     let statements: StatementCache
+    let storedLinks: StoredLinks
     let lookups: [NodeLookup]
 
     var trees: [TreeState]
-    /// Where operations are restricted or values required: whether each record counts.
-    var activeMentions: [Bool] = []
+    var records: CountingRecords
     var joins: [Int: JoinChanges] = [:]
     var pending: PendingReferences
     let arrivals: ArrivalWatch?
@@ -129,6 +129,8 @@ struct SyncTransaction {
         self.predicate = predicate
         columns = plan.model.trees.map { RowColumns($0, layout) }
         statements = StatementCache(db)
+        storedLinks = StoredLinks(db, layout, columns, statements)
+        records = CountingRecords(plan.mentions)
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
         pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
@@ -150,9 +152,12 @@ struct SyncTransaction {
     @inline(__always)
     func isPresent(_ node: Int32, _ tree: Int) -> Bool { trees[tree].presence[Int(node)] != .missing }
 
-    /// Whether a row is of the entity that a relationship leads to, where its table has several.
-    func fits(_ node: Int32, _ side: Link.Side) -> Bool {
-        model.entity(trees[side.tree].entity(of: Int(node)), isKindOf: side.entity)
+    /// What the payload states about a link, by what is known of rows by now.
+    func statements(of link: Int) -> LinkStatements {
+        LinkStatements(
+            plan.links[link], of: model.links[link], in: model, records,
+            first: trees[model.links[link].first.tree].rows,
+            second: trees[model.links[link].second.tree].rows)
     }
 
     /// The value of a slot, from whichever version of the node counts.
@@ -195,6 +200,6 @@ struct SyncTransaction {
                 entity: entity.name)
         }
         if let run { plan.follow(run.rootRecords) }
-        parentRows = try run?.parentRows ?? storedTargets(of: found, link: parent.link, from: parent.end)
+        parentRows = try run?.parentRows ?? storedLinks.targets(of: found, parent.link, from: parent.end)
     }
 }

@@ -2,15 +2,6 @@ import SyncCore
 
 /// What a sync knows of one table's rows while it runs: the plan's nodes, met with what is stored.
 struct TreeState {
-    /// How a node stands to the store.
-    enum Presence: UInt8 {
-        /// Not stored and not (or not yet) to be inserted.
-        case missing
-        case stored
-        /// To be inserted.
-        case new
-    }
-
     /// A stored row that the payload does not mention, seen while matching.
     struct Stray {
         var key: RowKey
@@ -26,16 +17,12 @@ struct TreeState {
         var target: Int32
     }
 
-    /// A stored foreign key: the node it points to, if the plan has it.
-    static let noTarget: Int32 = -1
-    static let otherTarget: Int32 = -2
-
     let tree: Int
     /// Columns per node in `dirty`: attributes, then foreign keys, then their orders.
     let columnCount: Int
     let words: Int
 
-    var presence: [Presence]
+    var presence: [RowPresence]
     /// The entity each stored row is of, for others the node's own; empty where the tree has one only.
     private var entities: [Int32]
     private let root: Int
@@ -53,7 +40,8 @@ struct TreeState {
     var ownedNodes: [RowKey: Int32] = [:]
     /// Whether every stored row was looked at.
     var isScanned = false
-    /// Per foreign key link of this tree (by position in `EntityTree.foreignKeys`), what is stored and what shall be.
+    /// Per foreign key link of this tree (by position in `EntityTree.foreignKeys`), what is stored and what shall be, as in
+    /// ``LinkTargets``.
     var storedTargets: [[Int32]]
     var storedOrders: [[Int64]]
     var targets: [[Int32]]
@@ -79,7 +67,7 @@ struct TreeState {
         entities = tree.hasSubEntities ? batch.nodes.map { Int32($0.entity) } : []
         root = tree.root
         values = batch.nodes.map(\.firstVersion)
-        let none = Array(repeating: Self.noTarget, count: count)
+        let none = Array(repeating: LinkTargets.none, count: count)
         storedTargets = tree.foreignKeys.map { _ in none }
         targets = storedTargets
         rawTargets = tree.foreignKeys.map { _ in [] }
@@ -88,6 +76,9 @@ struct TreeState {
         storedOrders = tree.foreignKeys.map { _ in [] }
         orders = storedOrders
     }
+
+    /// The rows as the rule for links asks for them.
+    var rows: LinkStatements.Rows { .init(presence: presence, entities: entities) }
 
     mutating func forgetExpectedTargets() { expectedTargets = expectedTargets.map { _ in [] } }
 

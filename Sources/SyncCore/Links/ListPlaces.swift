@@ -6,8 +6,8 @@ struct ListPlaces {
 
     init(count: Int) {
         position = Array(repeating: -1, count: count)
-        owner = Array(repeating: TreeState.noTarget, count: count)
-        sequence = Array(repeating: -1, count: count)
+        owner = Array(repeating: LinkTargets.none, count: count)
+        sequence = Array(repeating: LinkRule.never, count: count)
     }
 
     /// Of several lists the last one counts, of several places in it the first.
@@ -20,10 +20,10 @@ struct ListPlaces {
 
     /// The place of each row in the list of the row it is linked to; -1 for none.
     ///
-    /// - Parameter replaced: When lists were given last: a place in an earlier one is none.
-    func positions(in targets: [Int32], since replaced: SyncTransaction.Replaced) -> [Int32] {
+    /// - Parameter spoken: When lists were given last: a place in an earlier one is none.
+    func positions(in targets: [Int32], since spoken: SpokenEnd) -> [Int32] {
         position.indices.map { child in
-            let isCurrent = owner[child] == targets[child] && sequence[child] >= replaced.at(targets[child])
+            let isCurrent = owner[child] == targets[child] && sequence[child] >= spoken.sequence(of: targets[child])
             return isCurrent ? position[child] : -1
         }
     }

@@ -1,0 +1,114 @@
+/// What a payload makes of a link that rows at both ends may have several of: the pairs it says there are.
+package struct LinkPairs: Sendable {
+    /// A pair that was said to be linked, with its place in the order of either end; -1 for none.
+    package struct Pair: Sendable {
+        package let first: Int32
+        package let second: Int32
+        var sequence: UInt32
+        package internal(set) var firstPosition: Int32 = -1
+        package internal(set) var secondPosition: Int32 = -1
+        /// When a list last had the pair that may only keep it; 0 for never.
+        var keptSequence: UInt32 = 0
+        /// Whether it counts only where it is stored.
+        package internal(set) var onlyKeeps: Bool
+        /// Whether it is known to be stored.
+        package var isStored = false
+        package var isNew: Bool { !isStored && !onlyKeeps }
+
+        /// Takes over what a later statement says of the same pair.
+        mutating func merge(_ later: Pair) {
+            let isSameList = sequence == later.sequence
+            if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
+            if later.secondPosition >= 0, !isSameList || secondPosition < 0 { secondPosition = later.secondPosition }
+            keptSequence = max(keptSequence, later.keptSequence)
+            if onlyKeeps == later.onlyKeeps {
+                sequence = max(sequence, later.sequence)
+            } else if onlyKeeps {
+                sequence = later.sequence
+            }
+            onlyKeeps = onlyKeeps && later.onlyKeeps
+        }
+
+        /// Whether it holds, or may only be kept, or neither.
+        mutating func stands(_ first: Int64, _ second: Int64) -> Bool {
+            let kept = keptSequence == 0 ? LinkRule.never : Int64(keptSequence)
+            if !onlyKeeps, LinkRule.stands(said: Int64(sequence), kept: kept, first: first, second: second) {
+                return true
+            }
+            onlyKeeps = true
+            return LinkRule.stands(said: LinkRule.never, kept: kept, first: first, second: second)
+        }
+    }
+
+    /// The pairs that hold, or that are kept where they are stored; each once.
+    package var pairs: [Pair] = []
+    /// When the links of rows at either end were last spoken for.
+    package let first: SpokenEnd
+    package let second: SpokenEnd
+    /// References by id to rows that are not there.
+    package private(set) var awaited: [LinkBatch.Assertion] = []
+    private let order: PairOrder
+
+    package init(_ statements: LinkStatements) {
+        order = PairOrder(statements.batch.assertions)
+        first = statements.spokenEnd(.first)
+        second = statements.spokenEnd(.second)
+        readPairs(statements)
+        order.sortAndMerge(&pairs)
+        if !first.isEmpty || !second.isEmpty { removeGonePairs() }
+    }
+
+    private mutating func readPairs(_ statements: LinkStatements) {
+        pairs.reserveCapacity(statements.batch.assertions.count)
+        for assertion in statements.batch.assertions {
+            let standing = statements.standing(assertion)
+            if standing == .none { continue }
+            guard statements.isPossible(assertion) else {
+                if assertion.isByID { awaited.append(assertion) }
+                continue
+            }
+            var pair = Pair(
+                first: assertion.first, second: assertion.second, sequence: assertion.sequence,
+                keptSequence: standing == .keeps ? assertion.sequence : 0, onlyKeeps: standing == .keeps)
+            // A place in a list that another list came after is none.
+            let sequence = Int64(assertion.sequence)
+            if assertion.saidBy == .first, sequence >= first.sequence(of: assertion.first) {
+                pair.firstPosition = assertion.position
+            } else if assertion.saidBy == .second, sequence >= second.sequence(of: assertion.second) {
+                pair.secondPosition = assertion.position
+            }
+            pairs.append(pair)
+        }
+    }
+
+    private mutating func removeGonePairs() {
+        var kept = 0
+        for index in pairs.indices {
+            let stands = pairs[index].stands(
+                first.sequence(of: pairs[index].first), second.sequence(of: pairs[index].second))
+            guard stands else { continue }
+            if kept != index { pairs[kept] = pairs[index] }
+            kept += 1
+        }
+        pairs.removeLast(pairs.count - kept)
+    }
+
+    /// The place of a pair among those that were said; nil if it was not.
+    @inline(__always)
+    package func index(of first: Int32, _ second: Int32) -> Int? {
+        guard first >= 0, second >= 0 else { return nil }
+        return order.index(of: first, second, in: pairs)
+    }
+
+    /// Whether it is said of a pair that it holds.
+    package func holds(_ first: Int32, _ second: Int32) -> Bool {
+        index(of: first, second).map { !pairs[$0].onlyKeeps } ?? false
+    }
+
+    /// Whether a stored pair that was not said stays; of a row that the payload does not speak of the node is negative.
+    package func staysStored(_ first: Int32, _ second: Int32) -> Bool {
+        LinkRule.stands(
+            said: LinkRule.never, kept: LinkRule.never, first: self.first.sequence(of: first),
+            second: self.second.sequence(of: second))
+    }
+}

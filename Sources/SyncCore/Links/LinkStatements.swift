@@ -1,0 +1,104 @@
+/// What a payload states about one link, with what is known of the rows at its ends: what ``LinkTargets`` and
+/// ``LinkPairs`` apply the ``LinkRule`` to.
+package struct LinkStatements: Sendable {
+    /// The rows at one end.
+    package struct Rows: Sendable {
+        let presence: [RowPresence]
+        /// The entity of each; empty where the table has one only.
+        let entities: [Int32]
+
+        package init(presence: [RowPresence], entities: [Int32]) {
+            self.presence = presence
+            self.entities = entities
+        }
+
+        package var count: Int { presence.count }
+    }
+
+    package let link: Link
+    package let batch: LinkBatch
+    private let model: CompiledModel
+    private let records: CountingRecords
+    private let first: Rows
+    private let second: Rows
+    private let checksEntities: Bool
+
+    package init(
+        _ batch: LinkBatch, of link: Link, in model: CompiledModel, _ records: CountingRecords, first: Rows,
+        second: Rows
+    ) {
+        self.batch = batch
+        self.link = link
+        self.model = model
+        self.records = records
+        self.first = first
+        self.second = second
+        checksEntities = !first.entities.isEmpty || !second.entities.isEmpty
+    }
+
+    /// How many rows the payload has of an end's table.
+    package func count(_ end: Link.End) -> Int { end == .first ? first.count : second.count }
+
+    /// How far a statement counts.
+    @inline(__always)
+    package func standing(_ assertion: LinkBatch.Assertion) -> CountingRecords.Standing { records.standing(assertion) }
+
+    /// Whether both rows are there, or will be, and are of the entities that the link is between.
+    @inline(__always)
+    package func isPossible(_ assertion: LinkBatch.Assertion) -> Bool {
+        hasBothRows(assertion) && (!checksEntities || fits(assertion))
+    }
+
+    @inline(__always)
+    private func hasBothRows(_ assertion: LinkBatch.Assertion) -> Bool {
+        first.presence[Int(assertion.first)] != .missing && second.presence[Int(assertion.second)] != .missing
+    }
+
+    private func fits(_ assertion: LinkBatch.Assertion) -> Bool {
+        func fits(_ node: Int32, _ rows: Rows, _ side: Link.Side) -> Bool {
+            rows.entities.isEmpty || model.entity(Int(rows.entities[Int(node)]), isKindOf: side.entity)
+        }
+        return fits(assertion.first, first, link.first) && fits(assertion.second, second, link.second)
+    }
+
+    /// The pairs of stored or new rows that records which count say are linked, or list, whether or not they hold.
+    package var stated: some Sequence<LinkBatch.Assertion> {
+        batch.assertions.lazy.filter { standing($0) != .none && hasBothRows($0) }
+    }
+
+    // MARK: Ends
+
+    /// When the links at an end were last replaced by records that count.
+    package func spokenEnd(_ end: Link.End) -> SpokenEnd {
+        guard batch.replacements.contains(where: { $0.end == end }) else { return SpokenEnd() }
+        var spoken = SpokenEnd(count: count(end))
+        for replacement in batch.replacements where replacement.end == end && records.counts(replacement.mention) {
+            spoken.note(replacement.node, replacement.sequence, deletes: replacement.kind == .delete)
+        }
+        return spoken
+    }
+
+    /// When either end was last spoken for in words: also by an id whose row is not there, which will hold once it is.
+    package func claimedEnds() -> (first: SpokenEnd, second: SpokenEnd) {
+        var claimed = (first: claimedEnd(.first), second: claimedEnd(.second))
+        guard !link.first.isToMany || !link.second.isToMany else { return claimed }
+        for assertion in batch.assertions where standing(assertion) == .full {
+            // An object that was refused says nothing about the row it would have been.
+            let saysBoth = assertion.isByID || hasBothRows(assertion)
+            if !link.first.isToMany, saysBoth || assertion.saidBy == .first {
+                claimed.first.note(assertion.first, assertion.sequence, deletes: false)
+            }
+            if !link.second.isToMany, saysBoth || assertion.saidBy == .second {
+                claimed.second.note(assertion.second, assertion.sequence, deletes: false)
+            }
+        }
+        return claimed
+    }
+
+    /// With room for what is linked to it, if to be linked is to be spoken for.
+    private func claimedEnd(_ end: Link.End) -> SpokenEnd {
+        let spoken = spokenEnd(end)
+        let makesRoom = spoken.isEmpty && !link.side(end).isToMany && !batch.assertions.isEmpty
+        return makesRoom ? SpokenEnd(count: count(end)) : spoken
+    }
+}

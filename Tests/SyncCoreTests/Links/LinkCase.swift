@@ -1,0 +1,150 @@
+import Testing
+
+@testable import SyncCore
+
+/// What a payload says of one link, in document order, what is stored, and what comes of it. Rows at either end are 0 to 3;
+/// all of them are there but row 3, which is not.
+struct LinkCase: CustomTestStringConvertible, Sendable {
+    enum Statement {
+        /// A record at this end says that it leads to a row of the other; by an id, or with an object.
+        case to(Link.End, Int, Int, byID: Bool = true)
+        /// A record at this end says that it leads nowhere.
+        case nowhere(Link.End, Int)
+        /// A record at the second end lists rows of the first; those that are left out go, or lose the link only.
+        case list(Int, [Int], deletes: Bool = true)
+        /// A list that may not link its rows.
+        case keeping(Int, [Int])
+        /// A record at the first end lists rows of the second.
+        case listAtFirst(Int, [Int])
+    }
+
+    struct Pair: Hashable, CustomStringConvertible {
+        var first: Int
+        var second: Int
+        var description: String { "\(first)–\(second)" }
+    }
+
+    static let count = 4
+
+    var name: String
+    var kinds: [Kind] = [.toOne, .toMany]
+    var stored: [Pair] = []
+    var said: [Statement]
+    var expected: Set<Pair>
+    var testDescription: String { name }
+
+    /// The kinds of links for which it is true.
+    enum Kind: String, Sendable {
+        /// A row at the first end leads to one of the second.
+        case toOne
+        case oneToOne
+        case toMany
+    }
+
+    init(
+        _ name: String, of kinds: [Kind] = [.toOne, .toMany], stored: [(Int, Int)] = [], _ said: [Statement],
+        is expected: [(Int, Int)]
+    ) {
+        self.name = name
+        self.kinds = kinds
+        self.stored = stored.map(Pair.init)
+        self.said = said
+        self.expected = Set(expected.map(Pair.init))
+    }
+
+    // MARK: What comes of it
+
+    func found(_ kind: Kind) throws -> Set<Pair> {
+        let statements = try statements(kind)
+        return kind == .toMany ? pairs(LinkPairs(statements)) : pairs(LinkTargets(statements, stored: storedTargets))
+    }
+
+    private var storedTargets: [Int32] {
+        var targets = Array(repeating: LinkTargets.none, count: Self.count)
+        for pair in stored { targets[pair.first] = Int32(pair.second) }
+        return targets
+    }
+
+    private func pairs(_ targets: LinkTargets) -> Set<Pair> {
+        Set(targets.nodes.enumerated().filter { $1 >= 0 }.map { Pair(first: $0, second: Int($1)) })
+    }
+
+    private func pairs(_ said: LinkPairs) -> Set<Pair> {
+        var found = Set(said.pairs.filter { !$0.onlyKeeps }.map { Pair(first: Int($0.first), second: Int($0.second)) })
+        for pair in stored {
+            let (first, second) = (Int32(pair.first), Int32(pair.second))
+            let stays = said.index(of: first, second) != nil || said.staysStored(first, second)
+            if stays { found.insert(pair) }
+        }
+        return found
+    }
+
+    // MARK: As the mapper would say it
+
+    func statements(_ kind: Kind) throws -> LinkStatements {
+        let model = try Model(schema: Self.schema(kind)).compiled
+        let link = try #require(model.links.first)
+        let presence: [RowPresence] = [.stored, .new, .stored, .missing]
+        let rows = LinkStatements.Rows(presence: presence, entities: [])
+        // Record 0 counts; record 1, which is in it, does not.
+        var records = CountingRecords([Self.mention(parent: -1), Self.mention(parent: 0)])
+        records.counts = [true, false]
+        return LinkStatements(batch, of: link, in: model, records, first: rows, second: rows)
+    }
+
+    private static func mention(parent: Int32) -> ChangePlan.Mention {
+        .init(
+            tree: 0, node: 0, parent: parent, permission: .full, mark: .init(offset: 0, length: 0, table: 0, index: 0))
+    }
+
+    private var batch: LinkBatch {
+        var batch = LinkBatch()
+        for (index, statement) in said.enumerated() { add(statement, UInt32(index + 1), to: &batch) }
+        return batch
+    }
+
+    private func add(_ statement: Statement, _ sequence: UInt32, to batch: inout LinkBatch) {
+        func assert(_ first: Int, _ second: Int, by end: Link.End, position: Int = -1, mention: Int32 = 0, byID: Bool) {
+            batch.assertions.append(
+                .init(
+                    first: Int32(first), second: Int32(second), sequence: sequence, position: Int32(position),
+                    mention: mention, saidBy: end, isListed: position >= 0, isByID: byID))
+        }
+        func replace(_ end: Link.End, _ node: Int, _ kind: LinkBatch.Replacement.Kind) {
+            batch.replacements.append(
+                .init(node: Int32(node), end: end, kind: kind, sequence: sequence, mention: 0))
+        }
+        switch statement {
+        case .to(.first, let first, let second, let byID): assert(first, second, by: .first, byID: byID)
+        case .to(.second, let second, let first, let byID): assert(first, second, by: .second, byID: byID)
+        case .nowhere(let end, let node): replace(end, node, .unlink)
+        case .list(let owner, let rows, let deletes):
+            for (place, row) in rows.enumerated() { assert(row, owner, by: .second, position: place, byID: !deletes) }
+            replace(.second, owner, deletes ? .delete : .unlink)
+        case .keeping(let owner, let rows):
+            for (place, row) in rows.enumerated() {
+                assert(row, owner, by: .second, position: place, mention: 1, byID: false)
+            }
+            replace(.second, owner, .delete)
+        case .listAtFirst(let owner, let rows):
+            for (place, row) in rows.enumerated() { assert(owner, row, by: .first, position: place, byID: true) }
+            replace(.first, owner, .unlink)
+        }
+    }
+
+    private static func schema(_ kind: Kind) -> String {
+        let (first, second) =
+            switch kind {
+            case .toOne: ("false", "true")
+            case .oneToOne: ("false", "false")
+            case .toMany: ("true", "true")
+            }
+        return """
+            { "entities": {
+              "A": { "attributes": { "id": "integer" },
+                     "relationships": { "b": { "entity": "B", "inverse": "a", "many": \(first), "ordered": \(first) } } },
+              "B": { "attributes": { "id": "integer" },
+                     "relationships": { "a": { "entity": "A", "inverse": "b", "many": \(second), "ordered": \(second) } } } } }
+            """
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The rule for links")
+struct LinkRuleTests {
+    @Test("A pair stands unless an end was spoken for later", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
+    func stands(first: Int64, second: Int64) {
+        #expect(
+            LinkRule.stands(said: 2, kept: LinkRule.never, first: first, second: second) == (max(first, second) <= 2))
+        let isUntouched = first < 0 && second < 0
+        #expect(
+            LinkRule.stands(said: LinkRule.never, kept: LinkRule.never, first: first, second: second) == isUntouched)
+        let isKept = [first, second].allSatisfy { $0 < 0 || $0 == 3 }
+        #expect(LinkRule.stands(said: LinkRule.never, kept: 3, first: first, second: second) == isKept)
+    }
+
+    static let cases: [LinkCase] = [
+        .init("What nobody speaks of stays", of: [.toOne, .oneToOne, .toMany], stored: [(0, 2)], [], is: [(0, 2)]),
+        .init(
+            "An id links", of: [.toOne, .oneToOne, .toMany], [.to(.first, 0, 2)], is: [(0, 2)]),
+        .init("An id from the other side links", of: [.toOne, .oneToOne, .toMany], [.to(.second, 2, 0)], is: [(0, 2)]),
+        .init(
+            "A new row is linked as a stored one is", of: [.toOne, .oneToOne, .toMany], [.to(.first, 1, 1)],
+            is: [(1, 1)]),
+        .init(
+            "An id moves a to-one link", of: [.toOne, .oneToOne], stored: [(0, 2)], [.to(.first, 0, 1)], is: [(0, 1)]),
+        .init("An id adds to many", of: [.toMany], stored: [(0, 2)], [.to(.first, 0, 1)], is: [(0, 2), (0, 1)]),
+        .init(
+            "Of two ids of a to-one link the last counts", of: [.toOne], [.to(.first, 0, 1), .to(.first, 0, 2)],
+            is: [(0, 2)]),
+        .init(
+            "The other side may have the last word", of: [.toOne], [.to(.first, 0, 1), .to(.second, 2, 0)], is: [(0, 2)]
+        ),
+        .init("Null unlinks", of: [.toOne, .oneToOne, .toMany], stored: [(0, 2)], [.nowhere(.first, 0)], is: []),
+        .init(
+            "Null from the other side unlinks", of: [.toOne, .oneToOne, .toMany], stored: [(0, 2)],
+            [.nowhere(.second, 2)],
+            is: []),
+        .init(
+            "Null unlinks no others", of: [.toOne, .toMany], stored: [(0, 2), (2, 2)], [.nowhere(.first, 0)],
+            is: [(2, 2)]),
+        .init("What is said after null holds", [.nowhere(.first, 0), .to(.first, 0, 2)], is: [(0, 2)]),
+        .init("What was said before null does not", [.to(.first, 0, 2), .nowhere(.first, 0)], is: []),
+        .init("nor what was said before null on the other side", [.to(.first, 0, 2), .nowhere(.second, 2)], is: []),
+        .init(
+            "A list has its rows and no others", stored: [(0, 2), (2, 2)], [.list(2, [0, 1])], is: [(0, 2), (1, 2)]),
+        .init("A list leaves other owners' rows alone", stored: [(0, 0)], [.list(2, [1])], is: [(0, 0), (1, 2)]),
+        .init("A list takes over a to-one row", of: [.toOne], stored: [(0, 0)], [.list(2, [0])], is: [(0, 2)]),
+        .init(
+            "A list shares what many may have", of: [.toMany], stored: [(0, 0)], [.list(2, [0])], is: [(0, 0), (0, 2)]),
+        .init("Of two lists of a row the last counts", [.list(2, [0, 1]), .list(2, [1])], is: [(1, 2)]),
+        .init(
+            "A row in the lists of two owners is the last one's", of: [.toOne], [.list(0, [2]), .list(1, [2])],
+            is: [(2, 1)]
+        ),
+        .init("or both's", of: [.toMany], [.list(0, [2]), .list(1, [2])], is: [(2, 0), (2, 1)]),
+        .init(
+            "A row says after the list that it is in it too", [.list(2, [0]), .to(.first, 1, 2)], is: [(0, 2), (1, 2)]),
+        .init("A row that said so before the list is not", [.to(.first, 1, 2), .list(2, [0])], is: [(0, 2)]),
+        .init("An empty list unlinks all", stored: [(0, 2), (2, 2)], [.list(2, [])], is: []),
+        .init(
+            "Lists of both sides: the later one decides", of: [.toMany], stored: [(0, 2)],
+            [.listAtFirst(0, [1]), .list(1, [])], is: []),
+        .init(
+            "and not about what it does not speak of", of: [.toMany], [.listAtFirst(0, [1, 2]), .list(1, [])],
+            is: [(0, 2)]),
+        .init(
+            "One to one: the one who is linked is taken from the other", of: [.oneToOne], stored: [(0, 2)],
+            [.to(.first, 2, 2)], is: [(2, 2)]),
+        .init(
+            "One to one: who was linked and moved on has still taken it", of: [.oneToOne], stored: [(0, 2)],
+            [.to(.first, 2, 2), .to(.first, 2, 1)], is: [(2, 1)]),
+        .init(
+            "Nobody is linked to a row that is not there", of: [.toOne, .oneToOne, .toMany], [.to(.first, 0, 3)], is: []
+        ),
+        .init(
+            "Nor loses the link there is while it waits", of: [.toOne, .oneToOne, .toMany], stored: [(0, 2)],
+            [.to(.first, 0, 3)], is: [(0, 2)]),
+        .init("A list keeps what it may not link", stored: [(0, 2)], [.keeping(2, [0])], is: [(0, 2)]),
+        .init("and links nothing new", stored: [(2, 2)], [.keeping(2, [0, 1])], is: []),
+        .init(
+            "It does not bring back what was unlinked before it", stored: [(0, 2)],
+            [.nowhere(.first, 0), .keeping(2, [0])], is: []),
+        .init(
+            "What a row says itself holds beside such a list", stored: [(2, 2)],
+            [.to(.first, 0, 2), .keeping(2, [0, 2])],
+            is: [(0, 2), (2, 2)]),
+        .init("and does not if the list has it not", [.to(.first, 0, 2), .keeping(2, [2])], is: []),
+    ]
+
+    @Test("holds, case by case", arguments: cases)
+    func holds(_ linkCase: LinkCase) throws {
+        for kind in linkCase.kinds { #expect(try linkCase.found(kind) == linkCase.expected, "\(kind)") }
+    }
+
+    // MARK: What is waited for
+
+    @Test("Only ids wait for rows", arguments: [LinkCase.Kind.toOne, .toMany])
+    func awaited(_ kind: LinkCase.Kind) throws {
+        let statements = try LinkCase(
+            "", [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0, 3], deletes: false)], is: []
+        ).statements(kind)
+        let awaited =
+            kind == .toOne ? LinkTargets(statements, stored: [-1, -1, -1, -1]).awaited : LinkPairs(statements).awaited
+        #expect(awaited.map { [$0.first, $0.second] } == [[0, 3], [3, 2]])
+        #expect(awaited.awaitedPlaces(at: .second) == [2: 2])
+        #expect(awaited.awaitedPlaces(at: .first) == [:])
+    }
+
+    @Test("An id that waits claims the ends that have one link at most")
+    func claims() throws {
+        let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
+        func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
+            let ends = try LinkCase("", said, is: []).statements(kind).claimedEnds()
+            return [ends.first, ends.second].map { end in (0..<4).map { end.speaks(of: $0) } }
+        }
+        #expect(try claimed(.toOne) == [[true, true, false, false], [false, false, true, false]])
+        #expect(try claimed(.oneToOne) == [[true, true, false, false], [false, false, true, true]])
+        #expect(try claimed(.toMany) == [[false, false, false, false], [false, false, true, false]])
+    }
+
+    // MARK: Order
+
+    @Test("The place of a row is that in the last list of the row it leads to")
+    func places() throws {
+        func positions(_ said: [LinkCase.Statement]) throws -> [Int32] {
+            try LinkTargets(LinkCase("", said, is: []).statements(.toOne), stored: [-1, -1, -1, -1]).positions
+        }
+        #expect(try positions([.list(2, [1, 0])]) == [1, 0, -1, -1])
+        #expect(try positions([.list(2, [1, 0]), .list(2, [0, 2])]) == [0, -1, 1, -1])
+        #expect(try positions([.list(2, [1, 0]), .to(.first, 0, 1)]) == [-1, 0, -1, -1])
+        #expect(try positions([.list(2, [1, 0]), .to(.first, 0, 2)]) == [1, 0, -1, -1])
+        #expect(try positions([.list(2, [0, 1, 0])]) == [0, 1, -1, -1])
+    }
+
+    @Test("A pair has a place in the last list of either row")
+    func pairPlaces() throws {
+        let pairs = try LinkPairs(
+            LinkCase("", [.list(2, [1, 0]), .listAtFirst(0, [1, 2]), .list(2, [0, 1])], is: []).statements(.toMany)
+        ).pairs
+        let places = Set(pairs.map { [$0.first, $0.second, $0.firstPosition, $0.secondPosition] })
+        #expect(places == [[0, 1, 0, -1], [0, 2, 1, 0], [1, 2, -1, 1]])
+    }
+
+    @Test("A pair said more than once is one")
+    func repeated() throws {
+        for count in [3, 40] {
+            let said = (0..<count).map { LinkCase.Statement.to(.first, $0 % 3, ($0 + 1) % 3) }
+            let pairs = try LinkPairs(LinkCase("", said, is: []).statements(.toMany))
+            #expect(pairs.pairs.count == 3)
+            #expect(pairs.holds(0, 1) && pairs.holds(2, 0) && !pairs.holds(1, 0) && pairs.index(of: -1, 0) == nil)
+        }
+    }
+
+    // MARK: Ends
+
+    @Test("Of what is said of an end the last counts, also whether rows go")
+    func spokenEnd() {
+        var end = SpokenEnd(count: 3)
+        end.note(1, 4, deletes: true)
+        end.note(1, 2, deletes: false)
+        #expect(end.sequence(of: 1) == 4 && end.deletes(at: 1) && end.nodes == [1])
+        end.note(1, 4, deletes: false)
+        #expect(!end.deletes(at: 1))
+        #expect(end.sequence(of: 0) == LinkRule.never && !end.speaks(of: -1) && !end.deletes(at: -1))
+        #expect(SpokenEnd().isEmpty && !SpokenEnd().speaks(of: 7) && !SpokenEnd().deletes(at: 7))
+    }
+}
