@@ -24,7 +24,12 @@ final class RowColumns: Sendable {
     /// The key that all rows of the table share, and the entity it is declared on.
     let commonKey: (type: AttributeType, owner: Int)?
 
+    private let model: CompiledModel
+    private let tree: EntityTree
+
     init(_ tree: EntityTree, _ layout: StoreLayout) {
+        model = layout.model
+        self.tree = tree
         types = tree.attributes.map(\.type)
         let root = layout.model.entities[tree.root]
         commonKey = tree.keySlot.flatMap { slot in root.keyOwner.map { (tree.attributes[slot].type, $0) } }
@@ -56,6 +61,19 @@ final class RowColumns: Sendable {
     var inserted: [Int] {
         var seen: Set<String> = []
         return names.indices.filter { seen.insert(names[$0]).inserted }
+    }
+
+    /// The entity that a row names in a column, or the tree's only one.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure` if the model has no such entity, as when the row is fetched.
+    func entity(_ statement: RawStatement, at column: Int?) throws -> Int {
+        guard let column else { return tree.root }
+        guard let id = model.entityID(statement.string(column)), model.entities[id].tree == tree.id else {
+            throw SyncError(
+                .storeFailure, "a row of table \(table) is of no entity of the model",
+                entity: model.entities[tree.root].name)
+        }
+        return id
     }
 
     var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }

@@ -263,9 +263,7 @@ extension SyncTransaction {
         statement.bind(row.key, at: 1)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
-        let entity =
-            statement.isNull(0)
-            ? model.trees[row.tree].root : model.entityID(statement.string(0)) ?? model.trees[row.tree].root
+        let entity = try table.entity(statement, at: table.entity == nil ? nil : 0)
         let column = model.entities[entity].keySlot.flatMap { keys.firstIndex(of: $0) }
         return (entity, column.flatMap { statement.key($0 + 1) })
     }

@@ -95,7 +95,7 @@ extension SyncTransaction {
         while try statement.step() {
             try checkCancellation()
             if let order { prefetch(tree, order) }
-            let entity = entity(statement, tree)
+            let entity = try columns[tree].entity(statement, at: columns[tree].entity)
             let met =
                 order == nil
                 ? node(statement, tree, entity: entity, guess: last + 1) : order?.node(for: statement.integer(0))
@@ -144,7 +144,8 @@ extension SyncTransaction {
             }
             statement.bind(batch.nodes[node].key, at: 1, pool)
             if try statement.step() {
-                accept(statement, tree, node: node, entity: entity(statement, tree), pass)
+                let entity = try columns[tree].entity(statement, at: columns[tree].entity)
+                accept(statement, tree, node: node, entity: entity, pass)
             }
             statement.reset()
         }
@@ -158,11 +159,6 @@ extension SyncTransaction {
         }
         let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
         return " WHERE \(layout.tables[tree].columns[slot].quoted) = \(value)\(among)"
-    }
-
-    func entity(_ statement: RawStatement, _ tree: Int) -> Int {
-        guard let column = columns[tree].entity else { return model.trees[tree].root }
-        return model.entityID(statement.string(column)) ?? model.trees[tree].root
     }
 
     /// The plan's node for a stored row.
@@ -361,7 +357,8 @@ extension SyncTransaction {
         statement.bind(key, at: 1)
         guard try statement.step() else { return false }
         defer { statement.reset() }
-        let entity = entity(statement, reference.tree)
+        let table = columns[reference.tree]
+        let entity = try table.entity(statement, at: table.entity)
         accept(statement, reference.tree, node: reference.node, entity: entity, pass)
         return trees[reference.tree].presence[reference.node] == .stored
     }

@@ -55,7 +55,7 @@ extension SyncTransaction {
             statement.bind(key, at: 1)
             while try statement.step() {
                 guard let stray = statement.key(0), !isNode(stray, tree) else { continue }
-                let entity = statement.isNull(1) ? model.trees[tree].root : model.entityID(statement.string(1)) ?? 0
+                let entity = try columns[tree].entity(statement, at: columns[tree].entity == nil ? nil : 1)
                 trees[tree].strayLinks.append(.init(stray: trees[tree].strays.count, link: link, target: target))
                 trees[tree].strays.append(.init(key: stray, entity: entity))
             }

@@ -1,0 +1,52 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A program that writes rows of an ordered relationship itself need not say which place they have.
+@Suite("Rows of an ordered relationship that another program wrote without a place")
+struct HandWrittenOrderTests {
+    private static let reviews: JSONValue = [
+        ["isbn": "a", "reviews": [["text": "one"], ["text": "two"], ["text": "by hand"]]]
+    ]
+
+    /// A book with two reviews, and one without a place that is older by its key.
+    private func store() async throws -> DataStack {
+        let stack = try DataStack.inMemory(Fixtures.model("library"))
+        try await stack.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO Book (isbn, condition) VALUES ('a', 'good');
+                    INSERT INTO Review (text, bookID) VALUES ('by hand', 'a');
+                    INSERT INTO Review (text, bookID, sync_book_order) VALUES ('one', 'a', 0), ('two', 'a', 1);
+                    """)
+        }
+        return stack
+    }
+
+    private func texts(_ stack: DataStack) async throws -> [String] {
+        try await stack.read { db in
+            try String.fetchAll(db, sql: "SELECT text FROM Review ORDER BY sync_book_order NULLS LAST")
+        }
+    }
+
+    @Test("come last, where rows without a key are matched by their places too")
+    func comeLast() async throws {
+        let stack = try await store()
+        let book = try #require(try await stack.fetch("Book").first)
+        #expect(
+            try await stack.targets(of: book, "reviews").map { $0["text"] }
+                == ["one", "two", "by hand"].map { .string($0) })
+        let result = try await Sync.changes(Self.reviews, inEntity: "Book", stack: stack)
+        #expect(result.entities["Review"]?.insertedCount == 0)
+        #expect(result.entities["Review"]?.deletedCount == 0)
+        #expect(try await texts(stack) == ["one", "two", "by hand"])
+        let hands = try await stack.read { db in
+            try Int.fetchOne(db, sql: "SELECT sync_id FROM Review WHERE text = 'by hand'")
+        }
+        #expect(hands == 1)
+        let written = try await stack.changesWritten()
+        #expect(try await Sync.changes(Self.reviews, inEntity: "Book", stack: stack).isEmpty)
+        #expect(try await stack.changesWritten() == written)
+    }
+}

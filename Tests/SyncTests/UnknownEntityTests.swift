@@ -1,0 +1,33 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// Which entity a row is of stands in a column, in which another program may write what it likes.
+@Suite("A row of an entity that the model does not have")
+struct UnknownEntityTests {
+    private static let schema = """
+        { "entities": {
+          "Animal": { "attributes": { "id": "integer", "name": "string" } },
+          "Bird": { "parent": "Animal", "attributes": { "span": "integer" } },
+          "Stone": { "attributes": { "id": "integer" } } } }
+        """
+
+    @Test("is refused when a sync meets it, and nothing is changed", arguments: ["Fish", "Stone"])
+    func refused(_ name: String) async throws {
+        let stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8)))
+        try await Sync.changes([["id": 1, "name": "a"], ["id": 2, "name": "b"]], inEntity: "Animal", stack: stack)
+        try await stack.write { db in
+            try db.execute(sql: "UPDATE Animal SET sync_entity = ? WHERE id = 2", arguments: [name])
+        }
+        for payload: JSONValue in [[["id": 1, "name": "c"], ["id": 2]], [["id": 1, "name": "c"]]] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(payload, inEntity: "Animal", stack: stack)
+            }
+            #expect(error?.code == .storeFailure)
+            #expect(error?.message.contains("is of no entity of the model") == true)
+        }
+        let names = try await stack.read { db in try String.fetchAll(db, sql: "SELECT name FROM Animal ORDER BY id") }
+        #expect(names == ["a", "b"])
+    }
+}
