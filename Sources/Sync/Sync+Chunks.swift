@@ -32,7 +32,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(chunks: chunks, total: nil, isDryRun: false)
+        return try await call.changes(chunks: chunks, total: nil, isDryRun: false)
     }
 
     /// What a sync of JSON that arrives in chunks would change. Writes nothing.
@@ -42,7 +42,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(chunks: chunks, total: nil, isDryRun: true)
+        return try await call.changes(chunks: chunks, total: nil, isDryRun: true)
     }
 
     /// Makes the stored rows of an entity what the JSON in a file says, read in pieces like
@@ -57,7 +57,7 @@ extension Sync {
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
         let chunks = try FileChunks(file)
-        return try await call.apply(chunks: chunks, total: chunks.size, isDryRun: false)
+        return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: false)
     }
 
     /// What a sync of the JSON in a file would change. Writes nothing.
@@ -68,6 +68,6 @@ extension Sync {
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
         let chunks = try FileChunks(file)
-        return try await call.apply(chunks: chunks, total: chunks.size, isDryRun: true)
+        return try await call.changes(chunks: chunks, total: chunks.size, isDryRun: true)
     }
 }

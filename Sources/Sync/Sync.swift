@@ -41,7 +41,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply(json)
+        return try await call.changes(json)
     }
 
     /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
@@ -52,7 +52,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply { try $0.plan(json) }
+        return try await call.changes { try $0.plan(json) }
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
@@ -64,7 +64,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.apply { try $0.plan(json) }
+        return try await call.changes { try $0.plan(json) }
     }
 
     /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.

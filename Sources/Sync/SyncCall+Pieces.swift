@@ -7,19 +7,19 @@ extension SyncCall {
     /// Maps a payload piece by piece, and writes what differs.
     ///
     /// - Parameter total: The size of the payload in bytes, if it is known.
-    nonisolated(nonsending) func apply<Chunks: AsyncSequence & Sendable>(
+    nonisolated(nonsending) func changes<Chunks: AsyncSequence & Sendable>(
         chunks: Chunks, total: Int?, isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         switch options.pieces.transactions {
-        case .one: try await applyAtOnce(chunks, total, isDryRun)
-        case .onePerPiece where isDryRun: try await applyAtOnce(chunks, total, isDryRun)
-        case .onePerPiece: try await applyOneByOne(chunks, total)
+        case .one: try await changesAtOnce(chunks, total, isDryRun)
+        case .onePerPiece where isDryRun: try await changesAtOnce(chunks, total, isDryRun)
+        case .onePerPiece: try await changesOneByOne(chunks, total)
         }
     }
 
     // MARK: One transaction
 
-    private nonisolated(nonsending) func applyAtOnce<Chunks: AsyncSequence & Sendable>(
+    private nonisolated(nonsending) func changesAtOnce<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ total: Int?, _ isDryRun: Bool
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         guard let run = options.payload.run, !isDryRun else {
@@ -56,9 +56,8 @@ extension SyncCall {
                     pieces.close()
                     group.cancelAll()
                 }
-                return try await stack.apply(
-                    pieces: { try pieces.take() }, ending: ending, predicate: predicate, options: options,
-                    isDryRun: isDryRun)
+                return try await stack.sync(
+                    pieces: { try pieces.take() }, ending: ending, request(isDryRun: isDryRun))
             }
         } onCancel: {
             pieces.finish(.failure(CancellationError()))
@@ -67,7 +66,7 @@ extension SyncCall {
 
     // MARK: Several transactions
 
-    private nonisolated(nonsending) func applyOneByOne<Chunks: AsyncSequence>(
+    private nonisolated(nonsending) func changesOneByOne<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let outer = options.payload.run
@@ -77,7 +76,7 @@ extension SyncCall {
         let quiet = paged.quiet
         var results = MergedResults()
         try await map(chunks, total, with: quiet.staging()) { piece in
-            let result = try await quiet.apply { _ in piece.plan }
+            let result = try await quiet.changes { _ in piece.plan }
             if outer != nil { results.add(result) }
         }
         try Task.checkCancellation()

@@ -25,15 +25,21 @@ struct SyncCall: Sendable {
         self.options = options
     }
 
+    /// What is asked of the store, beside the payload.
+    func request(isDryRun: Bool) -> SyncRequest {
+        SyncRequest(predicate: predicate, options: options, isDryRun: isDryRun)
+    }
+
     /// Maps a payload, and writes what differs.
-    nonisolated(nonsending) func apply(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
+    nonisolated(nonsending) func changes(
+        _ plan: (PayloadStaging) throws -> ChangePlan
+    ) async throws -> SyncResult {
         guard let run = options.payload.run else {
-            return try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: false)
+            return try await stack.sync(plan(staging()), request(isDryRun: false))
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
         do {
-            let result = try await stack.apply(
-                plan(staging()), predicate: predicate, options: options, isDryRun: false)
+            let result = try await stack.sync(plan(staging()), request(isDryRun: false))
             run.endPage(succeeded: true)
             return result
         } catch {
@@ -44,21 +50,21 @@ struct SyncCall: Sendable {
 
     /// Maps a payload, and finds out what differs.
     nonisolated(nonsending) func dryRun(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
-        try await stack.apply(plan(staging()), predicate: predicate, options: options, isDryRun: true)
+        try await stack.sync(plan(staging()), request(isDryRun: true))
     }
 
     // MARK: Bytes
 
     /// Maps a payload of bytes, but for the records that are known, and writes what differs.
-    nonisolated(nonsending) func apply(_ json: Data) async throws -> SyncResult {
-        guard let use = try fingerprints() else { return try await apply { try $0.plan(json, options: options) } }
-        return try await stack.apply(json, staging(), use, options: options, isDryRun: false)
+    nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
+        guard let use = try fingerprints() else { return try await changes { try $0.plan(json, options: options) } }
+        return try await stack.sync(json, staging(), use, request(isDryRun: false))
     }
 
     /// Maps a payload of bytes, but for the records that are known, and finds out what differs.
     nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
         guard let use = try fingerprints() else { return try await dryRun { try $0.plan(json, options: options) } }
-        return try await stack.apply(json, staging(), use, options: options, isDryRun: true)
+        return try await stack.sync(json, staging(), use, request(isDryRun: true))
     }
 
     private func fingerprints() throws -> FingerprintUse? {
@@ -90,7 +96,7 @@ struct SyncCall: Sendable {
 
     /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
     func sweep(_ run: SyncRun) async throws -> SyncResult {
-        try await stack.sweep(ending, run, predicate: predicate, options: options)
+        try await stack.sweep(ending, run, request(isDryRun: false))
     }
 
     /// The plan of a payload without records.

@@ -5,7 +5,7 @@ extension DataStack {
     /// How many unresolved references the result of a payload in pieces lists where keys are not collected.
     private static let unresolvedLimit = 10_000
 
-    /// Applies the pieces of one payload, in one transaction. A payload of one piece is applied as it is; the pieces of
+    /// Syncs the pieces of one payload, in one transaction. A payload of one piece is applied as it is; the pieces of
     /// a longer one are pages of a run, which `ending` ends.
     ///
     /// - Parameters:
@@ -14,59 +14,48 @@ extension DataStack {
     ///     pages of a run of the caller's.
     /// - Returns: What all pieces changed.
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
-    package func apply(
-        pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
-        options: SyncOptions, isDryRun: Bool
+    package func sync(
+        pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, _ request: SyncRequest
     ) async throws -> SyncResult {
         try await database.writeWithoutTransaction { db in
             var first = try next()
-            var result = SyncResult(entity: "")
-            try Self.remembering(options.payload.run ?? SyncRun(), isDryRun: isDryRun) { memory in
-                try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
-                    try stopBrokenTriggers(in: db)
+            return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
+                memory in
+                try self.transaction(db, request, deferringIndexes: true) { session in
+                    try stopBrokenTriggers(in: session.db)
                     // Each piece asks for rows all over the tables.
-                    try PageCache.grow(to: PageCache.largeSize, db)
-                    result = try HandMadeSchema(layout, db).deferringUniqueIndexes {
-                        try apply(
-                            &first, then: next, ending: ending, predicate: predicate, options: options, arrivals,
-                            in: db, run: &memory)
-                    }
-                    try Task.checkCancellation()
+                    try PageCache.grow(to: PageCache.largeSize, session.db)
+                    return try sync(&first, then: next, ending: ending, session, run: &memory)
                 }
             }
-            return result
         }
     }
 
-    private func apply(
-        _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, ending: ChangePlan?, predicate: RecordPredicate?,
-        options: SyncOptions, _ arrivals: ArrivalWatch, in db: Database, run memory: inout RunMemory?
+    private func sync(
+        _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, ending: ChangePlan?, _ session: SyncSession,
+        run memory: inout RunMemory?
     ) throws -> SyncResult {
-        func apply(_ plan: ChangePlan, _ options: SyncOptions, _ memory: inout RunMemory?) throws -> SyncResult {
-            try SyncTransaction.apply(
-                plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &memory)
-        }
+        let options = session.request.options
         var piece = first.take()
         if let only = piece, only.isLast, ending != nil {
             memory = nil
-            return try apply(only.plan, options, &memory)
+            return try session.apply(only.plan)
         }
-        var quiet = options
-        quiet.progress = nil
+        let quiet = session.quiet
         while var plan = piece?.plan {
             piece = nil
             plan.isComplete = false
-            let page = try apply(plan, quiet, &memory)
+            let page = try quiet.apply(plan, run: &memory)
             memory?.changes.add(page)
-            if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, db) }
+            if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, session.db) }
             try Task.checkCancellation()
             piece = try next()
         }
         if let ending {
             memory?.isEnding = true
-            let last = try apply(ending, options, &memory)
+            let last = try session.apply(ending, run: &memory)
             memory?.changes.add(last)
-            try settleUnresolved(&memory, options, db)
+            try settleUnresolved(&memory, options, session.db)
         }
         return memory?.changes.result() ?? SyncResult(entity: "")
     }

@@ -5,10 +5,26 @@ import SyncCore
 extension DataStack {
     /// Runs the work of a sync in a transaction of its own, if the tables are still those of the model.
     ///
+    /// - Parameter deferringIndexes: Whether the unique indexes of others hold only for what the work leads to.
+    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and what `body` throws;
+    ///   the store is then as it was.
+    func transaction(
+        _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, _ body: (SyncSession) throws -> SyncResult
+    ) throws -> SyncResult {
+        var result = SyncResult(entity: "")
+        try transaction(db, isDryRun: request.isDryRun) { db, arrivals in
+            let session = SyncSession(db, layout, arrivals, request)
+            result =
+                deferringIndexes
+                ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try body(session) } : try body(session)
+            try Task.checkCancellation()
+        }
+        return result
+    }
+
     /// A dry run is taken back. It does not wait for another process to finish writing, and may be of a store that nobody
     /// can write to: it then works on a copy of what was committed.
-    /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, and what `body` throws.
-    func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+    private func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
         do {
             guard isDryRun, try !tryDryRun(db, body) else {
                 if !isDryRun { try run(db, endingWith: .commit) { try body(db, arrivals) } }

@@ -108,7 +108,8 @@ struct ChangeReport {
 
     // MARK: Result
 
-    consuming func result(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+    /// The result, into which what was collected is moved.
+    mutating func takeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
         var result = SyncResult(entity: model.entities[plan.entity].name)
         mergeLateUpdates()
         for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {

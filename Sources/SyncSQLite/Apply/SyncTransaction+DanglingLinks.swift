@@ -158,7 +158,7 @@ extension SyncTransaction {
             if new.isEmpty { continue }
             if try TableSize(of: "sync_pending", limit: new.count * 6, in: db) == .large {
                 for node in new {
-                    try checkCancellation()
+                    try advance()
                     guard let key = rowKey(of: node, tree.id) else { continue }
                     try dangling.forgetReferences(of: key.databaseValue, in: tree.id)
                 }

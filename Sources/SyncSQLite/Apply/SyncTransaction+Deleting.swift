@@ -153,7 +153,7 @@ extension SyncTransaction {
         var seen = rows
         var next = 0
         while next < closure.count {
-            try checkCancellation()
+            try advance()
             let row = closure[next]
             next += 1
             for (link, end) in cascades[row.tree] {
@@ -199,7 +199,7 @@ extension SyncTransaction {
         let going = Set(closure)
         let ends = ends { _, _ in true }
         for row in closure {
-            try checkCancellation()
+            try advance()
             for (link, end) in ends[row.tree] {
                 let target = model.links[link].side(end.other).tree
                 let keys = try storedLinks.targets(of: row, link, from: end)

@@ -7,7 +7,7 @@ extension SyncTransaction {
         guard run != nil else { return }
         for tree in model.trees where columns[tree.id].entity != nil {
             for node in plan.rows[tree.id].nodes.indices where plan.rows[tree.id].nodes[node].firstVersion >= 0 {
-                try checkCancellation()
+                try advance()
                 try refineEntity(of: node, tree.id)
             }
         }

@@ -36,8 +36,8 @@ extension SyncTransaction {
 
     private var wroteLinks: Bool { report.linksAdded + report.linksRemoved > 0 }
 
-    func finishedResult() throws -> SyncResult {
-        var result = report.result(unresolved: unresolved)
+    mutating func finishedResult() throws -> SyncResult {
+        var result = report.takeResult(unresolved: unresolved)
         try addHistory(to: &result)
         try addKnownRecords(to: &result)
         return result

@@ -5,13 +5,13 @@ import SyncCore
 // answers bring new ones.
 extension SyncTransaction {
     static func rewritten(
-        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout, _ db: Database
+        _ plan: ChangePlan, _ session: SyncSession
     ) throws -> ChangePlan {
         guard var rewriting = plan.rewriting else { return plan }
         var plan = plan
         while true {
             let new = try plan.withTexts { pool in
-                var sync = try SyncTransaction(plan, predicate, options, layout, pool, db)
+                var sync = try SyncTransaction(plan, SyncSession(unwatched: session), pool)
                 return try sync.newMentions()
             }
             guard let next = try rewriting.next(after: plan, newMentions: new) else { break }

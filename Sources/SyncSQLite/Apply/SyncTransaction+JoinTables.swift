@@ -63,7 +63,7 @@ extension SyncTransaction {
             }
             let statement = try stored.pairs(ofRowAt: end)
             for node in nodes {
-                try checkCancellation()
+                try advance()
                 bindKey(of: node, tree, to: statement, at: 1)
                 while try statement.step() {
                     guard let one = statement.key(0), let other = statement.key(1),
@@ -76,7 +76,7 @@ extension SyncTransaction {
         }
         let statement = try stored.one()
         for pair in others {
-            try checkCancellation()
+            try advance()
             bindKey(of: Int(pair.first), firstTree, to: statement, at: 1)
             bindKey(of: Int(pair.second), secondTree, to: statement, at: 2)
             if try statement.step() { _ = compare(statement, link, &said, &changes) }
@@ -94,7 +94,7 @@ extension SyncTransaction {
         let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && !stored.isOrdered
         var guess = 0
         while try statement.step() {
-            try checkCancellation()
+            try advance()
             // Pairs are often stored in the order they are said in.
             if isGuessed, guess < said.pairs.count,
                 firstKeys[Int(said.pairs[guess].first)] == statement.integer(0),

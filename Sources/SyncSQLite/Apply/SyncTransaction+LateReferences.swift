@@ -32,7 +32,7 @@ extension SyncTransaction {
             }
         }
         for (place, (reference, position)) in wanted.references.enumerated() where !isStored[place] {
-            try checkCancellation()
+            try advance()
             try remember(reference, at: position)
             noteAwaited(reference, at: position)
         }

@@ -93,7 +93,7 @@ extension SyncTransaction {
         let watched = collectsStrays ? watchedLinks(tree) : []
         var last = -1
         while try statement.step() {
-            try checkCancellation()
+            try advance()
             if let order { prefetch(tree, order) }
             let entity = try columns[tree].entity(statement, at: columns[tree].entity)
             let met =
@@ -132,7 +132,7 @@ extension SyncTransaction {
         for place in batch.nodes.indices {
             let node = order.isEmpty ? place : Int(order[place])
             guard batch.nodes[node].owner < 0 else { continue }
-            try checkCancellation()
+            try advance()
             let entityID = Int(batch.nodes[node].entity)
             guard let keyOwner = model.entities[entityID].keyOwner else { continue }
             let statement: RawStatement

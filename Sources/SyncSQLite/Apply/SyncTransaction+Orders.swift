@@ -29,7 +29,7 @@ extension SyncTransaction {
             lists[owner, default: []].insert(key)
         }
         for (owner, list) in lists {
-            try checkCancellation()
+            try advance()
             guard let key = trees[tree].rowKey(Int(owner), plan.rows[tree], pool) else { continue }
             try settleOrder(of: StoredRow(tree: tree, key: key), link.id, end, list)
         }

@@ -2,7 +2,7 @@ import SyncCore
 
 extension SyncTransaction {
     /// Tells how far the sync is, and notices a cancelled task.
-    func report(_ steps: Int) throws {
+    func tellProgress() throws {
         if Task.isCancelled { throw CancellationError() }
         guard let progress = options.progress else { return }
         guard let expectedSteps else { return progress(PayloadProgress(.comparing, completed: steps)) }

@@ -50,7 +50,7 @@ extension SyncTransaction {
         let second = model.links[link].second.tree
         let statement = try storedLinks.pointing(link)
         for target in targets where trees[second].presence[Int(target)] == .stored {
-            try checkCancellation()
+            try advance()
             guard let key = trees[second].rowKey(Int(target), plan.rows[second], pool) else { continue }
             statement.bind(key, at: 1)
             while try statement.step() {

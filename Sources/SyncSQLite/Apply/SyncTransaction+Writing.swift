@@ -25,7 +25,7 @@ extension SyncTransaction {
             parameters: inserted.map { $0 + 1 }, width: columns[tree].names.count, rowCount: new.count, in: db)
         let defaults = try defaultSlots(tree)
         try insertion.insert(new.count) { row, statement, offset in
-            try checkCancellation()
+            try advance()
             bindNewRow(new[row], tree, defaults, to: statement, offset)
         }
         report.inserted(new, tree, trees[tree], pool)
@@ -142,7 +142,7 @@ extension SyncTransaction {
                 if state.values[node] >= 0 { report.unchanged(node, tree, state) }
                 continue
             }
-            try checkCancellation()
+            try advance()
             let mask = state.dirtyColumns(node)
             let dirty = (0..<state.columnCount).filter { mask[$0 >> 6] & (1 << UInt64($0 & 63)) != 0 }
             let statement: RawStatement
@@ -257,7 +257,7 @@ extension SyncTransaction {
         for end in ordered { next.keep(pending.noted(of: link).awaitedPlaces(at: end), end) }
         let (firstTree, secondTree) = (model.links[link].first.tree, model.links[link].second.tree)
         try stored.insertion(of: pairs.count).insert(pairs.count) { row, statement, offset in
-            try checkCancellation()
+            try advance()
             let pair = pairs[row]
             bindKey(of: Int(pair.first), firstTree, to: statement, at: offset + 1)
             bindKey(of: Int(pair.second), secondTree, to: statement, at: offset + 2)

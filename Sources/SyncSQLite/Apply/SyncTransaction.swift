@@ -1,8 +1,7 @@
-import Foundation
 import GRDB
 import SyncCore
 
-/// One sync inside its transaction: a plan against the stored rows. Reads top to bottom.
+/// One sync inside its transaction: a plan against the stored rows. ``apply()`` reads top to bottom.
 struct SyncTransaction {
     let db: Database
     private(set) var plan: ChangePlan
@@ -54,97 +53,68 @@ struct SyncTransaction {
     var steps = 0
     var expectedSteps: Int?
 
-    /// Applies a plan and says what changed. Throws without having to undo anything: the caller rolls back.
-    static func apply(
-        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout,
-        arrivals: ArrivalWatch, in db: Database, run: inout RunMemory?, knowing known: KnownPlaces? = nil
-    ) throws -> SyncResult {
-        let plan = try rewritten(plan, predicate, options, layout, db)
-        return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, predicate, options, layout, pool, db, arrivals)
-            sync.known = known
-            swap(&sync.run, &run)
-            defer { swap(&sync.run, &run) }
-            try sync.checkPredicate()
-            try sync.findParent()
-            try sync.refineEntities()
-            try sync.matchRows()
-            try sync.decideWhichRecordsCount()
-            try sync.removeDanglingLinks()
-            try sync.resolveForeignKeys()
-            try sync.resolveJoinTables()
-            try sync.removeDanglingPairs()
-            try sync.beginWriting()
-            try sync.writeRows()
-            try sync.writeJoinTables()
-            try sync.linkLateReferences()
-            try sync.settleRun()
-            try sync.deleteRows()
-            try sync.settleOrders()
-            try sync.reportMendedRows()
-            try sync.checkGuard()
-            try sync.settleFingerprints()
-            sync.pending.settle(db)
-            try sync.dropMarks()
-            try sync.notifyObservers()
-            return try sync.finishedResult()
-        }
+    /// Writes what differs, and says what changed.
+    mutating func apply() throws -> SyncResult {
+        try checkPredicate()
+        try findParent()
+        try refineEntities()
+        try matchRows()
+        try decideWhichRecordsCount()
+        try removeDanglingLinks()
+        try resolveForeignKeys()
+        try resolveJoinTables()
+        try removeDanglingPairs()
+        try beginWriting()
+        try writeRows()
+        try writeJoinTables()
+        try linkLateReferences()
+        try settleRun()
+        try deleteRows()
+        try settleOrders()
+        try reportMendedRows()
+        try checkGuard()
+        try settleFingerprints()
+        pending.settle(db)
+        try dropMarks()
+        try notifyObservers()
+        return try finishedResult()
     }
 
-    static func apply(
-        _ plan: ChangePlan, predicate: RecordPredicate?, options: SyncOptions, layout: StoreLayout,
-        arrivals: ArrivalWatch, in db: Database
-    ) throws -> SyncResult {
-        var run: RunMemory?
-        return try apply(
-            plan, predicate: predicate, options: options, layout: layout, arrivals: arrivals, in: db, run: &run)
+    /// Deletes one stored row, and says what went with it.
+    mutating func delete(_ row: StoredRow) throws -> SyncResult {
+        rootDoomed = [row]
+        try deleteRows()
+        pending.settle(db)
+        try notifyObservers()
+        return try finishedResult()
     }
 
-    /// Deletes one stored row by the delete rules of the model.
-    static func delete(
-        _ row: Record, layout: StoreLayout, arrivals: ArrivalWatch, in db: Database
-    ) throws -> SyncResult {
-        let plan = ChangePlan(model: layout.model, entity: row.type.id, operations: [], payload: Data())
-        return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, nil, SyncOptions(), layout, pool, db, arrivals)
-            guard let key = RowKey(row.rowKey) else { return SyncResult(entity: row.entity) }
-            sync.rootDoomed = [StoredRow(tree: row.type.tree, key: key)]
-            try sync.deleteRows()
-            sync.pending.settle(db)
-            try sync.notifyObservers()
-            return try sync.finishedResult()
-        }
-    }
-
-    init(
-        _ plan: ChangePlan, _ predicate: RecordPredicate?, _ options: SyncOptions, _ layout: StoreLayout,
-        _ pool: TextPool, _ db: Database, _ arrivals: ArrivalWatch? = nil
-    ) throws {
-        self.db = db
+    init(_ plan: ChangePlan, _ session: SyncSession, _ pool: TextPool) throws {
+        db = session.db
         self.plan = plan
-        self.model = plan.model
-        self.layout = layout
+        model = plan.model
+        layout = session.layout
         self.pool = pool
-        self.options = options
-        self.predicate = predicate
-        columns = plan.model.trees.map { RowColumns($0, layout) }
-        statements = StatementCache(db)
-        storedLinks = StoredLinks(db, layout, columns, statements)
+        options = session.request.options
+        predicate = session.request.predicate
+        columns = plan.model.trees.map { RowColumns($0, session.layout) }
+        statements = StatementCache(session.db)
+        storedLinks = StoredLinks(session.db, session.layout, columns, statements)
         records = CountingRecords(plan.mentions)
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
-        pending = try PendingReferences(db, plan.model.trees.indices, arrivals)
-        self.arrivals = arrivals
-        soundness = pending.start.flatMap { arrivals?.soundness(at: $0) } ?? LinkSoundness()
+        arrivals = session.arrivals
+        pending = try PendingReferences(session.db, plan.model.trees.indices, arrivals)
+        soundness = pending.start.flatMap { session.arrivals?.soundness(at: $0) } ?? LinkSoundness()
         report = ChangeReport(plan, collectsKeys: options.collectsKeys)
         history = options.collectsValues ? RowHistory() : nil
     }
 
-    /// Called in every long loop; notices a cancelled task every few thousand rows.
+    /// Called at each step of a long loop: notices a cancelled task, and tells how far the sync is, every few thousand.
     @inline(__always)
-    mutating func checkCancellation() throws {
+    mutating func advance() throws {
         steps &+= 1
-        if steps & 4095 == 0 { try report(steps) }
+        if steps & 4095 == 0 { try tellProgress() }
     }
 
     // The arrays of a state are reached one element at a time: a call on `trees[tree]` would copy the whole state.

@@ -7,8 +7,8 @@ extension DataStack {
     /// writes the difference, in one transaction.
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
-    package func apply(
-        _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, options: SyncOptions, isDryRun: Bool
+    package func sync(
+        _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, _ request: SyncRequest
     ) async throws -> SyncResult {
         try await database.writeWithoutTransaction { db in
             var read = ToRead.none
@@ -16,17 +16,11 @@ extension DataStack {
             var defersIndexes = false
             while true {
                 do {
-                    var result = SyncResult(entity: "")
-                    try self.transaction(db, isDryRun: isDryRun) { db, arrivals in
+                    var result = try self.transaction(db, request, deferringIndexes: defersIndexes) { session in
                         let sync = FingerprintedSync(
-                            data: data, staging: staging, use: use, options: options, model: self.model,
-                            layout: self.layout, arrivals: arrivals, db: db)
-                        if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
-                        result =
-                            defersIndexes
-                            ? try HandMadeSchema(self.layout, db).deferringUniqueIndexes { try sync.applyAll() }
-                            : try sync.apply(reading: read)
-                        try Task.checkCancellation()
+                            data: data, staging: staging, use: use, model: self.model, session: session)
+                        if damage != nil || defersIndexes { try FingerprintSchema.reset(session.db) }
+                        return try defersIndexes ? sync.syncAll() : sync.sync(reading: read)
                     }
                     if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
                     return result

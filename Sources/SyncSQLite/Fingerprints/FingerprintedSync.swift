@@ -11,19 +11,19 @@ struct FingerprintedSync {
     let data: Data
     let staging: PayloadStaging
     let use: FingerprintUse
-    let options: SyncOptions
     let model: Model
-    let layout: StoreLayout
-    let arrivals: ArrivalWatch
-    let db: Database
+    let session: SyncSession
+    private var db: Database { session.db }
+    private var layout: StoreLayout { session.layout }
+    private var options: SyncOptions { session.request.options }
 
     /// - Parameter read: The records that an earlier attempt found out it needs.
     /// - Throws: ``KnownPlaces/NeedsRecords`` if more are needed, ``FingerprintDamage`` if what is stored of them is not
     ///   as it was written: undo what was written, and try again.
-    func apply(reading read: ToRead) throws -> SyncResult {
+    func sync(reading read: ToRead) throws -> SyncResult {
         let headers = try FingerprintSchema.check(in: db)
         let stored = headers.first { $0.entity == use.entity }
-        guard try isWorthwhile(headers, stored) else { return try applyAll() }
+        guard try isWorthwhile(headers, stored) else { return try syncAll() }
         let set =
             try stored.flatMap { $0.meaning == use.meaning ? try FingerprintSet($0, in: db) : nil }
             ?? FingerprintSet(use.entity, use.meaning, replacing: stored != nil)
@@ -33,7 +33,8 @@ struct FingerprintedSync {
             let plan = try staging.plan(data, options: options, knowing: records)
             let known = KnownPlaces(
                 set, records, doubting: written.links(model.compiled), model.compiled, db)
-            let result = try apply(plan, knowing: known)
+            var run: RunMemory?
+            let result = try session.apply(plan, run: &run, knowing: known)
             try save(set, known, headers)
             return result
         } catch is SyncError where records.usedCount > 0 {
@@ -49,17 +50,8 @@ struct FingerprintedSync {
         return data.count * 8 >= stored?.byteCount ?? 0
     }
 
-    // MARK: Applying
-
     /// Reads every record, and keeps no fingerprints.
-    func applyAll() throws -> SyncResult { try apply(staging.plan(data, options: options), knowing: nil) }
-
-    private func apply(_ plan: ChangePlan, knowing known: KnownPlaces?) throws -> SyncResult {
-        var run: RunMemory?
-        return try SyncTransaction.apply(
-            plan, predicate: nil, options: options, layout: layout, arrivals: arrivals, in: db,
-            run: &run, knowing: known)
-    }
+    func syncAll() throws -> SyncResult { try session.apply(staging.plan(data, options: options)) }
 
     // MARK: Fingerprints
 

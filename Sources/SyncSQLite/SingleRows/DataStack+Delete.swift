@@ -11,7 +11,7 @@ extension DataStack {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
         try db.inSavepoint {
-            result = try SyncTransaction.delete(row, layout: layout, arrivals: arrivals, in: db)
+            result = try SyncSession(db, layout, arrivals, SyncRequest()).delete(row)
             return .commit
         }
         return result

@@ -64,7 +64,7 @@ extension DataStack {
         var arguments: [DatabaseValue] = []
         var key = row.rowKey
         if let keyName, let value = values[keyName], !value.isNull, row[keyName] != value {
-            key = try RowKeyChange(self, row, db).apply(value)
+            key = try RowKeyChange(self, row, db).rekey(to: value)
         }
         for (name, value) in values.sorted(by: { $0.key < $1.key }) where row[name] != value && name != keyName {
             guard let slot = entity.slotByName[name] else { continue }

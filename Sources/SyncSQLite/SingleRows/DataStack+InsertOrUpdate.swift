@@ -21,7 +21,7 @@ extension DataStack {
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
-        return try apply(try staging.plan(singleRecord: record), options, db)
+        return try sync(singleRecord: try staging.plan(singleRecord: record), options, in: db)
     }
 
     /// Stores one JSON record, in a transaction of its own.
@@ -41,7 +41,9 @@ extension DataStack {
     }
 
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
-    func apply(_ plan: ChangePlan, _ options: SyncOptions, _ db: Database) throws -> (row: Record, result: SyncResult) {
+    func sync(
+        singleRecord plan: ChangePlan, _ options: SyncOptions, in db: Database
+    ) throws -> (row: Record, result: SyncResult) {
         let entity = model.compiled.entities[plan.entity]
         guard let key = plan.rootKey else {
             throw SyncError(
@@ -50,8 +52,7 @@ extension DataStack {
         }
         var applied: (row: Record, result: SyncResult)?
         try db.inSavepoint {
-            let result = try SyncTransaction.apply(
-                plan, predicate: nil, options: options, layout: layout, arrivals: arrivals, in: db)
+            let result = try SyncSession(db, layout, arrivals, SyncRequest(options: options)).apply(plan)
             guard result.root.inserted + result.root.matched > 0,
                 let row = try fetch(entity.name, id: key.jsonForm, in: db)
             else { throw refusal(entity, result) }

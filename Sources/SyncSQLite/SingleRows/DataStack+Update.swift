@@ -25,8 +25,8 @@ extension DataStack {
         let plan = try singleRowStaging(row.entity, options).plan(singleRecord: values, key: key)
         var updated: (row: Record, result: SyncResult)?
         try db.inSavepoint {
-            if key != current { try RowKeyChange(self, row, db).apply(key) }
-            updated = try apply(plan, options, db)
+            if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
+            updated = try sync(singleRecord: plan, options, in: db)
             return .commit
         }
         if key != current, let recordKey = updated?.row.key {

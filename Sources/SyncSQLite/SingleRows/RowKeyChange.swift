@@ -16,7 +16,7 @@ struct RowKeyChange {
     /// - Returns: The row's key in its table afterwards.
     /// - Throws: ``SyncError`` `keyTaken`.
     @discardableResult
-    func apply(_ key: StoredValue) throws -> DatabaseValue {
+    func rekey(to key: StoredValue) throws -> DatabaseValue {
         let tree = stack.model.compiled.trees[row.type.tree]
         let table = stack.layout.tables[row.type.tree]
         guard let slot = row.type.keySlot else { return row.rowKey }

@@ -6,7 +6,7 @@ extension ReferenceSync {
         let statements = mentions.flatMap(\.allStatements)
         for (row, statement) in statements { forgetReferences(statement, of: row) }
         linkArrived()
-        for (row, statement) in statements { apply(statement, of: row) }
+        for (row, statement) in statements { follow(statement, of: row) }
         for (row, statement) in statements
         where store.listed[store.place(row, statement.relationship)] != nil {
             store.order(row, statement.relationship, as: ordered(statement))
@@ -33,7 +33,7 @@ extension ReferenceSync {
 
     // MARK: One statement
 
-    private mutating func apply(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
+    private mutating func follow(_ statement: ReferenceMention.Statement, of row: ReferenceRow.ID) {
         let relationship = statement.relationship
         forgetReferences(statement, of: row)
         var listed: [ReferenceRow.ID] = []

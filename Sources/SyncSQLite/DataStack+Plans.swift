@@ -1,0 +1,65 @@
+import GRDB
+package import SyncCore
+
+extension DataStack {
+    /// Compares a plan with the stored rows and writes the difference, in one transaction.
+    ///
+    /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
+    package func sync(_ plan: ChangePlan, _ request: SyncRequest) async throws -> SyncResult {
+        try await database.writeWithoutTransaction { db in
+            guard let run = request.options.payload.run else {
+                var none: RunMemory?
+                return try self.sync(plan, request, in: db, run: &none)
+            }
+            return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
+                let page = try self.sync(plan, request, in: db, run: &memory)
+                memory?.changes.add(page)
+                return page
+            }
+        }
+    }
+
+    /// Ends a run: applies a plan without records, from which all rows that the run's pages mentioned are exempt.
+    ///
+    /// - Returns: What the whole run changed.
+    package func sweep(_ plan: ChangePlan, _ run: SyncRun, _ request: SyncRequest) async throws -> SyncResult {
+        try await database.writeWithoutTransaction { db in
+            try Self.remembering(run, isDryRun: false) { memory in
+                memory?.isEnding = true
+                let last = try self.sync(plan, request, in: db, run: &memory)
+                memory?.changes.add(last)
+                try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+                return memory?.changes.result() ?? last
+            }
+        }
+    }
+
+    /// Gives `body` the memory of a run, and the run what became of it.
+    static func remembering<Result>(
+        _ run: SyncRun, isDryRun: Bool, _ body: (inout RunMemory?) throws -> Result
+    ) rethrows -> Result {
+        var memory: RunMemory? = run.take()
+        let before = isDryRun ? memory : nil
+        defer { run.put(before ?? memory ?? RunMemory()) }
+        return try body(&memory)
+    }
+
+    private func sync(
+        _ plan: ChangePlan, _ request: SyncRequest, in db: Database, run: inout RunMemory?
+    ) throws -> SyncResult {
+        func sync(deferringIndexes: Bool) throws -> SyncResult {
+            try transaction(db, request, deferringIndexes: deferringIndexes) { session in
+                try stopBrokenTriggers(in: session.db)
+                return try session.apply(plan, run: &run)
+            }
+        }
+        // What a run remembers is not there twice to begin again with.
+        if run != nil { return try sync(deferringIndexes: true) }
+        do {
+            return try sync(deferringIndexes: false)
+        } catch {
+            guard try HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+            return try sync(deferringIndexes: true)
+        }
+    }
+}
