@@ -3,7 +3,12 @@
 /// A root array gives its elements, a root object itself; NDJSON gives one record a line; with a key path the records are
 /// below those keys. The whole document is checked, also what stands around the records.
 package struct JSONReader {
-    package enum Form: Sendable { case json, ndjson }
+    package enum Form: Sendable {
+        /// One document.
+        case json
+        /// A record on each line.
+        case ndjson
+    }
 
     private enum State { case start, elements, finished }
 
