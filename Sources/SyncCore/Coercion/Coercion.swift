@@ -96,14 +96,14 @@ package enum Coercion {
         var isUpper = true
         for (index, byte) in text.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
-                if byte != 0x2D { return nil }
+                if byte != .minus { return nil }
             } else {
                 guard JSONText.hexadecimal(byte) != nil else { return nil }
-                if byte >= 0x61 { isUpper = false }
+                if byte >= UInt8(ascii: "a") { isUpper = false }
             }
         }
         if isUpper { return verbatim(text, offset, &arena) }
-        return append(text.map { $0 >= 0x61 ? $0 - 0x20 : $0 }, to: &arena)
+        return append(text.map { $0 >= UInt8(ascii: "a") ? $0 - .caseBit : $0 }, to: &arena)
     }
 
     /// A reference as of RFC 3986, or with characters beyond ASCII: no blanks, controls or quotes, escapes complete.
@@ -111,8 +111,10 @@ package enum Coercion {
         guard !text.isEmpty else { return false }
         for (index, byte) in text.enumerated() {
             switch byte {
-            case 0...0x20, 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B, 0x7C, 0x7D, 0x7F: return false
-            case 0x25:
+            case 0...UInt8.blank, .quote, UInt8(ascii: "<"), UInt8(ascii: ">"), .backslash, UInt8(ascii: "^"),
+                UInt8(ascii: "`"), .openBrace, UInt8(ascii: "|"), .closeBrace, .delete:
+                return false
+            case .percent:
                 guard index + 2 < text.count, JSONText.hexadecimal(text[index + 1]) != nil,
                     JSONText.hexadecimal(text[index + 2]) != nil
                 else { return false }

@@ -6,7 +6,7 @@ package enum DateParser {
     /// UTC, without a time it is midnight; fractions are cut to milliseconds. Nil for anything else, for days and times
     /// that do not exist (leap seconds too), and for years outside 1 to 9999.
     package static func milliseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
-        guard text.count >= 10, text[4] == 0x2D, text[7] == 0x2D else { return milliseconds(number: text) }
+        guard text.count >= 10, text[4] == .minus, text[7] == .minus else { return milliseconds(number: text) }
         let century = pair(text, 0)
         let date = CalendarDate(year: century &* 100 &+ pair(text, 2), month: pair(text, 5), day: pair(text, 8))
         guard century < 100, date.isValid else { return nil }
@@ -25,22 +25,24 @@ package enum DateParser {
     @inline(__always)
     private static func pair(_ text: Text, _ start: Int) -> Int {
         guard start &+ 2 <= text.count else { return none }
-        let tens = text[start] &- 0x30
-        let ones = text[start &+ 1] &- 0x30
+        let tens = text[start] &- .digit0
+        let ones = text[start &+ 1] &- .digit0
         return tens > 9 || ones > 9 ? none : Int(tens) &* 10 &+ Int(ones)
     }
 
     /// The time of day and its zone, as milliseconds to add to the day.
     @inline(__always)
     private static func time(_ text: Text) -> Int64? {
-        guard text.count >= 19, text[10] == 0x54 || text[10] == 0x20, text[13] == 0x3A, text[16] == 0x3A else {
+        guard text.count >= 19, text[10] == UInt8(ascii: "T") || text[10] == .blank, text[13] == .colon,
+            text[16] == .colon
+        else {
             return nil
         }
         let (hour, minute, second) = (pair(text, 11), pair(text, 14), pair(text, 17))
         guard hour < 24, minute < 60, second < 60 else { return nil }
         var milliseconds = Int64(hour &* 3600 &+ minute &* 60 &+ second) &* 1000
         var index = 19
-        if index < text.count, text[index] == 0x2E {
+        if index < text.count, text[index] == .point {
             guard let fraction = fraction(text, &index) else { return nil }
             milliseconds += fraction
         }
@@ -53,8 +55,8 @@ package enum DateParser {
         index += 1
         var value: Int64 = 0
         var digits = 0
-        while index < text.count, text[index] &- 0x30 <= 9 {
-            if digits < 3 { value = value * 10 + Int64(text[index] &- 0x30) }
+        while index < text.count, text[index].isDigit {
+            if digits < 3 { value = value * 10 + Int64(text[index] &- .digit0) }
             digits += 1
             index += 1
         }
@@ -71,19 +73,19 @@ package enum DateParser {
     private static func zone(_ text: Text, _ start: Int) -> Int64? {
         let rest = text.count - start
         if rest == 0 { return 0 }
-        if rest == 1 { return text[start] == 0x5A ? 0 : nil }
-        guard text[start] == 0x2B || text[start] == 0x2D else { return nil }
+        if rest == 1 { return text[start] == UInt8(ascii: "Z") ? 0 : nil }
+        guard text[start] == .plus || text[start] == .minus else { return nil }
         let hours = pair(text, start + 1)
         let minutes: Int
         switch rest {
         case 3: minutes = 0
         case 5: minutes = pair(text, start + 3)
-        case 6: minutes = text[start + 3] == 0x3A ? pair(text, start + 4) : none
+        case 6: minutes = text[start + 3] == .colon ? pair(text, start + 4) : none
         default: return nil
         }
         guard hours < 24, minutes < 60 else { return nil }
         let east = Int64(hours * 60 + minutes) * 60_000
-        return text[start] == 0x2D ? -east : east
+        return text[start] == .minus ? -east : east
     }
 
     // MARK: Unix time
@@ -104,7 +106,7 @@ package enum DateParser {
         guard wholeDigits <= 18 else { return nil }
         var value: Int64 = 0
         for index in 0..<max(wholeDigits, 0) {
-            value = value * 10 + (index < parts.digits.count ? Int64(parts.digits[index] - 0x30) : 0)
+            value = value * 10 + (index < parts.digits.count ? Int64(parts.digits[index] - .digit0) : 0)
         }
         if parts.isNegative {
             // Cut to the millisecond before, as a fraction of a positive time is.

@@ -17,23 +17,23 @@ package enum DateText {
         let century = year / 100
         write(century, to: out)
         write(year &- century &* 100, to: out + 2)
-        out[4] = 0x2D
+        out[4] = .minus
         write(UInt32(truncatingIfNeeded: date.month), to: out + 5)
-        out[7] = 0x2D
+        out[7] = .minus
         write(UInt32(truncatingIfNeeded: date.day), to: out + 8)
-        out[10] = 0x20
+        out[10] = .blank
         let seconds = rest / 1000
         let minutes = seconds / 60
         let hours = minutes / 60
         write(hours, to: out + 11)
-        out[13] = 0x3A
+        out[13] = .colon
         write(minutes &- hours &* 60, to: out + 14)
-        out[16] = 0x3A
+        out[16] = .colon
         write(seconds &- minutes &* 60, to: out + 17)
-        out[19] = 0x2E
+        out[19] = .point
         let fraction = rest &- seconds &* 1000
         let tenths = fraction / 100
-        out[20] = 0x30 &+ UInt8(truncatingIfNeeded: tenths)
+        out[20] = .digit0 &+ UInt8(truncatingIfNeeded: tenths)
         write(fraction &- tenths &* 100, to: out + 21)
     }
 
@@ -41,6 +41,7 @@ package enum DateText {
     @inline(__always)
     private static func write(_ value: UInt32, to out: UnsafeMutablePointer<UInt8>) {
         let tens = (value &* 103) >> 10
+        // The byte of the digit 0, twice.
         let digits = 0x3030 &+ (tens | (value &- tens &* 10) << 8)
         UnsafeMutableRawPointer(out).storeBytes(
             of: UInt16(truncatingIfNeeded: digits).littleEndian, as: UInt16.self)

@@ -23,16 +23,16 @@ package enum NumberText {
         }
         func skipDigits() -> Int {
             let start = index
-            while index < text.count, text[index] &- 0x30 <= 9 { index += 1 }
+            while index < text.count, text[index].isDigit { index += 1 }
             return index - start
         }
-        _ = skip(0x2D)
-        let beginsWithZero = index < text.count && text[index] == 0x30
+        _ = skip(.minus)
+        let beginsWithZero = index < text.count && text[index] == .digit0
         let count = skipDigits()
         guard count > 0, count == 1 || !beginsWithZero else { return false }
-        if skip(0x2E), skipDigits() == 0 { return false }
-        if skip(0x65) || skip(0x45) {
-            if !skip(0x2D) { _ = skip(0x2B) }
+        if skip(.point), skipDigits() == 0 { return false }
+        if skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) {
+            if !skip(.minus) { _ = skip(.plus) }
             guard skipDigits() > 0 else { return false }
         }
         return index == text.count
@@ -43,31 +43,33 @@ package enum NumberText {
     static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
-        if index < text.count, text[index] == 0x2D || text[index] == 0x2B {
-            parts.isNegative = text[index] == 0x2D
+        if index < text.count, text[index] == .minus || text[index] == .plus {
+            parts.isNegative = text[index] == .minus
             index += 1
         }
         var sawDigit = false
         var sawPoint = false
         scan: while index < text.count {
             switch text[index] {
-            case 0x30...0x39:
+            case .digit0 ... .digit9:
                 sawDigit = true
                 if sawPoint { parts.exponent -= 1 }
-                if text[index] != 0x30 || !parts.digits.isEmpty { parts.digits.append(text[index]) }
-            case 0x2E where !sawPoint: sawPoint = true
+                if text[index] != .digit0 || !parts.digits.isEmpty { parts.digits.append(text[index]) }
+            case .point where !sawPoint: sawPoint = true
             default: break scan
             }
             index += 1
         }
         guard sawDigit else { return nil }
         if index < text.count {
-            guard text[index] | 0x20 == 0x65, let exponent = exponent(text, from: index + 1) else { return nil }
+            guard text[index] | .caseBit == UInt8(ascii: "e"), let exponent = exponent(text, from: index + 1) else {
+                return nil
+            }
             // Zero is zero whatever its exponent; any other number must keep its own.
             if abs(exponent) > maximumExponent, !parts.digits.isEmpty, !clampsExponent { return nil }
             parts.exponent += exponent
         }
-        while parts.digits.last == 0x30 {
+        while parts.digits.last == .digit0 {
             parts.digits.removeLast()
             parts.exponent += 1
         }
@@ -78,15 +80,15 @@ package enum NumberText {
     private static func exponent(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var index = start
         var isNegative = false
-        if index < text.count, text[index] == 0x2D || text[index] == 0x2B {
-            isNegative = text[index] == 0x2D
+        if index < text.count, text[index] == .minus || text[index] == .plus {
+            isNegative = text[index] == .minus
             index += 1
         }
         guard index < text.count else { return nil }
         var value = 0
         while index < text.count {
-            guard 0x30...0x39 ~= text[index] else { return nil }
-            value = min(value * 10 + Int(text[index] - 0x30), maximumExponent + 1)
+            guard text[index].isDigit else { return nil }
+            value = min(value * 10 + Int(text[index] - .digit0), maximumExponent + 1)
             index += 1
         }
         return isNegative ? -value : value
@@ -100,7 +102,7 @@ package enum NumberText {
         }
         var value: Int64 = 0
         for index in 0..<parts.digits.count + parts.exponent {
-            let digit = index < parts.digits.count ? Int64(parts.digits[index] - 0x30) : 0
+            let digit = index < parts.digits.count ? Int64(parts.digits[index] - .digit0) : 0
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             let (sum, beyond) = product.subtractingReportingOverflow(digit)
             if overflow || beyond { return nil }
@@ -113,12 +115,12 @@ package enum NumberText {
     @inline(__always)
     private static func plainInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         var index = 0
-        let isNegative = text.first == 0x2D
+        let isNegative = text.first == .minus
         if isNegative { index = 1 }
         guard index < text.count else { return nil }
         var value: Int64 = 0
         while index < text.count {
-            let digit = text[index] &- 0x30
+            let digit = text[index] &- .digit0
             if digit > 9 { return nil }
             value = value &* 10 &+ Int64(digit)
             index += 1
@@ -142,17 +144,17 @@ package enum NumberText {
     private static func plainDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard text.count <= 16 else { return nil }
         var index = 0
-        let isNegative = text.first == 0x2D
+        let isNegative = text.first == .minus
         if isNegative { index = 1 }
         guard index < text.count else { return nil }
         var value: UInt64 = 0
         var fraction = -1
         while index < text.count {
             let byte = text[index]
-            if byte &- 0x30 <= 9 {
-                value = value &* 10 &+ UInt64(byte &- 0x30)
+            if byte.isDigit {
+                value = value &* 10 &+ UInt64(byte &- .digit0)
                 if fraction >= 0 { fraction += 1 }
-            } else if byte == 0x2E, fraction < 0, index > 0, index + 1 < text.count {
+            } else if byte == .point, fraction < 0, index > 0, index + 1 < text.count {
                 fraction = 0
             } else {
                 return nil
@@ -177,23 +179,23 @@ package enum NumberText {
     }
 
     static func append(_ parts: Parts, to out: inout [UInt8]) {
-        if parts.digits.isEmpty { return out.append(0x30) }
-        if parts.isNegative { out.append(0x2D) }
+        if parts.digits.isEmpty { return out.append(.digit0) }
+        if parts.isNegative { out.append(.minus) }
         if abs(parts.exponent) > 400 {
             out += parts.digits
             out += "e\(parts.exponent)".utf8
         } else if parts.exponent >= 0 {
             out += parts.digits
-            out += repeatElement(0x30, count: parts.exponent)
+            out += repeatElement(.digit0, count: parts.exponent)
         } else {
             let whole = parts.digits.count + parts.exponent
             if whole > 0 {
                 out += parts.digits[..<whole]
             } else {
-                out.append(0x30)
+                out.append(.digit0)
             }
-            out.append(0x2E)
-            if whole < 0 { out += repeatElement(0x30, count: -whole) }
+            out.append(.point)
+            if whole < 0 { out += repeatElement(.digit0, count: -whole) }
             out += parts.digits[max(whole, 0)...]
         }
     }

@@ -3,8 +3,11 @@ package struct Slot: Sendable {
     package enum Kind: UInt8, Sendable {
         /// The payload does not say: keep what is stored.
         case absent
+        /// The payload says null: clear what is stored.
         case null
+        /// A whole number, or a boolean as 0 or 1; stored as INTEGER.
         case integer
+        /// A floating-point number; stored as REAL.
         case real
         /// UTF-8 text in the payload.
         case payloadText

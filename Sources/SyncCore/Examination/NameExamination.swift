@@ -8,14 +8,14 @@ struct NameExamination {
 
     private func findings(in entity: CompiledEntity) -> [Finding] {
         var claims: [(key: String, owners: [String])] = []
-        var places: [String: Int] = [:]
+        var indexes: [String: Int] = [:]
         for (name, keys) in owners(in: entity) {
             for key in keys {
-                if let place = places[key] {
+                if let index = indexes[key] {
                     // The keys of one owner come together.
-                    if claims[place].owners.last != name { claims[place].owners.append(name) }
+                    if claims[index].owners.last != name { claims[index].owners.append(name) }
                 } else {
-                    places[key] = claims.count
+                    indexes[key] = claims.count
                     claims.append((key, [name]))
                 }
             }

@@ -24,7 +24,7 @@ extension PayloadExamination {
         while token < Int(tape.tokens[object].next) {
             let text = tape.tokens[token]
             let entry = keyTables.entry(text, table, after: previous, bytes)
-            let key = KeyPlace(table: table, entry: entry)
+            let key = KeyEntry(table: table, entry: entry)
             previous = entry
             path.push(.key(offset: text.offset, length: Int(text.length)))
             let targets = keyTables.all[table].targets[entry]

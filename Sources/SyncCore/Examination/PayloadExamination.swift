@@ -7,12 +7,12 @@ struct PayloadExamination {
     private struct Seen: Hashable {
         let kind: Finding.Kind
         let subject: Int
-        var key = KeyPlace(table: -1, entry: -1)
-        var otherKey = KeyPlace(table: -1, entry: -1)
+        var key = KeyEntry(table: -1, entry: -1)
+        var otherKey = KeyEntry(table: -1, entry: -1)
     }
 
-    /// A key, by its place in the table of the object that has it.
-    struct KeyPlace: Hashable {
+    /// A key, by its entry in the table of the object that has it.
+    struct KeyEntry: Hashable {
         let table: Int
         let entry: Int
     }
@@ -20,7 +20,7 @@ struct PayloadExamination {
     /// An attribute of the record being walked, with the key and the value that fill it.
     struct Filling {
         let slot: Int
-        let key: KeyPlace
+        let key: KeyEntry
         let value: Int
     }
 
@@ -37,11 +37,12 @@ struct PayloadExamination {
     var references: ReferencePlaces
     private var nearest: NearestName
     private var findings: [Finding] = []
-    private var places: [Seen: Int] = [:]
+    /// By what was seen: the index of its finding.
+    private var indexes: [Seen: Int] = [:]
 
     enum SlotKey: Equatable {
         case none, several
-        case only(KeyPlace)
+        case only(KeyEntry)
     }
 
     init(_ model: CompiledModel, findingPlacesOf unresolved: [SyncResult.UnresolvedReference]) {
@@ -56,7 +57,7 @@ struct PayloadExamination {
     /// What was found, with what a dry run of the same payload reports.
     func findings(with result: SyncResult) -> [Finding] {
         findings + neverSeen + result.diagnostics.map(Finding.init)
-            + result.unresolved.map { Finding($0, path: references.place(of: $0)) }
+            + result.unresolved.map { Finding($0, path: references.path(of: $0)) }
     }
 
     private var neverSeen: [Finding] {
@@ -76,7 +77,7 @@ struct PayloadExamination {
 
     // MARK: Findings
 
-    mutating func noteUnmapped(_ key: KeyPlace, _ entity: CompiledEntity, _ bytes: Bytes) {
+    mutating func noteUnmapped(_ key: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard isNew(Seen(kind: .unmappedKey, subject: entity.id, key: key)) else { return }
         let table = keyTables.all[key.table]
         let name = (table.path + [text(of: key)]).joined(separator: ".")
@@ -88,7 +89,7 @@ struct PayloadExamination {
     }
 
     mutating func noteConflict(
-        _ slot: Int, _ earlier: KeyPlace, _ later: KeyPlace, _ entity: CompiledEntity, _ bytes: Bytes
+        _ slot: Int, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
     ) {
         let seen = Seen(kind: .conflictingKeys, subject: slot, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
@@ -118,15 +119,15 @@ struct PayloadExamination {
             "nothing is lost while every key can be converted; if some cannot, change the attribute's type")
     }
 
-    func text(of key: KeyPlace) -> String { String(decoding: keyTables.all[key.table].names[key.entry], as: UTF8.self) }
+    func text(of key: KeyEntry) -> String { String(decoding: keyTables.all[key.table].names[key.entry], as: UTF8.self) }
 
     /// Counts a finding that was noted before; otherwise it is to be noted now.
     private mutating func isNew(_ seen: Seen) -> Bool {
-        if let place = places[seen] {
-            findings[place].count += 1
+        if let index = indexes[seen] {
+            findings[index].count += 1
             return false
         }
-        places[seen] = findings.count
+        indexes[seen] = findings.count
         return true
     }
 

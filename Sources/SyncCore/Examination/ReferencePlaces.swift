@@ -14,7 +14,7 @@ struct ReferencePlaces {
     private let model: CompiledModel
     private var relationships: Set<Relationship> = []
     private var wanted: Set<Reference> = []
-    private var places: [Reference: String] = [:]
+    private var paths: [Reference: String] = [:]
 
     init(_ unresolved: [SyncResult.UnresolvedReference], in model: CompiledModel) {
         self.model = model
@@ -42,7 +42,7 @@ struct ReferencePlaces {
     ) {
         let reference = Reference(
             entity: entity, relationship: hop.name, target: key(id, model.entities[hop.destination]))
-        if wanted.remove(reference) != nil { places[reference] = path() }
+        if wanted.remove(reference) != nil { paths[reference] = path() }
     }
 
     private func key(_ id: JSONValue, _ entity: CompiledEntity) -> String {
@@ -55,7 +55,7 @@ struct ReferencePlaces {
         }
     }
 
-    func place(of unresolved: SyncResult.UnresolvedReference) -> String? {
-        reference(unresolved).flatMap { places[$0] }
+    func path(of unresolved: SyncResult.UnresolvedReference) -> String? {
+        reference(unresolved).flatMap { paths[$0] }
     }
 }

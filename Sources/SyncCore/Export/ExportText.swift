@@ -14,7 +14,7 @@ package struct ExportText {
     package mutating func append(_ record: JSONValue) {
         if form == .json { bytes += (hasRecords ? ",\n  " : "[\n  ").utf8 }
         JSONText.append(record, to: &bytes)
-        if form == .ndjson { bytes.append(0x0A) }
+        if form == .ndjson { bytes.append(.newline) }
         hasRecords = true
     }
 

@@ -33,7 +33,7 @@ package final class KnownRecords {
 
     /// The length of the record that begins here, if it is known; it counts as met.
     func length(of bytes: UnsafeBufferPointer<UInt8>, at position: Int) -> Int? {
-        guard !hashes.isEmpty, position < bytes.count, bytes[position] == 0x7B else { return nil }
+        guard !hashes.isEmpty, position < bytes.count, bytes[position] == .openBrace else { return nil }
         guard let index = guess(bytes, position) ?? find(bytes, position) else {
             next += 1
             return nil
@@ -54,7 +54,7 @@ package final class KnownRecords {
     private func isKnown(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>, _ position: Int) -> Bool {
         guard index >= 0, index < hashes.count else { return false }
         let end = position + Int(lengths[index])
-        return end <= bytes.count && bytes[end - 1] == 0x7D && hash(bytes, position, end) == hashes[index]
+        return end <= bytes.count && bytes[end - 1] == .closeBrace && hash(bytes, position, end) == hashes[index]
     }
 
     private func find(_ bytes: UnsafeBufferPointer<UInt8>, _ position: Int) -> Int? {

@@ -8,10 +8,10 @@ enum RecordBoundary {
             position = next(bytes, position) { brace($0) }
             guard position < bytes.count else { return nil }
             switch bytes[position] {
-            case 0x22:
+            case .quote:
                 guard let end = stringEnd(bytes, position + 1) else { return nil }
                 position = end
-            case 0x7B:
+            case .openBrace:
                 depth += 1
                 position += 1
             default:
@@ -27,7 +27,7 @@ enum RecordBoundary {
         while true {
             position = next(bytes, position) { quote($0) }
             guard position < bytes.count else { return nil }
-            if bytes[position] == 0x22 { return position + 1 }
+            if bytes[position] == .quote { return position + 1 }
             position += 2
         }
     }
@@ -46,13 +46,15 @@ enum RecordBoundary {
             if found != 0 { return position + found.trailingZeroBitCount / 8 }
             position += 8
         }
+        // One byte at a time: the other seven are 0xFF, which nobody looks for, and the mark is the high bit of the first.
         while position < raw.count, hits(UInt64(raw[position]) | ~0xFF) & 0x80 == 0 { position += 1 }
         return position
     }
 
     @inline(__always)
     private static func brace(_ word: UInt64) -> UInt64 {
-        (ByteWord.equal(word, 0x22) | ByteWord.equal(word, 0x7B) | ByteWord.equal(word, 0x7D)) & ByteWord.highs
+        (ByteWord.equal(word, .quote) | ByteWord.equal(word, .openBrace) | ByteWord.equal(word, .closeBrace))
+            & ByteWord.highs
     }
 
     @inline(__always)

@@ -84,8 +84,8 @@ struct BoundaryScan {
             guard index < raw.count else { return }
             let byte = bytes[index]
             index += 1
-            if byte == 0x5C { isEscaped = true }
-            if byte == 0x22 {
+            if byte == .backslash { isEscaped = true }
+            if byte == .quote {
                 isInString = false
                 if depth <= recordDepth { hasScalar = true }
                 if phase == .start {
@@ -111,12 +111,12 @@ struct BoundaryScan {
             let byte = bytes[index]
             index += 1
             switch byte {
-            case 0x22:
+            case .quote:
                 isInString = true
                 stringStart = index
                 return
-            case 0x7B, 0x5B: open(byte)
-            case 0x7D, 0x5D: close(at: index)
+            case .openBrace, .openBracket: open(byte)
+            case .closeBrace, .closeBracket: close(at: index)
             default: if depth <= recordDepth || phase == .start { other(byte, at: index) }
             }
         }
@@ -156,12 +156,12 @@ struct BoundaryScan {
     private mutating func other(_ byte: UInt8, at end: Int) {
         switch (phase, byte) {
         case (.start, _): go(path.other(byte, depth: depth))
-        case (.records, 0x0A) where isNDJSON: endRecord(at: end)
-        case (.records, 0x2C) where !isNDJSON:
+        case (.records, .newline) where isNDJSON: endRecord(at: end)
+        case (.records, .comma) where !isNDJSON:
             // With the comma, which is what is told to be wrong after an unfinished number.
             if hasScalar { endRecord(at: end) }
             hasScalar = false
-        case (_, 0x20), (_, 0x0A), (_, 0x0D), (_, 0x09): break
+        case (_, .blank), (_, .newline), (_, .carriageReturn), (_, .tab): break
         default:
             if phase == .rest, depth > 0 { break }
             stray += 1

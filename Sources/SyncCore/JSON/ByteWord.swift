@@ -13,5 +13,5 @@ enum ByteWord {
 
     /// Marks, in the same way, what may end a string or begin an escape.
     @inline(__always)
-    static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, 0x22) | equal(word, 0x5C) }
+    static func quoteOrBackslash(_ word: UInt64) -> UInt64 { equal(word, .quote) | equal(word, .backslash) }
 }

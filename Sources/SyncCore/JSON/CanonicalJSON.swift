@@ -20,21 +20,21 @@ package enum CanonicalJSON {
         case .number(let text): append(number: text, to: &out)
         case .string(let text): JSONText.append(quoted: text, to: &out)
         case .array(let elements):
-            out.append(UInt8(ascii: "["))
+            out.append(.openBracket)
             for (index, element) in elements.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
+                if index > 0 { out.append(.comma) }
                 append(element, to: &out)
             }
-            out.append(UInt8(ascii: "]"))
+            out.append(.closeBracket)
         case .object(let members):
-            out.append(UInt8(ascii: "{"))
+            out.append(.openBrace)
             for (index, member) in sorted(members).enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
+                if index > 0 { out.append(.comma) }
                 JSONText.append(quoted: member.key, to: &out)
-                out.append(UInt8(ascii: ":"))
+                out.append(.colon)
                 append(member.value, to: &out)
             }
-            out.append(UInt8(ascii: "}"))
+            out.append(.closeBrace)
         }
     }
 

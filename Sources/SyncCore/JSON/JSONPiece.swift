@@ -16,8 +16,8 @@ package struct JSONPiece: Sendable {
         /// Goes on to the end of `bytes`.
         mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
             offset += bytes.count
-            lines += bytes.count { $0 == 0x0A }
-            column = bytes.lastIndex(of: 0x0A).map { bytes.count - $0 - 1 } ?? column + bytes.count
+            lines += bytes.count { $0 == .newline }
+            column = bytes.lastIndex(of: .newline).map { bytes.count - $0 - 1 } ?? column + bytes.count
         }
 
         /// An error with its place in the document instead of in the piece.

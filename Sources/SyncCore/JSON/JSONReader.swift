@@ -3,7 +3,12 @@
 /// A root array gives its elements, a root object itself; NDJSON gives one record a line; with a key path the records are
 /// below those keys. The whole document is checked, also what stands around the records.
 package struct JSONReader {
-    package enum Form: Sendable { case json, ndjson }
+    package enum Form: Sendable {
+        /// One document.
+        case json
+        /// A record on each line.
+        case ndjson
+    }
 
     private enum State { case start, elements, finished }
 
@@ -116,7 +121,7 @@ package struct JSONReader {
         if scanner.isAtEnd, isLast { throw Self.nothing }
         try descend()
         let byte = try scanner.peek("an array of records or an object")
-        if byte == UInt8(ascii: "[") {
+        if byte == .openBracket {
             scanner.advance()
             state = .elements
             return try nextElement(into: &tape, known)
@@ -149,13 +154,13 @@ package struct JSONReader {
         if scanner.isAtEnd, !isLast { return .end }
         let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
         let byte = try scanner.peek(expected)
-        if byte == UInt8(ascii: "]") {
+        if byte == .closeBracket {
             scanner.advance()
             try finish()
             return .end
         }
         if recordIndex >= 0 {
-            guard byte == UInt8(ascii: ",") else { throw scanner.failure(expected: expected) }
+            guard byte == .comma else { throw scanner.failure(expected: expected) }
             scanner.advance()
             scanner.skipBlanks()
         }
@@ -174,7 +179,7 @@ package struct JSONReader {
     private mutating func descend() throws {
         for (depth, key) in keyPath.enumerated() {
             let place = keyPath[..<depth].joined(separator: ".")
-            guard try scanner.peek("an object with the key '\(key)'") == UInt8(ascii: "{") else {
+            guard try scanner.peek("an object with the key '\(key)'") == .openBrace else {
                 throw SyncError(
                     .keyPathNotFound, "an object with the key '\(key)' is expected", path: place.isEmpty ? "$" : place)
             }
@@ -190,13 +195,13 @@ package struct JSONReader {
         var tape = JSONTape()
         while true {
             scanner.skipBlanks()
-            if try scanner.peek("a key or '}'") == UInt8(ascii: "}") {
+            if try scanner.peek("a key or '}'") == .closeBrace {
                 let names = ShortList(seen.map { "'\($0)'" }).text
                 throw SyncError(
                     .keyPathNotFound, "there is no key '\(key)'; there is \(seen.isEmpty ? "none" : names)",
                     path: place.isEmpty ? "$" : place)
             }
-            if !seen.isEmpty { try scanner.expect(UInt8(ascii: ","), "',' or '}'") }
+            if !seen.isEmpty { try scanner.expect(.comma, "',' or '}'") }
             let name = try scanner.key()
             if name.utf8.elementsEqual(key.utf8) { return }
             seen.append(name)
@@ -212,11 +217,11 @@ package struct JSONReader {
         for depth in stride(from: openObjects, to: 0, by: -1) {
             while true {
                 scanner.skipBlanks()
-                if try scanner.peek("',' or '}'") == UInt8(ascii: "}") {
+                if try scanner.peek("',' or '}'") == .closeBrace {
                     scanner.advance()
                     break
                 }
-                try scanner.expect(UInt8(ascii: ","), "',' or '}'")
+                try scanner.expect(.comma, "',' or '}'")
                 let place = scanner.position
                 if try scanner.key().utf8.elementsEqual(keyPath[depth - 1].utf8) {
                     throw scanner.failure(

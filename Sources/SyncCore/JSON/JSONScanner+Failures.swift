@@ -8,7 +8,7 @@ extension JSONScanner {
         let byte = bytes[position]
         if byte >= 0x80, !startsCharacter { return failure(.invalidUTF8, "the text is not UTF-8", at: position) }
         let found =
-            byte > 0x20 && byte < 0x7F
+            byte > .blank && byte < .delete
             ? "'\(Character(UnicodeScalar(byte)))'"
             : byte >= 0x80 ? "another character" : "a control character or blank"
         return failure("\(expected) is expected, found \(found)", at: position)
@@ -24,7 +24,7 @@ extension JSONScanner {
     func failure(_ code: SyncError.Code, _ message: String, at offset: Int) -> SyncError {
         var line = 1
         var lineStart = 0
-        for index in 0..<min(offset, bytes.count) where bytes[index] == 0x0A {
+        for index in 0..<min(offset, bytes.count) where bytes[index] == .newline {
             line += 1
             lineStart = index + 1
         }

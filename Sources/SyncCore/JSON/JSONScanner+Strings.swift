@@ -17,7 +17,7 @@ extension JSONScanner {
                 }
                 end += 8
             }
-            if end < raw.count, raw[end] == 0x22 { break }
+            if end < raw.count, raw[end] == .quote { break }
             position = end
             try special(&hasEscapes, since: start)
             end = position
@@ -45,11 +45,11 @@ extension JSONScanner {
             throw failure(.malformedJSON, "the string is not closed", at: start - 1)
         }
         switch bytes[position] {
-        case 0x5C:
+        case .backslash:
             hasEscapes = true
             try escape()
-        case 0..<0x20: throw failure("a control character in a string must be escaped", at: position)
-        case 0x20..<0x80: position += 1
+        case 0..<UInt8.blank: throw failure("a control character in a string must be escaped", at: position)
+        case UInt8.blank..<0x80: position += 1
         default:
             while position < bytes.count, bytes[position] >= 0x80 { try multibyte() }
         }
@@ -60,13 +60,16 @@ extension JSONScanner {
         position += 1
         guard position < bytes.count else { throw failure("the string is not closed", at: start) }
         switch bytes[position] {
-        case 0x22, 0x5C, 0x2F, 0x62, 0x66, 0x6E, 0x72, 0x74: position += 1
-        case 0x75:
+        case .quote, .backslash, .slash, UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"),
+            UInt8(ascii: "t"):
+            position += 1
+        case UInt8(ascii: "u"):
             position += 1
             let unit = try hexadecimal(start)
             if 0xDC00...0xDFFF ~= unit { throw failure("a low surrogate stands alone", at: start) }
             guard 0xD800...0xDBFF ~= unit else { return }
-            guard position + 1 < bytes.count, bytes[position] == 0x5C, bytes[position + 1] == 0x75 else {
+            guard position + 1 < bytes.count, bytes[position] == .backslash, bytes[position + 1] == UInt8(ascii: "u")
+            else {
                 throw failure("a high surrogate stands alone", at: start)
             }
             position += 2

@@ -9,6 +9,7 @@ struct JSONScanner {
     init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int, isStart: Bool = true) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        // A byte order mark is these three bytes.
         if isStart, bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
     }
 
@@ -20,7 +21,7 @@ struct JSONScanner {
     mutating func skipBlanks() {
         while position < bytes.count {
             switch bytes[position] {
-            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            case .blank, .newline, .carriageReturn, .tab: position += 1
             default: return
             }
         }
@@ -40,8 +41,8 @@ struct JSONScanner {
     mutating func endLine() throws {
         while position < bytes.count {
             switch bytes[position] {
-            case 0x20, 0x0D, 0x09: position += 1
-            case 0x0A:
+            case .blank, .carriageReturn, .tab: position += 1
+            case .newline:
                 position += 1
                 return
             default: throw failure(expected: "the end of the line")
@@ -52,11 +53,11 @@ struct JSONScanner {
     /// Reads a key of an object, its colon, and the blanks before its value.
     mutating func key() throws -> String {
         skipBlanks()
-        guard try peek("a key") == 0x22 else { throw failure(expected: "a key") }
+        guard try peek("a key") == .quote else { throw failure(expected: "a key") }
         let token = try string()
         let raw = UnsafeBufferPointer(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
         skipBlanks()
-        try expect(UInt8(ascii: ":"), "':'")
+        try expect(.colon, "':'")
         skipBlanks()
         guard token.hasEscapes else { return String(decoding: raw, as: UTF8.self) }
         var plain: [UInt8] = []
@@ -88,21 +89,21 @@ struct JSONScanner {
             let next = UInt32(truncatingIfNeeded: count + 1)
             var isOpened = false
             switch bytes[position] {
-            case 0x22: tokens[count] = try string(next: next)
-            case 0x7B, 0x5B:
+            case .quote: tokens[count] = try string(next: next)
+            case .openBrace, .openBracket:
                 guard openCount < maximumDepth else { throw tooDeep() }
                 openCount += 1
-                isObject = bytes[position] == 0x7B
+                isObject = bytes[position] == .openBrace
                 tokens[count] = .init(
                     kind: isObject ? .object : .array, offset: position,
                     next: UInt32(truncatingIfNeeded: container &+ 1))
                 container = count
                 isOpened = true
                 position += 1
-            case 0x74: tokens[count] = try literal("true", .true_, next: next)
-            case 0x66: tokens[count] = try literal("false", .false_, next: next)
-            case 0x6E: tokens[count] = try literal("null", .null, next: next)
-            case 0x2D, 0x30...0x39: tokens[count] = try number(next: next)
+            case UInt8(ascii: "t"): tokens[count] = try literal("true", .true_, next: next)
+            case UInt8(ascii: "f"): tokens[count] = try literal("false", .false_, next: next)
+            case UInt8(ascii: "n"): tokens[count] = try literal("null", .null, next: next)
+            case .minus, .digit0 ... .digit9: tokens[count] = try number(next: next)
             default: throw failure(expected: "a value")
             }
             count += 1
@@ -113,7 +114,7 @@ struct JSONScanner {
                 guard position < bytes.count else { throw unfinished(isObject, isOpened) }
                 let byte = bytes[position]
                 if !isOpened { tokens[container].length &+= 1 }
-                if byte == (isObject ? 0x7D : 0x5D) {
+                if byte == (isObject ? .closeBrace : .closeBracket) {
                     position += 1
                     let around = Int(tokens[container].next) - 1
                     tokens[container].next = UInt32(truncatingIfNeeded: count)
@@ -124,19 +125,19 @@ struct JSONScanner {
                     continue
                 }
                 if isOpened {
-                    if isObject, byte != 0x22 { throw unfinished(isObject, isOpened) }
+                    if isObject, byte != .quote { throw unfinished(isObject, isOpened) }
                 } else {
-                    guard byte == 0x2C else { throw unfinished(isObject, isOpened) }
+                    guard byte == .comma else { throw unfinished(isObject, isOpened) }
                     position += 1
                     if isObject { skipBlanks() }
                 }
                 if isObject {
-                    guard position < bytes.count, bytes[position] == 0x22 else { throw failure(expected: "a key") }
+                    guard position < bytes.count, bytes[position] == .quote else { throw failure(expected: "a key") }
                     tokens.reserve(count + 2)
                     tokens[count] = try string(next: UInt32(truncatingIfNeeded: count + 1))
                     count += 1
                     skipBlanks()
-                    try expect(UInt8(ascii: ":"), "':' after the key")
+                    try expect(.colon, "':' after the key")
                 }
                 break
             }
@@ -168,27 +169,27 @@ struct JSONScanner {
     @inline(__always)
     private mutating func number(next: UInt32) throws -> JSONTape.Token {
         let start = position
-        if bytes[position] == 0x2D { position += 1 }
-        guard position < bytes.count, bytes[position] &- 0x30 <= 9 else { throw failure(expected: "a digit") }
-        if bytes[position] == 0x30 {
+        if bytes[position] == .minus { position += 1 }
+        guard position < bytes.count, bytes[position].isDigit else { throw failure(expected: "a digit") }
+        if bytes[position] == .digit0 {
             position += 1
-            if position < bytes.count, bytes[position] &- 0x30 <= 9 {
+            if position < bytes.count, bytes[position].isDigit {
                 throw failure("a number cannot begin with 0 and another digit", at: start)
             }
         } else {
             skipDigits()
         }
-        if position < bytes.count, bytes[position] == 0x2E {
+        if position < bytes.count, bytes[position] == .point {
             position += 1
-            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else {
+            guard position < bytes.count, bytes[position].isDigit else {
                 throw failure(expected: "a digit after the point")
             }
             skipDigits()
         }
-        if position < bytes.count, bytes[position] | 0x20 == 0x65 {
+        if position < bytes.count, bytes[position] | .caseBit == UInt8(ascii: "e") {
             position += 1
-            if position < bytes.count, bytes[position] == 0x2B || bytes[position] == 0x2D { position += 1 }
-            guard position < bytes.count, bytes[position] &- 0x30 <= 9 else {
+            if position < bytes.count, bytes[position] == .plus || bytes[position] == .minus { position += 1 }
+            guard position < bytes.count, bytes[position].isDigit else {
                 throw failure(expected: "a digit of the exponent")
             }
             skipDigits()
@@ -198,6 +199,6 @@ struct JSONScanner {
 
     @inline(__always)
     private mutating func skipDigits() {
-        while position < bytes.count, bytes[position] &- 0x30 <= 9 { position += 1 }
+        while position < bytes.count, bytes[position].isDigit { position += 1 }
     }
 }

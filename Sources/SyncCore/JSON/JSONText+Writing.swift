@@ -7,41 +7,41 @@ extension JSONText {
         case .number(let text): out += text.utf8
         case .string(let text): append(quoted: text, to: &out)
         case .array(let elements):
-            out.append(UInt8(ascii: "["))
+            out.append(.openBracket)
             for (index, element) in elements.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
+                if index > 0 { out.append(.comma) }
                 append(element, to: &out)
             }
-            out.append(UInt8(ascii: "]"))
+            out.append(.closeBracket)
         case .object(let members):
-            out.append(UInt8(ascii: "{"))
+            out.append(.openBrace)
             for (index, member) in members.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
+                if index > 0 { out.append(.comma) }
                 append(quoted: member.key, to: &out)
-                out.append(UInt8(ascii: ":"))
+                out.append(.colon)
                 append(member.value, to: &out)
             }
-            out.append(UInt8(ascii: "}"))
+            out.append(.closeBrace)
         }
     }
 
     /// Appends the text as a JSON string, quotes included; nothing is escaped that need not be.
     package static func append(quoted text: String, to out: inout [UInt8]) {
-        out.append(0x22)
+        out.append(.quote)
         for byte in text.utf8 {
             switch byte {
-            case 0x22: out += [0x5C, 0x22]
-            case 0x5C: out += [0x5C, 0x5C]
-            case 0x0A: out += "\\n".utf8
-            case 0x0D: out += "\\r".utf8
-            case 0x09: out += "\\t".utf8
-            case 0..<0x20:
+            case .quote: out += [.backslash, .quote]
+            case .backslash: out += [.backslash, .backslash]
+            case .newline: out += "\\n".utf8
+            case .carriageReturn: out += "\\r".utf8
+            case .tab: out += "\\t".utf8
+            case 0..<UInt8.blank:
                 let digits = Array("0123456789abcdef".utf8)
                 out += "\\u00".utf8
                 out += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             default: out.append(byte)
             }
         }
-        out.append(0x22)
+        out.append(.quote)
     }
 }

@@ -5,7 +5,7 @@ package enum JSONText {
         var index = 0
         while index < raw.count {
             let byte = raw[index]
-            guard byte == 0x5C, index + 1 < raw.count else {
+            guard byte == .backslash, index + 1 < raw.count else {
                 out.append(byte)
                 index += 1
                 continue
@@ -13,12 +13,12 @@ package enum JSONText {
             let escape = raw[index + 1]
             index += 2
             switch escape {
-            case 0x62: out.append(0x08)
-            case 0x66: out.append(0x0C)
-            case 0x6E: out.append(0x0A)
-            case 0x72: out.append(0x0D)
-            case 0x74: out.append(0x09)
-            case 0x75: append(character(raw, &index), to: &out)
+            case UInt8(ascii: "b"): out.append(.backspace)
+            case UInt8(ascii: "f"): out.append(.formFeed)
+            case UInt8(ascii: "n"): out.append(.newline)
+            case UInt8(ascii: "r"): out.append(.carriageReturn)
+            case UInt8(ascii: "t"): out.append(.tab)
+            case UInt8(ascii: "u"): append(character(raw, &index), to: &out)
             default: out.append(escape)
             }
         }
@@ -47,9 +47,9 @@ package enum JSONText {
     @inline(__always)
     static func hexadecimal(_ byte: UInt8) -> UInt32? {
         switch byte {
-        case 0x30...0x39: UInt32(byte - 0x30)
-        case 0x41...0x46: UInt32(byte - 0x37)
-        case 0x61...0x66: UInt32(byte - 0x57)
+        case .digit0 ... .digit9: UInt32(byte - .digit0)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
         default: nil
         }
     }

@@ -4,11 +4,15 @@ public import Foundation
 ///
 /// Absent is not a value: a missing key of an object is simply not there, `null` is ``null``.
 public indirect enum JSONValue: Sendable, Hashable {
+    /// `null`, which clears what it stands for; a key that is absent leaves it.
     case null
+    /// `true` or `false`.
     case bool(Bool)
     /// The number's text, exactly as written (`7`, `7.50`, `1e3`).
     case number(String)
+    /// A string, unescaped.
     case string(String)
+    /// The elements in document order.
     case array([JSONValue])
     /// The members in document order. Of repeated keys the last one counts.
     case object([Member])

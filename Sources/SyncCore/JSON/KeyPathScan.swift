@@ -22,8 +22,8 @@ struct KeyPathScan {
 
     mutating func open(_ byte: UInt8, depth: Int) -> Next {
         guard depth == level, isAtValue else { return .more }
-        if found == keyPath.count { return byte == UInt8(ascii: "[") ? .records : .rest }
-        guard byte == UInt8(ascii: "{") else { return .rest }
+        if found == keyPath.count { return byte == .openBracket ? .records : .rest }
+        guard byte == .openBrace else { return .rest }
         level += 1
         isAtValue = false
         isAtKey = true
@@ -48,15 +48,15 @@ struct KeyPathScan {
     mutating func other(_ byte: UInt8, depth: Int) -> Next {
         guard depth == level else { return .more }
         switch byte {
-        case 0x20, 0x0A, 0x0D, 0x09: return .more
-        case UInt8(ascii: ":"):
+        case .blank, .newline, .carriageReturn, .tab: return .more
+        case .colon:
             if isKeyFound {
                 found += 1
                 isAtValue = true
                 isKeyFound = false
             }
             return .more
-        case UInt8(ascii: ","):
+        case .comma:
             isAtKey = true
             isKeyFound = false
             return .more

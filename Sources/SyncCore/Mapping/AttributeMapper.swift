@@ -14,7 +14,8 @@ package struct AttributeMapper {
         var builder = JSONTapeBuilder()
         try builder.read(record)
         let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
-        var mapper = PayloadMapper(plan, options: SyncOptions(), transformers: model.transformers)
+        var mapper = PayloadMapper(
+            plan, options: SyncOptions(), MappingTables(model.compiled, transformers: model.transformers))
         let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
         builder.bytes.withUnsafeBufferPointer { bytes in

@@ -1,6 +1,6 @@
 /// The key tables of the entities of a model, and of the objects that dotted remote keys walk into.
 struct KeyTables {
-    private struct NestedPlace: Hashable {
+    private struct NestedObject: Hashable {
         let entity: Int
         let path: [String]
     }
@@ -8,7 +8,7 @@ struct KeyTables {
     private let model: CompiledModel
     /// Those of entities by their place in the model, then the others.
     private(set) var all: [KeyTable]
-    private var nested: [NestedPlace: Int] = [:]
+    private var nested: [NestedObject: Int] = [:]
 
     init(_ model: CompiledModel) {
         self.model = model
@@ -46,10 +46,10 @@ struct KeyTables {
         let targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in
-                let place = NestedPlace(entity: entity, path: path)
-                if let known = nested[place] { return known }
+                let object = NestedObject(entity: entity, path: path)
+                if let known = nested[object] { return known }
                 all.append(KeyTable(entity: entity, path: path, slots: slots))
-                nested[place] = all.count - 1
+                nested[object] = all.count - 1
                 return all.count - 1
             })
         return all[table].add(key, targets, after: previous)

@@ -18,16 +18,16 @@ extension PayloadMapper {
         if candidate.isIDKey { return 100 + candidate.strength }
         let shape = RelationshipShape(tape, at: candidate.value)
         if case .null = shape { return 200 + candidate.strength }
-        let fits = shape.fits(toMany: relationships[entity][candidate.relationship].isToMany)
+        let fits = shape.fits(toMany: tables.relationships[entity][candidate.relationship].isToMany)
         return fits ? candidate.strength : 300 + candidate.strength
     }
 
     /// Maps the value under a relationship's key.
     mutating func map(
-        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ place: Place, _ bytes: Bytes
+        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ context: Context, _ bytes: Bytes
     ) throws {
-        let relationship = relationships[entity][candidate.relationship]
-        let giver = giver(of: owner, by: relationship, place)
+        let relationship = tables.relationships[entity][candidate.relationship]
+        let giver = giver(of: owner, by: relationship, context)
         sequence += 1
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
@@ -40,7 +40,7 @@ extension PayloadMapper {
         if wayBack != nil || owner.isSkipped {
             return try mention(shape, statement, tape, entity, wayBack: wayBack, bytes)
         }
-        if let giver, isKnownByOwner(owner) { assert(statement, target: giver, isByID: false) }
+        if let giver, isKnownByOwner(owner) { addLink(statement, target: giver, isByID: false) }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
@@ -48,7 +48,7 @@ extension PayloadMapper {
             try toOne(statement, tape, bytes)
         case .scalar where !relationship.isToMany && relationship.keyType != nil:
             if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
-                assert(statement, target: target, isByID: true)
+                addLink(statement, target: target, isByID: true)
             }
         case .objects where relationship.isToMany && !candidate.isIDKey:
             try list(statement, tape, bytes)
@@ -70,8 +70,8 @@ extension PayloadMapper {
 
     /// The row that a relationship of a child leads back to, because it gave the child: around the record, or by that for
     /// which a row without a key is known.
-    private func giver(of child: Mapped, by relationship: RelationshipMapping, _ place: Place) -> Int? {
-        if let arrival = place.arrival, arrival.link == relationship.link,
+    private func giver(of child: Mapped, by relationship: RelationshipMapping, _ context: Context) -> Int? {
+        if let arrival = context.arrival, arrival.link == relationship.link,
             arrival.end == relationship.end || relationship.isSymmetric
         {
             return arrival.owner
@@ -105,18 +105,18 @@ extension PayloadMapper {
         _ bytes: Bytes
     ) throws {
         let relationship = statement.relationship
-        var place = Place(permission: .full, mention: statement.owner.mention, wayBack: wayBack, isReported: false)
+        var context = Context(permission: .full, mention: statement.owner.mention, wayBack: wayBack, isReported: false)
         switch shape {
         case .object where !relationship.isToMany && !statement.isIDKey:
-            _ = try record(tape, at: statement.value, as: relationship.destination, place, bytes)
+            _ = try record(tape, at: statement.value, as: relationship.destination, context, bytes)
         case .scalar where !relationship.isToMany && relationship.keyType != nil:
             _ = idNode(relationship, tape, at: statement.value, entity, bytes)
         case .objects where relationship.isToMany && !statement.isIDKey:
-            place.permission = Permission(child: plan.operations)
-            place.isReported = relationship.keyType != nil
+            context.permission = Permission(child: plan.operations)
+            context.isReported = relationship.keyType != nil
             try elements(of: statement, tape) { mapper, element in
                 guard tape.tokens[element].kind == .object else { return }
-                _ = try mapper.record(tape, at: element, as: relationship.destination, place, bytes)
+                _ = try mapper.record(tape, at: element, as: relationship.destination, context, bytes)
             }
         case .scalars where relationship.isToMany && relationship.keyType != nil:
             try elements(of: statement, tape) { mapper, element in
@@ -144,14 +144,14 @@ extension PayloadMapper {
 
     private mutating func toOne(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
         let relationship = statement.relationship
-        let place = Place(
+        let context = Context(
             permission: .full, mention: statement.owner.mention,
             arrival: (relationship.link, relationship.end.other, statement.owner.node),
             owner: owner(of: statement, position: 0))
-        guard let child = try record(tape, at: statement.value, as: relationship.destination, place, bytes) else {
+        guard let child = try record(tape, at: statement.value, as: relationship.destination, context, bytes) else {
             return
         }
-        assert(statement, target: child.node, isByID: false)
+        addLink(statement, target: child.node, isByID: false)
     }
 
     private mutating func list(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
@@ -171,15 +171,15 @@ extension PayloadMapper {
             guard tape.tokens[element].kind == .object else { continue }
             path.push(.index(index))
             defer { path.pop() }
-            let place = Place(
+            let context = Context(
                 permission: permission, mention: statement.owner.mention,
                 arrival: (relationship.link, relationship.end.other, statement.owner.node),
                 owner: isKeyless ? owner(of: statement, position: position) : nil)
-            guard let child = try record(tape, at: element, as: relationship.destination, place, bytes) else {
+            guard let child = try record(tape, at: element, as: relationship.destination, context, bytes) else {
                 continue
             }
             readable += 1
-            assert(
+            addLink(
                 relationship.link, end: relationship.end, owner: statement.owner.node, target: child.node,
                 sequence: statement.sequence, position: position, mention: child.mention, isListed: true,
                 isSymmetric: relationship.isSymmetric)
@@ -199,7 +199,7 @@ extension PayloadMapper {
             defer { element = Int(tape.tokens[element].next) }
             guard tape.tokens[element].kind != .null else { continue }
             if let target = idNode(relationship, tape, at: element, entity, bytes) {
-                assert(
+                addLink(
                     relationship.link, end: relationship.end, owner: statement.owner.node, target: target,
                     sequence: statement.sequence, position: position, mention: statement.owner.mention, isByID: true,
                     isSymmetric: relationship.isSymmetric)
@@ -237,15 +237,15 @@ extension PayloadMapper {
 
     // MARK: Statements
 
-    private mutating func assert(_ statement: Statement, target: Int, isByID: Bool) {
-        assert(
+    private mutating func addLink(_ statement: Statement, target: Int, isByID: Bool) {
+        addLink(
             statement.relationship.link, end: statement.relationship.end, owner: statement.owner.node, target: target,
             sequence: statement.sequence, position: -1, mention: statement.owner.mention, isByID: isByID,
             isSymmetric: statement.relationship.isSymmetric)
     }
 
     /// Says that a pair is linked. A symmetric link is said in both directions.
-    mutating func assert(
+    mutating func addLink(
         _ link: Int, end: Link.End, owner: Int, target: Int, sequence: UInt32, position: Int32, mention: Int32,
         isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
     ) {

@@ -1,12 +1,13 @@
 /// Turns records into a ``ChangePlan``: names to slots, values to storage classes, nesting to links.
 ///
 /// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
-/// anything nested in it is looked at, so that mentions are merged in document order.
-package struct PayloadMapper: Sendable {
+/// anything nested in it is looked at, so that mentions are merged in document order. Made for one payload, or piece of
+/// one, and never copied.
+struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
-    /// Where a record stands, which decides what may be done with it and how it is identified.
-    struct Place {
+    /// How a record came to be in the payload, which decides what may be done with it and how it is identified.
+    struct Context {
         var permission: Permission
         /// The mention of the record around it; -1 at the root.
         var mention: Int32 = -1
@@ -39,24 +40,15 @@ package struct PayloadMapper: Sendable {
 
     static let diagnosticLimit = SyncResult.diagnosticLimit
 
-    package internal(set) var plan: ChangePlan
+    var plan: ChangePlan
     let model: CompiledModel
-    var options: SyncOptions
-    let relationships: [[RelationshipMapping]]
+    let options: SyncOptions
+    let tables: MappingTables
     let tracksMentions: Bool
-    /// By entity: its tree. By tree and slot: the attribute's type, and whether it cannot be null.
-    private let trees: [Int]
-    private let types: [[AttributeType]]
-    private let isRequired: [[Bool]]
-    /// By tree: the slot of the key that all its rows share; -1 if they do not.
-    private let keySlots: [Int]
-    /// By tree and slot; empty for a tree of attributes that have none.
-    private let transformers: [[AttributeTransformer?]]
     var keyTables: KeyTables
     private(set) var scratch: ScratchRow
     /// Whether the record in the scratch row has a key, but none of its type.
     private var hasUnreadableKey = false
-    private let hasTransformers: [Bool]
     var candidates: [Candidate] = []
     /// By relationship: the best candidate found so far; -1 between records.
     var best: [Int]
@@ -68,47 +60,29 @@ package struct PayloadMapper: Sendable {
     /// The place of the last statement about links; the root list's own is 0.
     var sequence: UInt32 = 0
 
-    init(_ plan: ChangePlan, options: SyncOptions, transformers: [String: AttributeTransformer]) {
+    /// - Parameter plan: One without records yet.
+    init(_ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables) {
         self.plan = plan
         self.model = plan.model
         self.options = options
-        trees = model.entities.map(\.tree)
-        types = model.trees.map { $0.attributes.map(\.type) }
-        isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
-        keySlots = model.trees.map { $0.keySlot ?? -1 }
-        self.transformers = model.trees.map { tree in
-            let found = tree.attributes.map { $0.transformer.flatMap { transformers[$0] } }
-            return found.allSatisfy { $0 == nil } ? [] : found
-        }
-        hasTransformers = self.transformers.map { !$0.isEmpty }
-        scratch = ScratchRow(width: types.map(\.count).max() ?? 0)
+        self.tables = tables
+        scratch = ScratchRow(width: tables.maximumWidth)
         keyTables = KeyTables(plan.model)
-        relationships = model.entities.map { entity in
-            entity.relationships.map { RelationshipMapping($0, of: plan.model) }
-        }
-        best = Array(repeating: -1, count: relationships.map(\.count).max() ?? 0)
-        tracksMentions = plan.operations != .all || model.canRefuseRows || options.willInsert != nil
-    }
-
-    /// Called before the first record: a copy of a mapper must not share its scratch row.
-    mutating func begin() { scratch = ScratchRow(width: types.map(\.count).max() ?? 0) }
-
-    /// Maps a piece of a payload, after so many records.
-    mutating func goOn(at firstRecord: Int) {
-        plan.firstRecord = firstRecord
-        path.firstRecord = firstRecord
+        best = Array(repeating: -1, count: tables.relationships.map(\.count).max() ?? 0)
+        tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
+        path.firstRecord = plan.firstRecord
     }
 
     /// Maps one root record, the first value of `tape`.
     mutating func mapRoot(_ tape: JSONTape, _ bytes: Bytes) throws {
         path.reset(to: plan.rootRecords)
         plan.rootRecords += 1
-        var place = Place(permission: Permission(root: plan.operations), isRoot: true)
-        if let parent = plan.parent { place.arrival = (parent.link, parent.end.other, parent.node) }
-        guard let root = try record(tape, at: 0, as: plan.entity, place, bytes) else { return }
+        var context = Context(permission: Permission(root: plan.operations), isRoot: true)
+        if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
+        guard let root = try record(tape, at: 0, as: plan.entity, context, bytes) else { return }
         plan.rows[root.tree].markRoot(root.node)
         if let parent = plan.parent {
-            assert(
+            addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
                 position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
                 isSymmetric: model.links[parent.link].isSymmetric)
@@ -127,7 +101,7 @@ package struct PayloadMapper: Sendable {
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
     /// mapped all the same.
     mutating func record(
-        _ tape: JSONTape, at token: Int, as entity: Int, _ place: Place, _ bytes: Bytes
+        _ tape: JSONTape, at token: Int, as entity: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
         let firstCandidate = candidates.count
         let firstDiagnostic = plan.diagnostics.count
@@ -137,34 +111,34 @@ package struct PayloadMapper: Sendable {
             candidates.removeLast(candidates.count - firstCandidate)
             current = outer
         }
-        scratch.reset(types[trees[entity]].count)
+        scratch.reset(tables.types[tables.trees[entity]].count)
         hasUnreadableKey = false
         try scan(tape, object: token, table: entity, bytes)
-        if place.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
-        let mapped = commit(as: entity, place, bytes)
+        if context.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
+        let mapped = commit(as: entity, context, bytes)
         if !mapped.isSkipped {
             current = mapped
             nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         }
         chooseCandidates(from: firstCandidate, entity, tape)
         for index in firstCandidate..<candidates.count where candidates[index].isChosen {
-            try map(candidates[index], tape, of: mapped, as: entity, place, bytes)
+            try map(candidates[index], tape, of: mapped, as: entity, context, bytes)
         }
         return mapped.isSkipped ? nil : mapped
     }
 
     /// The attribute values of one record, one slot each.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
-        scratch.reset(types[entity.tree].count)
+        scratch.reset(tables.types[entity.tree].count)
         try scan(tape, object: 0, table: entity.id, bytes)
-        return Array(scratch.first(types[entity.tree].count))
+        return Array(scratch.first(tables.types[entity.tree].count))
     }
 
     // MARK: Attributes
 
     /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
     private mutating func scan(_ tape: JSONTape, object: Int, table: Int, _ bytes: Bytes) throws {
-        let tree = trees[keyTables.all[table].entity]
+        let tree = tables.trees[keyTables.all[table].entity]
         var key = object + 1
         let end = Int(tape.tokens[object].next)
         var previous = -1
@@ -210,10 +184,10 @@ package struct PayloadMapper: Sendable {
         _ slot: Int, of tree: Int, strength: UInt8, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
     ) throws {
         guard scratch.admits(strength, in: slot) else { return }
-        let type = types[tree][slot]
+        let type = tables.types[tree][slot]
         if let value = value(tape, at: key + 1, for: slot, of: tree, as: type, bytes) {
-            scratch[slot] = value.kind == .null && isRequired[tree][slot] ? .absent : value
-            if slot == keySlots[tree], value.kind == .integer { plan.rows[tree].prefetch(value) }
+            scratch[slot] = value.kind == .null && tables.isRequired[tree][slot] ? .absent : value
+            if slot == tables.keySlots[tree], value.kind == .integer { plan.rows[tree].prefetch(value) }
         } else {
             scratch[slot] = .absent
             let entity = model.entities[keyTables.all[table].entity]
@@ -229,7 +203,9 @@ package struct PayloadMapper: Sendable {
     mutating func value(
         _ tape: JSONTape, at token: Int, for slot: Int, of tree: Int, as type: AttributeType, _ bytes: Bytes
     ) -> Slot? {
-        if hasTransformers[tree], tape.tokens[token].kind != .null, let transformer = transformers[tree][slot] {
+        if tables.hasTransformers[tree], tape.tokens[token].kind != .null,
+            let transformer = tables.transformers[tree][slot]
+        {
             return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
         }
         if type == .transformable { return .null }
@@ -247,7 +223,7 @@ package struct PayloadMapper: Sendable {
             try scan(tape, object: key + 1, table: table, bytes)
             path.pop()
         case .null:
-            let tree = trees[keyTables.all[table].entity]
+            let tree = tables.trees[keyTables.all[table].entity]
             for slot in keyTables.all[table].slots {
                 try fill(slot, of: tree, strength: 0, tape, key: key, table, bytes)
             }
@@ -264,24 +240,25 @@ package struct PayloadMapper: Sendable {
     // MARK: Nodes
 
     /// Gives the scratch row to its node.
-    private mutating func commit(as entityID: Int, _ place: Place, _ bytes: Bytes) -> Mapped {
+    private mutating func commit(as entityID: Int, _ context: Context, _ bytes: Bytes) -> Mapped {
         let entity = model.entities[entityID]
-        let node = node(of: entity, place, bytes)
+        let node = node(of: entity, context, bytes)
         // What is nested in a record that is refused for its entity is mentioned only.
-        let permission = node == nil && hasKey(entity) ? [] : place.permission
+        let permission = node == nil && hasKey(entity) ? [] : context.permission
         var mention: Int32 = -1
         if tracksMentions {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
             plan.mentions.append(
                 .init(
                     tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node ?? -1),
-                    parent: place.mention, permission: permission, mark: path.mark))
+                    parent: context.mention, permission: permission, mark: path.mark))
             if options.willInsert != nil { plan.places.append(path.place(bytes, keyTables.all)) }
         }
         guard let node else { return Mapped(tree: entity.tree, node: -1, mention: mention) }
         logGiven(entity.tree, node, bytes)
         plan.rows[entity.tree].merge(
-            scratch.first(types[entity.tree].count), into: node, permission: place.permission, mention: mention)
+            scratch.first(tables.types[entity.tree].count), into: node, permission: context.permission, mention: mention
+        )
         return Mapped(tree: entity.tree, node: node, mention: mention)
     }
 
@@ -291,20 +268,20 @@ package struct PayloadMapper: Sendable {
         return scratch[slot].kind != .absent && scratch[slot].kind != .null
     }
 
-    private mutating func node(of entity: CompiledEntity, _ place: Place, _ bytes: Bytes) -> Int? {
+    private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> Int? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
         if let keyOwner = entity.keyOwner, hasKey(entity) {
-            if place.isRoot { plan.readableRootRecords += 1 }
+            if context.isRoot { plan.readableRootRecords += 1 }
             return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
         }
-        if let owner = place.owner, !hasUnreadableKey {
+        if let owner = context.owner, !hasUnreadableKey {
             if let slot = entity.keySlot { scratch[slot] = .absent }
             let (node, isNew) = plan.rows[entity.tree].node(ownedBy: owner, entity: entity.id)
             if isNew { plan.ownedRows.append(.init(tree: entity.tree, node: node)) }
             return node
         }
-        if let owner = place.wayBack, !hasUnreadableKey { return owner }
-        guard place.isReported || hasUnreadableKey else { return nil }
+        if let owner = context.wayBack, !hasUnreadableKey { return owner }
+        guard context.isReported || hasUnreadableKey else { return nil }
         report(
             .recordWithoutKey, entity.id, bytes,
             "the record has no readable \(entity.keySlot.map { name(of: $0, entity) } ?? "key"); it is skipped")

@@ -5,7 +5,12 @@ package struct PayloadStaging: Sendable {
     /// After so many records the size of the whole plan is estimated from what the second half of them added.
     private static let sampleSize = 4096
 
-    private var mapper: PayloadMapper
+    /// The plan before its first record.
+    private var base: ChangePlan
+    private var options: SyncOptions
+    private let tables: MappingTables
+    /// The key of the only record, where the caller knows it better than the record.
+    private var rootKey: Slot?
     let model: Model
     /// Leads to the records of a payload of values; bytes are read along the path of their own options.
     private let keyPath: [String]
@@ -38,9 +43,17 @@ package struct PayloadStaging: Sendable {
             try plan.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
         }
-        mapper = PayloadMapper(plan, options: options, transformers: model.transformers)
+        base = plan
+        self.options = options
+        tables = MappingTables(compiled, transformers: model.transformers)
         self.model = model
         keyPath = options.keyPath
+    }
+
+    private func mapper() -> PayloadMapper {
+        var mapper = PayloadMapper(base, options: options, tables)
+        mapper.rootKey = rootKey
+        return mapper
     }
 
     /// A payload of bytes: strict JSON, or one record a line.
@@ -67,14 +80,13 @@ package struct PayloadStaging: Sendable {
         knowing known: KnownRecords? = nil
     ) throws -> ChangePlan {
         var staging = self
-        staging.mapper.goOn(at: firstRecord)
-        if staging.mapper.options.willInsert != nil {
+        staging.base.firstRecord = firstRecord
+        if options.willInsert != nil {
             let records = try Self.values(&reader, bytes)
-            staging.mapper.plan.isLoneObject = reader.isLoneObject
+            staging.base.isLoneObject = reader.isLoneObject
             return try staging.plan(records)
         }
-        var mapper = staging.mapper
-        mapper.begin()
+        var mapper = staging.mapper()
         var tape = JSONTape()
         if known != nil { mapper.plan.log = RecordLog() }
         loop: while true {
@@ -95,7 +107,7 @@ package struct PayloadStaging: Sendable {
             }
             if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
         }
-        return mapper.finished(payload: data)
+        return mapper.finish(payload: data)
     }
 
     private static func values(
@@ -110,11 +122,11 @@ package struct PayloadStaging: Sendable {
     /// A payload of values.
     package consuming func plan(_ value: JSONValue) throws -> ChangePlan {
         let value = try records(in: value)
-        let (model, options) = (model, mapper.options)
+        let (model, options) = (model, options)
         switch value {
         case .array(let records): return try plan(records).requiringRecords(of: model, options)
         case .object:
-            mapper.plan.isLoneObject = true
+            base.isLoneObject = true
             return try plan([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
@@ -130,7 +142,7 @@ package struct PayloadStaging: Sendable {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
         }
-        mapper.rootKey = key?.slot(arena: &mapper.plan.arena)
+        rootKey = key?.slot(arena: &base.arena)
         return try plan([record])
     }
 
@@ -138,26 +150,26 @@ package struct PayloadStaging: Sendable {
     private func records(in value: JSONValue) throws -> JSONValue {
         var value = value
         for (depth, key) in keyPath.enumerated() {
-            let place = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
-            guard case .object(let members) = value else { throw Self.expected(key, at: place) }
+            let path = depth == 0 ? "$" : keyPath[..<depth].joined(separator: ".")
+            guard case .object(let members) = value else { throw Self.expected(key, at: path) }
             guard let next = value[key] else {
                 let names = ShortList(members.map { "'\($0.key)'" }).text
                 throw SyncError(
                     .keyPathNotFound, "there is no key '\(key)'; there is \(members.isEmpty ? "none" : names)",
-                    path: place)
+                    path: path)
             }
             value = next
         }
         return value
     }
 
-    private static func expected(_ key: String, at place: String) -> SyncError {
-        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: place)
+    private static func expected(_ key: String, at path: String) -> SyncError {
+        SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
     }
 
     private consuming func plan(_ records: [JSONValue]) throws -> ChangePlan {
-        guard let hook = mapper.options.willInsert else { return try mapped(records) }
-        let isStrict = mapper.options.isStrict
+        guard let hook = options.willInsert else { return try mapped(records) }
+        let isStrict = options.isStrict
         let (map, model) = (mapping(isStrict: false), model)
         let mapStrictly = isStrict ? mapping(isStrict: true) : nil
         var plan = try map(records)
@@ -167,7 +179,7 @@ package struct PayloadStaging: Sendable {
 
     private func mapping(isStrict: Bool) -> RecordRewriting.Mapping {
         var staging = copy self
-        staging.mapper.options.isStrict = isStrict
+        staging.options.isStrict = isStrict
         return { [staging] records in try staging.mapped(records) }
     }
 
@@ -184,7 +196,7 @@ package struct PayloadStaging: Sendable {
     /// A payload as Foundation's JSON gives it.
     package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
-        let (model, options) = (model, mapper.options)
+        let (model, options) = (model, options)
         if options.willInsert != nil {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
             return try plan(values).requiringRecords(of: model, options)
@@ -198,8 +210,7 @@ package struct PayloadStaging: Sendable {
     private consuming func plan(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> ChangePlan {
-        var mapper = self.mapper
-        mapper.begin()
+        var mapper = mapper()
         var builder = JSONTapeBuilder()
         for index in 0..<count {
             try read(index, &builder)
@@ -211,14 +222,13 @@ package struct PayloadStaging: Sendable {
             if index + 1 == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
-        return mapper.finished(payload: Data(builder.bytes))
+        return mapper.finish(payload: Data(builder.bytes))
     }
 }
 
 extension PayloadMapper {
-    /// The plan, with what was counted on the way.
-    consuming func finished(payload: Data) -> ChangePlan {
-        var plan = self.plan
+    /// The plan, with what was counted on the way. Nothing more is mapped.
+    mutating func finish(payload: Data) -> ChangePlan {
         plan.payload = payload
         for tree in plan.rows.indices { plan.rows[tree].finish() }
         if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }

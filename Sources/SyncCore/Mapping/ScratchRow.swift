@@ -1,8 +1,8 @@
 /// The attribute values of the record being read, one slot each, and the strength of the name each came from.
 ///
-/// An array would ask at each value whether it is shared. Access is checked against the row's width. It belongs to one
-/// mapping at a time.
-final class ScratchRow: @unchecked Sendable {
+/// An array would ask at each value whether it is shared; this cannot be, because it cannot be copied. Access is checked
+/// against the row's width.
+struct ScratchRow: ~Copyable {
     private let slots: UnsafeMutablePointer<Slot>
     private let strengths: UnsafeMutablePointer<UInt8>
     private let width: Int
@@ -22,7 +22,7 @@ final class ScratchRow: @unchecked Sendable {
 
     /// Forgets the first `count` values.
     @inline(__always)
-    func reset(_ count: Int) {
+    mutating func reset(_ count: Int) {
         precondition(count <= width)
         slots.initialize(repeating: .absent, count: count)
         strengths.initialize(repeating: .max, count: count)
@@ -42,7 +42,7 @@ final class ScratchRow: @unchecked Sendable {
 
     /// Whether a name of this strength may fill a slot: it is no weaker than the one that has. If so, it has from now on.
     @inline(__always)
-    func admits(_ strength: UInt8, in slot: Int) -> Bool {
+    mutating func admits(_ strength: UInt8, in slot: Int) -> Bool {
         precondition(slot >= 0 && slot < width)
         if strength > strengths[slot] { return false }
         strengths[slot] = strength

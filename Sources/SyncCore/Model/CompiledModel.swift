@@ -140,9 +140,17 @@ package struct CompiledRelationship: Sendable {
 ///
 /// A foreign key's `first` end has the column; a join table is named after its `first` end.
 package struct Link: Sendable {
-    package enum Storage: Sendable { case foreignKey, joinTable }
+    package enum Storage: Sendable {
+        /// A column in the table of the first end, with the row key of the row at the second.
+        case foreignKey
+        /// A table of pairs of row keys.
+        case joinTable
+    }
+
     package enum End: Int, Sendable {
+        /// Where a foreign key's column is; what a join table is named after.
         case first = 0
+        /// Where a foreign key points to.
         case second = 1
         package var other: End { self == .first ? .second : .first }
     }

@@ -8,13 +8,9 @@ extension ModelValidator {
         if name.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.generalCategory == .control }) {
             return "a name must not contain quotes or control characters"
         }
-        let folded = folded(name)
+        let folded = name.foldedForSQL
         if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") { return "names beginning so are reserved" }
         return nil
-    }
-
-    static func folded(_ name: String) -> String {
-        String(decoding: name.utf8.map { 0x41...0x5A ~= $0 ? $0 + 0x20 : $0 }, as: UTF8.self)
     }
 
     mutating func checkNames() {
@@ -22,7 +18,7 @@ extension ModelValidator {
         for entity in entities {
             let path = ModelPath.entity(entity.name)
             if let problem = Self.problem(with: entity.name) { note(path, problem) }
-            if let other = seen.updateValue(entity.name, forKey: Self.folded(entity.name)) {
+            if let other = seen.updateValue(entity.name, forKey: entity.name.foldedForSQL) {
                 note(path, Self.collision("an entity", entity.name, with: other))
             }
             checkMembers(of: entity)
@@ -33,7 +29,7 @@ extension ModelValidator {
         var seen: [String: String] = [:]
         for member in Self.members(of: entity) {
             if let problem = Self.problem(with: member.name) { note(member.path, problem) }
-            if let other = seen.updateValue(member.name, forKey: Self.folded(member.name)) {
+            if let other = seen.updateValue(member.name, forKey: member.name.foldedForSQL) {
                 note(member.path, Self.collision("an attribute or relationship", member.name, with: other))
             }
         }
@@ -52,12 +48,12 @@ extension ModelValidator {
         let parents = Set(entities.compactMap(\.parent))
         let names = Dictionary(
             entities.filter { parents.contains($0.name) }.map { entity in
-                (entity.name, Set(Self.members(of: entity).map { Self.folded($0.name) }))
+                (entity.name, Set(Self.members(of: entity).map { $0.name.foldedForSQL }))
             }, uniquingKeysWith: { first, _ in first })
         for entity in entities where entity.parent != nil {
             let ancestors = lineage(of: entity.name).dropFirst()
             for member in Self.members(of: entity) {
-                let name = Self.folded(member.name)
+                let name = member.name.foldedForSQL
                 if let owner = ancestors.first(where: { names[$0.name]?.contains(name) ?? false }) {
                     note(member.path, "is inherited from \(owner.name) and cannot be declared again")
                 }
@@ -83,7 +79,7 @@ extension ModelValidator {
         for entity in entities where entity.parent != nil {
             guard let root = lineage(of: entity.name).last?.name else { continue }
             for member in Self.members(of: entity) where isReadable(entity.name, member.name) {
-                let key = [root, Self.folded(member.name)]
+                let key = [root, member.name.foldedForSQL]
                 guard let first = firsts[key] else {
                     firsts[key] = (entity.name, member)
                     continue

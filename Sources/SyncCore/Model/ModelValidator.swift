@@ -33,11 +33,11 @@ struct ModelValidator {
     ///
     /// - Throws: ``SyncError`` `invalidModel`.
     static func checkTables(of model: CompiledModel) throws {
-        var taken = Set(model.entities.map { folded($0.name) })
+        var taken = Set(model.entities.map { $0.name.foldedForSQL })
         let problems = model.links.filter { $0.storage == .joinTable }.compactMap { link -> SyncError.Problem? in
             let entity = model.entities[link.first.entity].name
             let relationship = link.first.relationship?.name ?? ""
-            guard !taken.insert(folded("\(entity)_\(relationship)")).inserted else { return nil }
+            guard !taken.insert("\(entity)_\(relationship)".foldedForSQL).inserted else { return nil }
             let path = ModelPath.relationship(relationship, of: entity)
             return .init(path: path.text, message: "the name of its table, \(entity)_\(relationship), is taken")
         }

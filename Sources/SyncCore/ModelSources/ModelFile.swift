@@ -15,9 +15,10 @@ package struct ModelFile {
 
     private static func format(of file: URL, _ data: Data) throws -> Format {
         if file.pathExtension == "json" { return .schema }
-        let first = data.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        // After blanks, and the three bytes of a byte order mark.
+        let first = data.first { ![.blank, .tab, .newline, .carriageReturn, 0xEF, 0xBB, 0xBF].contains($0) }
         switch first {
-        case UInt8(ascii: "{"): return .schema
+        case .openBrace: return .schema
         case UInt8(ascii: "<"): return .coreData
         default:
             throw SyncError(

@@ -91,7 +91,7 @@ package final class EntityNames: Sendable {
 
     /// `a.b.c` → `a`, `a.b`.
     private static func paths(into key: String) -> [String] {
-        key.utf8.indices.lazy.filter { key.utf8[$0] == UInt8(ascii: ".") }.prefix(maximumDepth)
+        key.utf8.indices.lazy.filter { key.utf8[$0] == .point }.prefix(maximumDepth)
             .map { String(key[..<$0]) }
     }
 
@@ -120,7 +120,7 @@ package final class EntityNames: Sendable {
     /// Whether a key has so many letters that no name can be its camelCase, which takes its time with megabytes.
     private func isTooLong(_ key: String) -> Bool {
         guard key.utf8.count > 1000 else { return false }
-        return key.utf8.count { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 } > 4 * longestName
+        return key.utf8.count { $0 != .underscore && $0 != .minus && $0 != .blank } > 4 * longestName
     }
 
     /// The attributes with a remote key.

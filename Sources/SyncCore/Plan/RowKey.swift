@@ -2,8 +2,11 @@ import Foundation
 
 /// The primary key of a table's row, as foreign keys hold it.
 package enum RowKey: Sendable {
+    /// Of an integer key, or hidden: SQLite's rowid.
     case integer(Int64)
+    /// Of a double key.
     case real(Double)
+    /// Of any other key, a date's as columns have it: `2024-02-29 18:29:59.999`.
     case text(String)
 
     /// The key a staged row is stored under; nil for a value that cannot be one.

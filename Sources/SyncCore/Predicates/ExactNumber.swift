@@ -12,28 +12,28 @@ package struct ExactNumber: Sendable, Hashable {
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         let sign = rest.first
-        if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
-        let whole = rest.prefix { (0x30...0x39).contains($0) }
+        if sign == .minus || sign == .plus { rest.removeFirst() }
+        let whole = rest.prefix { $0.isDigit }
         rest = rest.dropFirst(whole.count)
         var fraction: ArraySlice<UInt8> = []
-        if rest.first == UInt8(ascii: ".") {
-            fraction = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
+        if rest.first == .point {
+            fraction = rest.dropFirst().prefix { $0.isDigit }
             if fraction.isEmpty { return nil }
             rest = rest.dropFirst(fraction.count + 1)
         }
         var power = 0
         if let mark = rest.popFirst() {
-            guard mark | 0x20 == UInt8(ascii: "e"), let parsed = Int(String(decoding: rest, as: UTF8.self)),
+            guard mark | .caseBit == UInt8(ascii: "e"), let parsed = Int(String(decoding: rest, as: UTF8.self)),
                 abs(parsed) <= Self.largestExponent
             else { return nil }
             power = parsed
         }
         if whole.isEmpty { return nil }
-        let all = (whole + fraction).map { $0 - 0x30 }
+        let all = (whole + fraction).map { $0 - .digit0 }
         let leading = all.prefix { $0 == 0 }.count
         digits = Array(all[leading...].reversed().drop { $0 == 0 }.reversed())
         exponent = digits.isEmpty ? 0 : whole.count - leading + power
-        isNegative = sign == UInt8(ascii: "-") && !digits.isEmpty
+        isNegative = sign == .minus && !digits.isEmpty
     }
 
     package var isWhole: Bool { digits.count <= exponent || digits.isEmpty }
@@ -43,8 +43,8 @@ package struct ExactNumber: Sendable, Hashable {
         guard abs(exponent) + digits.count <= 1000 else { return nil }
         let whole = digits.prefix(max(0, exponent)) + Array(repeating: 0, count: max(0, exponent - digits.count))
         let fraction = Array(repeating: 0, count: max(0, -exponent)) + digits.dropFirst(max(0, exponent))
-        let text = String(decoding: (whole.isEmpty ? [0] : whole).map { $0 + 0x30 }, as: UTF8.self)
-        let decimals = String(decoding: fraction.map { $0 + 0x30 }, as: UTF8.self)
+        let text = String(decoding: (whole.isEmpty ? [0] : whole).map { $0 + .digit0 }, as: UTF8.self)
+        let decimals = String(decoding: fraction.map { $0 + .digit0 }, as: UTF8.self)
         return (isNegative ? "-" : "") + text + (digits.isEmpty || decimals.isEmpty ? "" : "." + decimals)
     }
 
@@ -55,7 +55,8 @@ package struct ExactNumber: Sendable, Hashable {
     package var floor: Int64? {
         if isWhole { return integer }
         guard exponent <= 19 else { return nil }
-        let whole = Int64(String(decoding: [0x30] + digits.prefix(max(0, exponent)).map { $0 + 0x30 }, as: UTF8.self))
+        let whole = Int64(
+            String(decoding: [UInt8.digit0] + digits.prefix(max(0, exponent)).map { $0 + .digit0 }, as: UTF8.self))
         guard let whole else { return nil }
         return isNegative ? -whole - 1 : whole
     }

@@ -34,9 +34,9 @@ struct PredicateLexer {
     }
 
     private mutating func skipBlanks() {
-        while let byte = byte(), [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
+        while let byte = byte(), [.blank, .tab, .newline, .carriageReturn].contains(byte) {
             position += 1
-            if byte == 0x0A {
+            if byte == .newline {
                 line += 1
                 lineStart = position
             }
@@ -45,11 +45,11 @@ struct PredicateLexer {
 
     private mutating func kind(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
         guard let first = byte() else { return .end }
-        if first.isDigit || (first == UInt8(ascii: "-") && byte(1)?.isDigit == true) { return try number(at: place) }
+        if first.isDigit || (first == .minus && byte(1)?.isDigit == true) { return try number(at: place) }
         if first.startsWord { return .word(word()) }
         switch first {
-        case UInt8(ascii: "'"), UInt8(ascii: "\""): return .text(try quoted(by: first, at: place))
-        case UInt8(ascii: "%"): return try argument(at: place)
+        case .apostrophe, .quote: return .text(try quoted(by: first, at: place))
+        case .percent: return try argument(at: place)
         case UInt8(ascii: "#"): return try escapedWord(at: place)
         case UInt8(ascii: "@") where byte(1)?.startsWord == true:
             position += 1
@@ -71,7 +71,7 @@ struct PredicateLexer {
 
     private mutating func escapedWord(at place: PredicatePlace) throws(SyncError) -> PredicateToken.Kind {
         position += 1
-        if let quote = byte(), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
+        if let quote = byte(), quote == .apostrophe || quote == .quote {
             return .escapedWord(try quoted(by: quote, at: place))
         }
         guard byte()?.startsWord == true else { throw place.error("expected a name after '#'") }
@@ -93,12 +93,12 @@ struct PredicateLexer {
         let start = position
         position += 1
         digits()
-        if byte() == UInt8(ascii: "."), byte(1)?.isDigit == true {
+        if byte() == .point, byte(1)?.isDigit == true {
             position += 1
             digits()
         }
         if let mark = byte(), mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") {
-            let sign = byte(1) == UInt8(ascii: "+") || byte(1) == UInt8(ascii: "-") ? 1 : 0
+            let sign = byte(1) == .plus || byte(1) == .minus ? 1 : 0
             if byte(1 + sign)?.isDigit == true {
                 position += 1 + sign
                 digits()
@@ -120,8 +120,8 @@ struct PredicateLexer {
             position += 1
             switch byte {
             case quote: return String(decoding: content, as: UTF8.self)
-            case UInt8(ascii: "\\"): content += try escape(at: here)
-            case 0x0A:
+            case .backslash: content += try escape(at: here)
+            case .newline:
                 line += 1
                 lineStart = position
                 content.append(byte)
@@ -136,10 +136,10 @@ struct PredicateLexer {
         guard let mark = byte() else { throw place.error("expected a character after '\\', found the end") }
         position += 1
         switch mark {
-        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [mark]
-        case UInt8(ascii: "n"): return [0x0A]
-        case UInt8(ascii: "r"): return [0x0D]
-        case UInt8(ascii: "t"): return [0x09]
+        case .apostrophe, .quote, .backslash, .slash: return [mark]
+        case UInt8(ascii: "n"): return [.newline]
+        case UInt8(ascii: "r"): return [.carriageReturn]
+        case UInt8(ascii: "t"): return [.tab]
         case UInt8(ascii: "u"): return try unicodeEscape(at: place)
         default: throw place.error("unknown escape in a text; a backslash itself is written '\\\\'")
         }
@@ -147,7 +147,7 @@ struct PredicateLexer {
 
     private mutating func unicodeEscape(at place: PredicatePlace) throws(SyncError) -> [UInt8] {
         var unit = try hexadecimal(at: place)
-        if unit & 0xFC00 == 0xD800, byte() == UInt8(ascii: "\\"), byte(1) == UInt8(ascii: "u") {
+        if unit & 0xFC00 == 0xD800, byte() == .backslash, byte(1) == UInt8(ascii: "u") {
             position += 2
             let low = try hexadecimal(at: place)
             guard low & 0xFC00 == 0xDC00 else { throw place.error("expected the second half of a surrogate pair") }
@@ -169,11 +169,9 @@ struct PredicateLexer {
 }
 
 extension UInt8 {
-    fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
-
     /// A letter, an underscore, or part of a character beyond ASCII.
     fileprivate var startsWord: Bool {
-        self >= 0x80 || self == 0x5F || (self | 0x20 >= 0x61 && self | 0x20 <= 0x7A)
+        self >= 0x80 || self == .underscore || UInt8(ascii: "a")...UInt8(ascii: "z") ~= self | .caseBit
     }
 
     fileprivate var continuesWord: Bool { startsWord || isDigit }

@@ -8,8 +8,11 @@
 public struct PredicatePath: Sendable, Hashable {
     /// Of which of the rows reached through a to-many relationship a comparison must hold.
     package enum Quantifier: String, Sendable, Hashable {
+        /// Of one at least.
         case any = "ANY"
+        /// Of every one; true if there are none.
         case all = "ALL"
+        /// Of no one; true if there are none.
         case none = "NONE"
     }
 

@@ -47,6 +47,7 @@ package struct ResolvedComparison: Sendable {
     package enum Test: Sendable {
         case isNull
         case isNotNull
+        /// False for every row, such as an order comparison with nil.
         case never
         case equal(PredicateConstant)
         case notEqual(PredicateConstant)

@@ -1,6 +1,8 @@
 /// The key of a row, as a result reports it.
 public enum RecordKey: Sendable, CustomStringConvertible {
+    /// Of an entity with an integer key; of a row without a key, the hidden one of its table.
     case integer(Int64)
+    /// Of an entity with a double key.
     case double(Double)
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)

@@ -5,18 +5,86 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// The kind of failure, stable and meant for programs.
     public enum Code: String, Sendable, Hashable, CaseIterable, Codable {
         // Payload
-        case malformedJSON, invalidUTF8, nestingTooDeep, recordTooLarge, recordExpected, keyPathNotFound
+
+        /// The text is not JSON by RFC 8259; `line` and `column` say where. Also of a download that was cut short.
+        case malformedJSON
+        /// The text is not UTF-8; `line` and `column` say where.
+        case invalidUTF8
+        /// Objects and arrays are nested deeper than 512 levels.
+        case nestingTooDeep
+        /// In a payload that is read in pieces, one record, or what stands around the records, is larger than 1 GB.
+        case recordTooLarge
+        /// Something else stands where an object should that is a record; a hook's answer too.
+        case recordExpected
+        /// The payload has no object at a key of ``SyncOptions/keyPath``, or one without the next key; `path` says where.
+        case keyPathNotFound
+        /// The payload is empty, or has records and none has a readable key, as the JSON of an error; a list without
+        /// records is written `[]`. If the records are in a list inside the object, `keyPaths` says where.
         case noRecords
+        /// A value is not of its attribute's type, where that stops the call: with ``SyncOptions/isStrict``, in a single
+        /// row, in a parent's id. Also a single row that lacks a required value, or a Swift value without JSON form.
         case valueDoesNotFit
-        case primaryKeyMissing, keyTaken, entityMismatch
+        /// A single row has no readable key, or needs a new one of a type that cannot be made here: give the key. Or no
+        /// record of a sample has the key that a model is to be inferred with: name another.
+        case primaryKeyMissing
+        /// Another row has the key that a single row is to get.
+        case keyTaken
+        /// The row that a single record would update is of another entity. A sync skips such a record and reports it.
+        case entityMismatch
+
         // Model
-        case invalidModel, unreadableModel, unknownEntity, abstractEntity, keylessEntity
-        case unknownAttribute, unknownRelationship, ambiguousRelationship
+
+        /// The model contradicts itself or names what is not there; `problems` has everything to mend, with its place.
+        case invalidModel
+        /// The file is neither a schema file nor the source of a Core Data model, or is malformed (`line`, `column`).
+        case unreadableModel
+        /// The model has no entity of this name; the message names those there are.
+        case unknownEntity
+        /// Rows are asked for of an entity that is only there to be inherited from: name one of its sub-entities.
+        case abstractEntity
+        /// The call needs a key and the entity has none: its rows come and go with their owners, so sync those.
+        case keylessEntity
+        /// The entity has no attribute of this name.
+        case unknownAttribute
+        /// The entity has no relationship of this name, or none that leads from a parent to the rows of the payload.
+        case unknownRelationship
+        /// The parent has several relationships to the entity: name one with `relationship`.
+        case ambiguousRelationship
+
         // Call
-        case invalidPredicate, invalidOption, parentNotFound, rowNotFound
+
+        /// The condition cannot be read, names what the model does not have, or is more than SQLite can take.
+        case invalidPredicate
+        /// Arguments or options are impossible or contradict each other, a run is used after its end or after a page of
+        /// it failed, or a hook changed a record's key. The message says which.
+        case invalidOption
+        /// The parent of the sync is not stored: sync it first.
+        case parentNotFound
+        /// Not exactly one row matches where one is to be filled, or a row that is to be linked is not stored any more.
+        case rowNotFound
+
         // Store
-        case deletionDenied, deletionGuard, modelMismatch, unreadableStore, storeFailure, storeBusy, storeReadOnly
+
+        /// A row that is to be deleted leads, by a relationship with the delete rule `deny`, to rows that stay: delete
+        /// or unlink those first, or have the payload keep the row.
+        case deletionDenied
+        /// More rows of an entity would go than ``SyncOptions/deletionGuard`` allows. See whether the payload is whole
+        /// before asking again with a higher limit.
+        case deletionGuard
+        /// The store is of another model: opening it would lose data (`problems`), or it was changed since it was opened.
+        case modelMismatch
+        /// There is no store at the path, none can be made there, or the file is not one, or damaged.
+        case unreadableStore
+        /// SQLite failed in another way, such as a full disk; `underlying` has what it said. Or the store is not sound.
+        case storeFailure
+        /// Another process has the store locked, or wrote to it while it was read without locks: try again.
+        case storeBusy
+        /// The file of the store or its folder cannot be written to by this user.
+        case storeReadOnly
+
         // Files
+
+        /// A payload or model file is missing or cannot be read.
         case unreadableFile
     }
 

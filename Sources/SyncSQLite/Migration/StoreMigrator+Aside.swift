@@ -100,10 +100,3 @@ extension StoreMigrator {
         }
     }
 }
-
-extension String {
-    /// Without regard to the case of A to Z, as SQLite compares names.
-    fileprivate var foldedForSQL: String {
-        String(decoding: utf8.map { 0x41...0x5A ~= $0 ? $0 + 0x20 : $0 }, as: UTF8.self)
-    }
-}

@@ -7,24 +7,24 @@ import SyncCore
 final class ReferenceNames: @unchecked Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
-    private struct Place: Hashable {
+    private struct LinkEnd: Hashable {
         let link: Int
         let end: Link.End
     }
 
     private let lock = NSLock()
-    private var known: [Place: Keys] = [:]
+    private var known: [LinkEnd: Keys] = [:]
 
     /// Keys of objects and of ids, the strongest first.
     func keys(of relationship: CompiledRelationship) -> Keys {
         lock.withLock {
-            let place = Place(link: relationship.link, end: relationship.end)
-            if let keys = known[place] { return keys }
+            let end = LinkEnd(link: relationship.link, end: relationship.end)
+            if let keys = known[end] { return keys }
             let keys = (
                 objects: AttributeNaming.objectKeys(for: relationship.relationship),
                 ids: AttributeNaming.idKeys(for: relationship.relationship)
             )
-            known[place] = keys
+            known[end] = keys
             return keys
         }
     }

@@ -1,13 +1,13 @@
 import SyncCore
 
 extension ReferenceStore {
-    func place(_ row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> ReferencePlace {
-        ReferencePlace(row: row, link: relationship.link, end: relationship.end)
+    func side(_ row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> ReferenceSide {
+        ReferenceSide(row: row, link: relationship.link, end: relationship.end)
     }
 
     /// The rows a relationship leads to, in order.
     func targets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
-        targets[place(row, relationship)] ?? []
+        targets[side(row, relationship)] ?? []
     }
 
     func link(_ relationship: CompiledRelationship) -> Link { model.compiled.links[relationship.link] }
@@ -25,8 +25,8 @@ extension ReferenceStore {
 
     /// Links two rows; a side that can have only one link gives up the one it has.
     mutating func link(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
-        let here = place(owner, relationship)
-        let there = ReferencePlace(row: target, link: relationship.link, end: farEnd(relationship))
+        let here = side(owner, relationship)
+        let there = ReferenceSide(row: target, link: relationship.link, end: farEnd(relationship))
         guard targets[here]?.contains(target) != true else { return }
         if !relationship.isToMany, let old = targets[here]?.first { unlink(owner, relationship, old) }
         if hasOneOwner(relationship), let old = targets[there]?.first { unlink(old, relationship, target) }
@@ -39,33 +39,33 @@ extension ReferenceStore {
     }
 
     /// Puts a row that has arrived where a list waits for it.
-    private mutating func takePlace(_ id: ReferenceRow.ID, at place: ReferencePlace) {
+    private mutating func takePlace(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
-            let index = listed[place]?.firstIndex(of: .awaited(key))
+            let index = listed[side]?.firstIndex(of: .awaited(key))
         else { return }
-        listed[place]?[index] = .row(id)
-        sort(place)
+        listed[side]?[index] = .row(id)
+        sort(side)
     }
 
     mutating func unlink(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
-        targets[place(owner, relationship)]?.removeAll { $0 == target }
-        targets[ReferencePlace(row: target, link: relationship.link, end: farEnd(relationship))]?
+        targets[side(owner, relationship)]?.removeAll { $0 == target }
+        targets[ReferenceSide(row: target, link: relationship.link, end: farEnd(relationship))]?
             .removeAll { $0 == owner }
     }
 
     /// Whether a row is linked, at its end of a link, to another row than this one.
     func isOwned(_ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: Int, _ end: Link.End) -> Bool {
-        targets[ReferencePlace(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
+        targets[ReferenceSide(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
     }
 
     /// The rows whose order the last list says.
     func orderedTargets(of row: ReferenceRow.ID, _ relationship: CompiledRelationship) -> [ReferenceRow.ID] {
         let present = targets(of: row, relationship)
-        return listedRows(place(row, relationship)).filter(present.contains)
+        return listedRows(side(row, relationship)).filter(present.contains)
     }
 
-    private func listedRows(_ place: ReferencePlace) -> [ReferenceRow.ID] {
-        (listed[place] ?? []).compactMap {
+    private func listedRows(_ side: ReferenceSide) -> [ReferenceRow.ID] {
+        (listed[side] ?? []).compactMap {
             guard case .row(let id) = $0 else { return nil }
             return id
         }
@@ -73,23 +73,23 @@ extension ReferenceStore {
 
     /// Puts the listed targets first, in the order of the list.
     mutating func order(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, as list: [ReferenceListed]) {
-        let place = place(owner, relationship)
-        let earlier = listed[place]
-        listed[place] = list
-        sort(place)
-        if !relationship.isOrdered { listed[place] = earlier }
+        let side = side(owner, relationship)
+        let earlier = listed[side]
+        listed[side] = list
+        sort(side)
+        if !relationship.isOrdered { listed[side] = earlier }
     }
 
-    private mutating func sort(_ place: ReferencePlace) {
-        let present = targets[place] ?? []
-        let first = listedRows(place).filter(present.contains)
-        targets[place] = first + present.filter { !first.contains($0) }
+    private mutating func sort(_ side: ReferenceSide) {
+        let present = targets[side] ?? []
+        let first = listedRows(side).filter(present.contains)
+        targets[side] = first + present.filter { !first.contains($0) }
     }
 
     /// Takes a row and everything that is said of it away.
     mutating func remove(_ id: ReferenceRow.ID) {
         rows[id] = nil
-        pending.removeAll { $0.place.row == id }
+        pending.removeAll { $0.side.row == id }
         listed = listed.filter { $0.key.row != id }
         targets = targets.filter { $0.key.row != id }.mapValues { $0.filter { $0 != id } }
     }

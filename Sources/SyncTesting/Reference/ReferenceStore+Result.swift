@@ -30,7 +30,7 @@ extension ReferenceStore {
     /// All references that wait, of earlier payloads too.
     public func unresolvedReferences() -> [SyncResult.UnresolvedReference] {
         pending.compactMap { pending in
-            guard let row = rows[pending.place.row], let key = recordKey(row),
+            guard let row = rows[pending.side.row], let key = recordKey(row),
                 let target = Self.recordKey(pending.target)
             else { return nil }
             return SyncResult.UnresolvedReference(

@@ -10,9 +10,9 @@ public struct ReferenceStore: Sendable {
     /// The rows by a number that only means something here.
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
     /// What each row is linked with, by link end, in order.
-    var targets: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    var targets: [ReferenceSide: [ReferenceRow.ID]] = [:]
     /// What the last list of an ordered relationship named, in its order. Other rows come after.
-    var listed: [ReferencePlace: [ReferenceListed]] = [:]
+    var listed: [ReferenceSide: [ReferenceListed]] = [:]
     /// References to rows that are not there yet, in payload order.
     var pending: [ReferencePending] = []
     /// Where relationships stand in JSON, worked out once for all copies of the store.
@@ -80,8 +80,8 @@ struct ReferenceRow: Sendable {
     var values: [String: StoredValue]
 }
 
-/// One row's end of a link.
-struct ReferencePlace: Hashable, Sendable {
+/// One row's side of a link.
+struct ReferenceSide: Hashable, Sendable {
     var row: ReferenceRow.ID
     var link: Int
     var end: Link.End
@@ -89,7 +89,7 @@ struct ReferencePlace: Hashable, Sendable {
 
 /// A reference to a row that is not there yet.
 struct ReferencePending: Sendable {
-    var place: ReferencePlace
+    var side: ReferenceSide
     var relationship: CompiledRelationship
     var target: StoredValue
 }

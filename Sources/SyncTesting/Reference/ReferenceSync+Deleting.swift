@@ -27,10 +27,10 @@ extension ReferenceSync {
 
     /// Local rows stay with their owner, whatever a list says, and rows that another owner has by now with that one.
     private var droppedRows: [ReferenceRow.ID] {
-        leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { place, rows in
+        leftOut.filter { deletesLeftOut[$0.key] == true }.flatMap { side, rows in
             rows.filter {
                 store.rows[$0] != nil && !isMentioned($0) && !store.isLocal($0)
-                    && !store.isOwned($0, byOtherThan: place.row, place.link, place.end.other)
+                    && !store.isOwned($0, byOtherThan: side.row, side.link, side.end.other)
             }
         }
     }
@@ -100,8 +100,8 @@ extension ReferenceSync {
     }
 
     private func hasLostLink(_ id: ReferenceRow.ID, _ going: Set<ReferenceRow.ID>) -> Bool {
-        before.targets.contains { place, rows in
-            place.row == id && !rows.allSatisfy { store.targets[place]?.contains($0) == true && !going.contains($0) }
+        before.targets.contains { side, rows in
+            side.row == id && !rows.allSatisfy { store.targets[side]?.contains($0) == true && !going.contains($0) }
         }
     }
 }

@@ -8,7 +8,7 @@ extension ReferenceSync {
         linkArrived()
         for (row, statement) in statements { follow(statement, of: row) }
         for (row, statement) in statements
-        where store.listed[store.place(row, statement.relationship)] != nil {
+        where store.listed[store.side(row, statement.relationship)] != nil {
             store.order(row, statement.relationship, as: ordered(statement))
         }
     }
@@ -21,7 +21,7 @@ extension ReferenceSync {
                 store.pending.append(pending)
                 continue
             }
-            store.link(pending.place.row, pending.relationship, target)
+            store.link(pending.side.row, pending.relationship, target)
         }
     }
 
@@ -55,7 +55,7 @@ extension ReferenceSync {
         }
         if statement.removes {
             let present = store.targets(of: row, relationship)
-            drop(statement, store.place(row, relationship), present: present, listed: listed)
+            drop(statement, store.side(row, relationship), present: present, listed: listed)
             for old in present where !listed.contains(old) {
                 if relationship.isToMany, store.isLocal(old) { continue }
                 if let removable = statement.removable, !removable.contains(old) { continue }
@@ -64,19 +64,19 @@ extension ReferenceSync {
         }
         for id in linked { store.link(row, relationship, id) }
         if relationship.isToMany { store.order(row, relationship, as: ordered(statement)) }
-        let place = store.place(row, relationship)
-        store.pending += missing.map { ReferencePending(place: place, relationship: relationship, target: $0) }
+        let side = store.side(row, relationship)
+        store.pending += missing.map { ReferencePending(side: side, relationship: relationship, target: $0) }
     }
 
     /// Notes the rows that go because a list of objects leaves them out; the last list decides.
     private mutating func drop(
-        _ statement: ReferenceMention.Statement, _ place: ReferencePlace, present: [ReferenceRow.ID],
+        _ statement: ReferenceMention.Statement, _ side: ReferenceSide, present: [ReferenceRow.ID],
         listed: [ReferenceRow.ID]
     ) {
         guard statement.relationship.isToMany else { return }
-        let earlier = leftOut[place] ?? Set(before.targets[place] ?? [])
-        leftOut[place] = earlier.union(present).subtracting(listed)
-        deletesLeftOut[place] = statement.deletes
+        let earlier = leftOut[side] ?? Set(before.targets[side] ?? [])
+        leftOut[side] = earlier.union(present).subtracting(listed)
+        deletesLeftOut[side] = statement.deletes
     }
 
     /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
@@ -98,17 +98,17 @@ extension ReferenceSync {
         let overruled = store.pending.filter { overrules(statement, of: row, $0) }
         store.pending = store.pending.filter { !overrules(statement, of: row, $0) }
         for pending in overruled where !hasOwner(statement, pending) {
-            store.listed[pending.place]?.removeAll { $0 == .awaited(pending.target) }
+            store.listed[pending.side]?.removeAll { $0 == .awaited(pending.target) }
         }
     }
 
     /// Whether a statement of the other side names the row that waits.
     private func hasOwner(_ statement: ReferenceMention.Statement, _ pending: ReferencePending) -> Bool {
-        pending.place.end == store.farEnd(statement.relationship) && pending.place.link == statement.relationship.link
+        pending.side.end == store.farEnd(statement.relationship) && pending.side.link == statement.relationship.link
             && statement.targets.contains { target in
                 switch target {
-                case .row(let id, let links): links && id == pending.place.row
-                case .key(let key): self.row(key, statement.relationship) == pending.place.row
+                case .row(let id, let links): links && id == pending.side.row
+                case .key(let key): self.row(key, statement.relationship) == pending.side.row
                 }
             }
     }
@@ -118,12 +118,12 @@ extension ReferenceSync {
         _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let relationship = statement.relationship
-        guard relationship.link == pending.place.link else { return false }
+        guard relationship.link == pending.side.link else { return false }
         var overrules = false
-        if relationship.end == pending.place.end {
+        if relationship.end == pending.side.end {
             overrules = saysOfOwnSide(statement, of: row, pending)
         }
-        if pending.place.end == store.farEnd(relationship) {
+        if pending.side.end == store.farEnd(relationship) {
             overrules = overrules || saysOfOtherSide(statement, of: row, pending)
         }
         return overrules
@@ -133,7 +133,7 @@ extension ReferenceSync {
         _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasTarget = statement.targets.contains { key(of: $0) == pending.target }
-        if row == pending.place.row { return !statement.relationship.isToMany || statement.removes || hasTarget }
+        if row == pending.side.row { return !statement.relationship.isToMany || statement.removes || hasTarget }
         return hasTarget && store.hasOneOwner(statement.relationship)
     }
 

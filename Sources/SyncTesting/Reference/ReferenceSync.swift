@@ -29,6 +29,15 @@ struct ReferenceSync {
         case unreadable([ReferenceMention])
     }
 
+    /// What a record without a key is about.
+    enum OwnedRow {
+        case known(ReferenceRow.ID)
+        /// A row that its owner does not have yet.
+        case missing
+        /// Nothing: without a key it cannot be read here.
+        case unreadable
+    }
+
     let before: ReferenceStore
     let operations: SyncOperations
     var store: ReferenceStore
@@ -41,13 +50,13 @@ struct ReferenceSync {
     var touched: Set<ReferenceRow.ID> = []
     var mentionedKeys: Set<Refusal> = []
     /// The rows without a key that an owner has, by position.
-    var slots: [ReferencePlace: [ReferenceRow.ID]] = [:]
+    var ownedRows: [ReferenceSide: [ReferenceRow.ID]] = [:]
     /// How the rows without a key were given: each is its owner's, whatever its record says.
     var contexts: [ReferenceRow.ID: Context] = [:]
     /// Rows that lists left out.
-    var leftOut: [ReferencePlace: Set<ReferenceRow.ID>] = [:]
-    /// Whether the last list of a place deletes what is left out.
-    var deletesLeftOut: [ReferencePlace: Bool] = [:]
+    var leftOut: [ReferenceSide: Set<ReferenceRow.ID>] = [:]
+    /// Whether the last list of a side deletes what is left out.
+    var deletesLeftOut: [ReferenceSide: Bool] = [:]
     var misfits: [String] = []
 
     init(
@@ -79,8 +88,11 @@ struct ReferenceSync {
         if let key {
             id = store.row(entity, key: key)
         } else {
-            guard let slot = slot(entity, context) else { return .unreadable(records(in: reading, at: path, context)) }
-            id = slot.row
+            switch ownedRow(entity, context) {
+            case .known(let row): id = row
+            case .missing: id = nil
+            case .unreadable: return .unreadable(records(in: reading, at: path, context))
+            }
         }
         if let id, !store.isKind(id, of: entity.id) {
             guard let row = store.rows[id], isNew(id), model.compiled.entity(entity.id, isKindOf: row.entity.id) else {
@@ -94,7 +106,7 @@ struct ReferenceSync {
         let row = id ?? store.addRow(of: entity)
         if id == nil {
             origins[row] = origin
-            if key == nil, let place = context.place(in: store) { slots[place, default: []].append(row) }
+            if key == nil, let side = context.side(in: store) { ownedRows[side, default: []].append(row) }
         }
         if key == nil, context.owner != nil { contexts[row] = context }
         touched.insert(row)
@@ -118,8 +130,8 @@ struct ReferenceSync {
                 default: []
                 }
             for (index, record) in records.enumerated() {
-                let place = "\(path).\(relationship.name)[\(index)]"
-                switch mention(record, as: destination, at: place, .unowned(isListed: relationship.isToMany)) {
+                let path = "\(path).\(relationship.name)[\(index)]"
+                switch mention(record, as: destination, at: path, .unowned(isListed: relationship.isToMany)) {
                 case .mention(let inner): found.append(inner)
                 case .unreadable(let inner): found += inner
                 case .skipped: break
@@ -137,19 +149,19 @@ struct ReferenceSync {
         }
     }
 
-    /// The row that an owner has at this place, for a record without a key; nil if such a record cannot be read.
-    private mutating func slot(_ entity: CompiledEntity, _ context: Context) -> (row: ReferenceRow.ID?, Void)? {
-        if case .overruled(let owner) = context { return (owner, ()) }
-        guard let place = context.place(in: store) else { return nil }
+    /// The row that a record without a key is about: the one that its owner has at this position.
+    private mutating func ownedRow(_ entity: CompiledEntity, _ context: Context) -> OwnedRow {
+        if case .overruled(let owner) = context { return .known(owner) }
+        guard let side = context.side(in: store) else { return .unreadable }
         let position: Int
         switch context {
         case .toOne: position = 0
         case .toMany(_, _, let index) where entity.keySlot == nil: position = index
-        default: return nil
+        default: return .unreadable
         }
-        let rows = slots[place] ?? before.targets[place] ?? []
-        slots[place] = rows
-        return (position < rows.count ? rows[position] : nil, ())
+        let rows = ownedRows[side] ?? before.targets[side] ?? []
+        ownedRows[side] = rows
+        return position < rows.count ? .known(rows[position]) : .missing
     }
 
     private func may(_ id: ReferenceRow.ID?, _ context: Context) -> Bool {
@@ -176,16 +188,16 @@ struct ReferenceSync {
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceMention.Statement] {
         reading.statements.compactMap { relationship, said in
-            let place = "\(path).\(relationship.name)"
+            let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
-                var statement = statement(of: row, relationship, said, at: place, overruledBy: nil)
+                var statement = statement(of: row, relationship, said, at: path, overruledBy: nil)
                 if let owner = owner(relationship, contexts[row]) {
                     statement?.targets.append(.row(owner, links: true))
                 }
                 return statement
             }
             let owner = owner(relationship, context) ?? owner(relationship, contexts[row])
-            var statement = statement(of: row, relationship, said, at: place, overruledBy: owner)
+            var statement = statement(of: row, relationship, said, at: path, overruledBy: owner)
             if owner != nil { statement?.isOverruled = true }
             return statement
         }
@@ -275,12 +287,12 @@ extension ReferenceSync.Context {
         }
     }
 
-    func place(in store: ReferenceStore) -> ReferencePlace? {
+    func side(in store: ReferenceStore) -> ReferenceSide? {
         switch self {
         case .root, .overruled, .unowned: nil
         case .child(let row, let relationship), .toOne(let row, let relationship),
             .toMany(let row, let relationship, _):
-            store.place(row, relationship)
+            store.side(row, relationship)
         }
     }
 }

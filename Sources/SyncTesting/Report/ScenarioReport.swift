@@ -4,7 +4,12 @@ public import Foundation
 public struct ScenarioReport: Sendable, Hashable, Codable {
     /// How a case ended.
     public enum Outcome: String, Sendable, Hashable, Codable, CaseIterable {
-        case passed, failed, skipped
+        /// Every expectation was met.
+        case passed
+        /// An expectation was not met, or the case could not be read or run: see ``CaseResult/failures``.
+        case failed
+        /// It needs what this run does not have: see ``CaseResult/reason``.
+        case skipped
     }
 
     /// An expectation that was not met, or an error that was not expected.

@@ -62,7 +62,7 @@ final class CoreDataXML: NSObject, XMLParserDelegate {
     }
 
     private static func failure(_ message: String, after before: Data) -> SyncError {
-        let lines = before.split(separator: 0x0A, omittingEmptySubsequences: false)
+        let lines = before.split(separator: .newline, omittingEmptySubsequences: false)
         return SyncError(.unreadableModel, message, line: lines.count, column: (lines.last?.count ?? 0) + 1)
     }
 

@@ -43,7 +43,7 @@ struct EntityDraft {
         var length = 0
         for index in text.indices {
             defer { length += 1 }
-            guard text[index] == UInt8(ascii: "."), lengths.contains(length) else { continue }
+            guard text[index] == .point, lengths.contains(length) else { continue }
             if inferred.object.members[String(key[..<index])] != nil { return false }
         }
         return true

@@ -62,7 +62,7 @@ struct ObservedScalars {
     /// A whole day at least: a year or a Unix time is not recognised, it may be any number.
     private static func isDate(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
-        guard bytes.count >= 10, bytes[4] == 0x2D, bytes[7] == 0x2D else { return false }
+        guard bytes.count >= 10, bytes[4] == .minus, bytes[7] == .minus else { return false }
         return bytes.withUnsafeBufferPointer { DateParser.milliseconds($0) } != nil
     }
 

@@ -1,0 +1,35 @@
+// The bytes of the characters that JSON, numbers, dates and predicates are made of. Letters are written
+// `UInt8(ascii: "e")`. Optimized, all of them are the constants they stand for.
+extension UInt8 {
+    @inline(__always) static var backspace: UInt8 { 0x08 }
+    @inline(__always) static var tab: UInt8 { 0x09 }
+    @inline(__always) static var newline: UInt8 { 0x0A }
+    @inline(__always) static var formFeed: UInt8 { 0x0C }
+    @inline(__always) static var carriageReturn: UInt8 { 0x0D }
+    /// What is below it is a control character.
+    @inline(__always) static var blank: UInt8 { 0x20 }
+    @inline(__always) static var quote: UInt8 { 0x22 }
+    @inline(__always) static var percent: UInt8 { 0x25 }
+    @inline(__always) static var apostrophe: UInt8 { 0x27 }
+    @inline(__always) static var plus: UInt8 { 0x2B }
+    @inline(__always) static var comma: UInt8 { 0x2C }
+    @inline(__always) static var minus: UInt8 { 0x2D }
+    @inline(__always) static var point: UInt8 { 0x2E }
+    @inline(__always) static var slash: UInt8 { 0x2F }
+    @inline(__always) static var digit0: UInt8 { 0x30 }
+    @inline(__always) static var digit9: UInt8 { 0x39 }
+    @inline(__always) static var colon: UInt8 { 0x3A }
+    @inline(__always) static var openBracket: UInt8 { 0x5B }
+    @inline(__always) static var backslash: UInt8 { 0x5C }
+    @inline(__always) static var closeBracket: UInt8 { 0x5D }
+    @inline(__always) static var underscore: UInt8 { 0x5F }
+    @inline(__always) static var openBrace: UInt8 { 0x7B }
+    @inline(__always) static var closeBrace: UInt8 { 0x7D }
+    @inline(__always) static var delete: UInt8 { 0x7F }
+
+    /// The bit that a small letter has and its capital has not.
+    @inline(__always) static var caseBit: UInt8 { 0x20 }
+
+    /// From `0` to `9`.
+    @inline(__always) var isDigit: Bool { self &- .digit0 <= 9 }
+}
