@@ -33,13 +33,6 @@ package final class EntityNames: Sendable {
     /// The path of an object that dotted remote keys walk into → the attributes that are filled from inside it.
     private let paths: [String: [Int]]
 
-    convenience init(_ entity: CompiledEntity, of model: CompiledModel) {
-        let attributes = model.trees[entity.tree].attributes
-        self.init(
-            entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
-            lineage: AttributeNaming.lineage(entity, model))
-    }
-
     /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
     init(_ attributes: [(slot: Int, attribute: Attribute)], _ relationships: [Relationship], lineage: [String]) {
         var byRemoteKey: [String: [Int]] = [:]

@@ -1,30 +1,4 @@
-/// Shows a hook the records that become new rows, outer ones first, and maps the payload again with its answers.
-///
-/// Only the store knows which rows are new. So it is asked after each mapping, until the hook has seen them all.
-package struct RecordRewriting: Sendable {
-    typealias Hook = @Sendable (Insertion) throws -> JSONValue
-
-    typealias Mapping = @Sendable ([JSONValue]) throws -> ChangePlan
-
-    private let map: Mapping
-    /// Maps the payload in its last form, where a value that does not fit is an error.
-    private let mapStrictly: Mapping?
-    private let model: Model
-    private let hook: Hook
-    private var records: [JSONValue]
-    /// Where answers of the hook stand.
-    private var settled: Set<RecordPlace> = []
-
-    init(
-        _ records: [JSONValue], of model: Model, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?
-    ) {
-        self.records = records
-        self.model = model
-        self.hook = hook
-        self.map = map
-        self.mapStrictly = mapStrictly
-    }
-
+extension RecordRewriting {
     /// A row that is new, and the records of the payload that give it, in document order.
     private struct NewRow {
         var row: ChangePlan.RowReference
@@ -45,9 +19,6 @@ package struct RecordRewriting: Sendable {
         for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
         return try map(records)
     }
-
-    /// The plan, once the hook has seen all new rows.
-    package func settled(_ plan: ChangePlan) throws -> ChangePlan { try mapStrictly?(records) ?? plan }
 
     private func rows(_ new: [Int], _ plan: ChangePlan) -> [NewRow] {
         var rows: [NewRow] = []
