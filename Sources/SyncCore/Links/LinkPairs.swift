@@ -61,12 +61,8 @@ package struct LinkPairs: Sendable {
     private mutating func readPairs(_ statements: LinkStatements) {
         pairs.reserveCapacity(statements.batch.assertions.count)
         for assertion in statements.batch.assertions {
-            let standing = statements.standing(assertion)
+            let standing = statements.standing(assertion, awaiting: &awaited)
             if standing == .none { continue }
-            guard statements.isPossible(assertion) else {
-                if assertion.isByID { awaited.append(assertion) }
-                continue
-            }
             var pair = Pair(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
                 keptSequence: standing == .keeps ? assertion.sequence : 0, onlyKeeps: standing == .keeps)

@@ -39,14 +39,16 @@ package struct LinkStatements: Sendable {
     /// How many rows the payload has of an end's table.
     package func count(_ end: Link.End) -> Int { end == .first ? first.count : second.count }
 
-    /// How far a statement counts.
+    /// How far a statement counts: one about rows that are both there, or will be, and of the entities that the link is
+    /// between. One that names by its id a row that is not is awaited.
     @inline(__always)
-    package func standing(_ assertion: LinkBatch.Assertion) -> CountingRecords.Standing { records.standing(assertion) }
-
-    /// Whether both rows are there, or will be, and are of the entities that the link is between.
-    @inline(__always)
-    package func isPossible(_ assertion: LinkBatch.Assertion) -> Bool {
-        hasBothRows(assertion) && (!checksEntities || fits(assertion))
+    func standing(
+        _ assertion: LinkBatch.Assertion, awaiting awaited: inout [LinkBatch.Assertion]
+    ) -> CountingRecords.Standing {
+        let standing = records.standing(assertion)
+        if standing == .none || hasBothRows(assertion) && (!checksEntities || fits(assertion)) { return standing }
+        if assertion.isByID { awaited.append(assertion) }
+        return .none
     }
 
     @inline(__always)
@@ -63,7 +65,7 @@ package struct LinkStatements: Sendable {
 
     /// The pairs of stored or new rows that records which count say are linked, or list, whether or not they hold.
     package var stated: some Sequence<LinkBatch.Assertion> {
-        batch.assertions.lazy.filter { standing($0) != .none && hasBothRows($0) }
+        batch.assertions.lazy.filter { records.standing($0) != .none && hasBothRows($0) }
     }
 
     // MARK: Ends
@@ -82,7 +84,7 @@ package struct LinkStatements: Sendable {
     package func claimedEnds() -> (first: SpokenEnd, second: SpokenEnd) {
         var claimed = (first: claimedEnd(.first), second: claimedEnd(.second))
         guard !link.first.isToMany || !link.second.isToMany else { return claimed }
-        for assertion in batch.assertions where standing(assertion) == .full {
+        for assertion in batch.assertions where records.standing(assertion) == .full {
             // An object that was refused says nothing about the row it would have been.
             let saysBoth = assertion.isByID || hasBothRows(assertion)
             if !link.first.isToMany, saysBoth || assertion.saidBy == .first {

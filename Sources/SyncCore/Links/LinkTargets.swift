@@ -25,12 +25,8 @@ package struct LinkTargets: Sendable {
         var said = Array(repeating: LinkRule.never, count: stored.count)
         var kept: [Pair: Int64] = [:]
         for assertion in statements.batch.assertions {
-            let standing = statements.standing(assertion)
+            let standing = statements.standing(assertion, awaiting: &awaited)
             if standing == .none { continue }
-            guard statements.isPossible(assertion) else {
-                if assertion.isByID { awaited.append(assertion) }
-                continue
-            }
             let sequence = Int64(assertion.sequence)
             if standing == .keeps {
                 kept[Pair(first: assertion.first, second: assertion.second)] = sequence

@@ -3,13 +3,10 @@ import SyncCore
 
 /// One sync inside its transaction: a plan against the stored rows. ``apply()`` reads top to bottom.
 struct SyncTransaction {
-    let db: Database
+    let session: SyncSession
     private(set) var plan: ChangePlan
     let model: CompiledModel
-    let layout: StoreLayout
     let pool: TextPool
-    let options: SyncOptions
-    let predicate: RecordPredicate?
     /// What earlier pages of the same run said; nil unless the payload is one of them.
     var run: RunMemory?
     /// The records that the plan leaves out because they are known; nil for a plan of all of them.
@@ -23,7 +20,6 @@ struct SyncTransaction {
     var records: CountingRecords
     var joins: [Int: JoinChanges] = [:]
     var pending: PendingReferences
-    let arrivals: ArrivalWatch?
     /// Links of which something was read that may lead nowhere.
     var doubtfulLinks: Set<Int> = []
     /// What is known of links since others wrote.
@@ -90,25 +86,27 @@ struct SyncTransaction {
     }
 
     init(_ plan: ChangePlan, _ session: SyncSession, _ pool: TextPool) throws {
-        db = session.db
+        self.session = session
         self.plan = plan
         model = plan.model
-        layout = session.layout
         self.pool = pool
-        options = session.request.options
-        predicate = session.request.predicate
         columns = plan.model.trees.map { RowColumns($0, session.layout) }
         statements = StatementCache(session.db)
         storedLinks = StoredLinks(session.db, session.layout, columns, statements)
         records = CountingRecords(plan.mentions)
         lookups = plan.rows.map(NodeLookup.init)
         trees = plan.model.trees.map { TreeState($0, plan.rows[$0.id]) }
-        arrivals = session.arrivals
-        pending = try PendingReferences(session.db, plan.model.trees.indices, arrivals)
+        pending = try PendingReferences(session.db, plan.model.trees.indices, session.arrivals)
         soundness = pending.start.flatMap { session.arrivals?.soundness(at: $0) } ?? LinkSoundness()
-        report = ChangeReport(plan, collectsKeys: options.collectsKeys)
-        history = options.collectsValues ? RowHistory() : nil
+        report = ChangeReport(plan, collectsKeys: session.request.options.collectsKeys)
+        history = session.request.options.collectsValues ? RowHistory() : nil
     }
+
+    var db: Database { session.db }
+    var layout: StoreLayout { session.layout }
+    var arrivals: ArrivalWatch? { session.arrivals }
+    var options: SyncOptions { session.request.options }
+    var predicate: RecordPredicate? { session.request.predicate }
 
     /// Called at each step of a long loop: notices a cancelled task, and tells how far the sync is, every few thousand.
     @inline(__always)

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import SyncCore
+
+/// What mapping makes of a payload, before any store is asked.
+@Suite("The plan of a payload")
+struct PayloadStagingTests {
+    private static let schema = """
+        { "entities": {
+          "User": {
+            "attributes": { "id": "integer", "name": "string" },
+            "relationships": {
+              "company": { "entity": "Company", "inverse": "users" },
+              "tags": { "entity": "Tag", "many": true, "inverse": "users" },
+              "phones": { "entity": "Phone", "many": true, "inverse": "user" } } },
+          "Company": { "attributes": { "id": "integer", "name": "string" },
+                       "relationships": { "users": { "entity": "User", "many": true, "inverse": "company" } } },
+          "Tag": { "attributes": { "id": "string" },
+                   "relationships": { "users": { "entity": "User", "many": true, "inverse": "tags" } } },
+          "Phone": { "attributes": { "number": "string" },
+                     "relationships": { "user": { "entity": "User", "inverse": "phones" } } } } }
+        """
+
+    private func plan(
+        _ json: String, _ entity: String = "User", operations: SyncOperations = .all
+    ) throws -> ChangePlan {
+        let staging = try PayloadStaging(
+            inEntity: entity, of: Model(schema: Self.schema), parent: nil, relationship: nil, operations: operations,
+            options: SyncOptions())
+        return try staging.plan(Data(json.utf8), options: SyncOptions())
+    }
+
+    /// The rows of an entity in words: key or owner, and values.
+    private func rows(_ entity: String, _ plan: ChangePlan) throws -> [String] {
+        let compiled = try plan.model.entity(named: entity)
+        let batch = plan.rows[compiled.tree]
+        return plan.withTexts { pool in
+            batch.nodes.map { node in
+                let name = RowKey(node.key, pool).map { "\($0.recordKey(nil))" }
+                let owner = node.owner < 0 ? nil : batch.owners[Int(node.owner)]
+                let values =
+                    node.firstVersion < 0
+                    ? []
+                    : (0..<batch.stride).compactMap { slot -> String? in
+                        let value = batch.slots[Int(node.firstVersion) * batch.stride + slot]
+                        if slot == compiled.keySlot || value.kind == .absent { return nil }
+                        return value.kind == .null ? "null" : RowKey(value, pool).map { "\($0.recordKey(nil))" }
+                    }
+                let key = name ?? owner.map { "of \($0.node) at \($0.position)" } ?? "?"
+                return ([key] + values).joined(separator: " ") + (node.isRoot ? " root" : "")
+            }
+        }
+    }
+
+    /// What is said of a relationship's link, in document order.
+    private func links(_ entity: String, _ name: String, _ plan: ChangePlan) throws -> [String] {
+        let relationship = try #require(try plan.model.entity(named: entity).relationship(named: name))
+        let batch = plan.links[relationship.link]
+        let said = batch.assertions.map { assertion -> (UInt32, String) in
+            let (owner, target) =
+                relationship.end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
+            let place = assertion.position < 0 ? "" : " at \(assertion.position)"
+            return (assertion.sequence, "\(owner)→\(target)\(place)\(assertion.isByID ? " by id" : "")")
+        }
+        let replaced = batch.replacements.map { replacement -> (UInt32, String) in
+            let side = replacement.end == relationship.end ? "" : " other side"
+            return (replacement.sequence, "\(replacement.node) \(replacement.kind)s\(side)")
+        }
+        return (said + replaced).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
+            .map(\.element.1)
+    }
+
+    @Test("has each row once, with what was said last")
+    func rowsOnce() throws {
+        let plan = try plan(#"[{"id": 1, "name": "a"}, {"id": 2}, {"id": 1, "name": "b"}, {"id": 3, "name": null}]"#)
+        #expect(try rows("User", plan) == ["1 b root", "2 root", "3 null root"])
+        #expect(plan.rootRecords == 4 && plan.readableRootRecords == 4)
+    }
+
+    @Test("has nested records as rows of their own, linked to the record around them")
+    func nested() throws {
+        let plan = try plan(
+            #"[{"id": 1, "company": {"id": 7, "name": "x"}}, {"id": 2, "company_id": 7}, {"id": 3, "company": null}]"#)
+        #expect(try rows("Company", plan) == ["7 x"])
+        #expect(try links("User", "company", plan) == ["0→0", "1→0 by id", "2 unlinks"])
+    }
+
+    @Test("knows rows without a key by their owner and place")
+    func keyless() throws {
+        let plan = try plan(#"[{"id": 1, "phones": [{"number": "p"}, {"number": "q", "user_id": 9}]}]"#)
+        #expect(try rows("Phone", plan) == ["of 0 at 0 p", "of 0 at 1 q"])
+        #expect(try links("User", "phones", plan) == ["0→0 at 0", "0→1 at 1", "0 deletes"])
+        #expect(plan.ownedRows.count == 2)
+    }
+
+    @Test("says of lists of ids which they are, and that there are no others")
+    func ids() throws {
+        let plan = try plan(#"[{"id": 1, "tags_ids": ["b", null, "a"]}]"#)
+        #expect(try rows("Tag", plan) == ["b", "a"])
+        #expect(try links("User", "tags", plan) == ["0→0 at 0 by id", "0→1 at 1 by id", "0 unlinks"])
+    }
+
+    @Test("tracks which record says what only where not all may be done")
+    func mentions() throws {
+        let json = #"[{"id": 1, "company": {"id": 7}}]"#
+        #expect(try plan(json).mentions.isEmpty)
+        let restricted = try plan(json, operations: [.insert])
+        #expect(restricted.mentions.map(\.parent) == [-1, 0])
+        #expect(restricted.mentions.map(\.permission) == [.insert, .full])
+    }
+
+    @Test("names the rows that the payload leaves out of its own accord")
+    func diagnostics() throws {
+        let plan = try plan(#"[{"id": 1, "name": 5, "colour": "red"}, {"name": "no key"}, {"id": true}]"#)
+        #expect(plan.diagnostics.map(\.kind).contains(.recordWithoutKey))
+        #expect(plan.unmappedKeys.map(\.key) == ["colour"])
+        #expect(plan.rootRecords == 3)
+    }
+}

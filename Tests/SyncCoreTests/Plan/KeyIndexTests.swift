@@ -1,0 +1,71 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The index of a batch's keys")
+struct KeyIndexTests {
+    private static var noTexts: TextPool {
+        TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0))
+    }
+
+    @Test("finds each of many keys, and no other, however it has grown", arguments: [0, 5_000])
+    func integers(reserved: Int) {
+        var index = KeyIndex()
+        index.reserve(reserved)
+        var batch = RowBatch(stride: 0)
+        for key in 0..<5_000 {
+            let found = batch.node(forKey: .integer(Int64(key) * 7 - 9_000), keyOwner: 0, entity: 0, Self.noTexts)
+            #expect(found.node == key && found.isNew)
+            index.insert(key, hash: Self.noTexts.hash(batch.nodes[key].key))
+        }
+        for key in 0..<5_000 {
+            let slot = Slot.integer(Int64(key) * 7 - 9_000)
+            #expect(index.node(for: slot, hash: Self.noTexts.hash(slot), in: batch.nodes, Self.noTexts) == key)
+            let other = Slot.integer(Int64(key) * 7 - 8_999)
+            #expect(index.node(for: other, hash: Self.noTexts.hash(other), in: batch.nodes, Self.noTexts) == nil)
+        }
+    }
+
+    @Test("tells keys of one hash apart")
+    func collisions() {
+        var index = KeyIndex()
+        var batch = RowBatch(stride: 0)
+        for key in 0..<20 {
+            _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts)
+            index.insert(key, hash: 0xAAAA_BBBB_0000_0000)
+        }
+        for key in 0..<20 {
+            let slot = Slot.integer(Int64(key))
+            #expect(index.node(for: slot, hash: 0xAAAA_BBBB_0000_0000, in: batch.nodes, Self.noTexts) == key)
+        }
+    }
+
+    @Test("takes a text in the payload and one made of it for the same key")
+    func texts() {
+        let payload = Array("ann bob".utf8)
+        let arena = Array("annbob".utf8)
+        payload.withUnsafeBufferPointer { payload in
+            arena.withUnsafeBufferPointer { arena in
+                let pool = TextPool(payload: payload, arena: arena)
+                var batch = RowBatch(stride: 0)
+                let inPayload = Slot(kind: .payloadText, length: 3, bits: 4)
+                let inArena = Slot(kind: .arenaText, length: 3, bits: 3)
+                let nodes = [inPayload, inArena].map { batch.node(forKey: $0, keyOwner: 0, entity: 0, pool).node }
+                #expect(nodes == [0, 0] && batch.nodes.count == 1)
+                #expect(batch.node(forText: UnsafeBufferPointer(rebasing: arena[3...]), keyOwner: 0, pool) == 0)
+                #expect(batch.node(forText: UnsafeBufferPointer(rebasing: arena[..<3]), keyOwner: 0, pool) == nil)
+            }
+        }
+    }
+
+    @Test("has a set of keys for each entity that declares one")
+    func keyOwners() {
+        var batch = RowBatch(stride: 0)
+        let first = batch.node(forKey: .integer(1), keyOwner: 3, entity: 3, Self.noTexts)
+        #expect(first.node == 0 && first.isNew && batch.hasOneSetOfKeys)
+        let second = batch.node(forKey: .integer(1), keyOwner: 4, entity: 4, Self.noTexts)
+        #expect(second.node == 1 && second.isNew && !batch.hasOneSetOfKeys)
+        #expect(batch.node(forKey: .integer(1), keyOwner: 3, Self.noTexts, guess: 1) == 0)
+        #expect(batch.node(forKey: .integer(1), keyOwner: 5, Self.noTexts) == nil)
+    }
+}

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The rows of a batch")
+struct RowBatchTests {
+    private static var noTexts: TextPool {
+        TextPool(payload: .init(start: nil, count: 0), arena: .init(start: nil, count: 0))
+    }
+
+    private func merge(
+        _ values: [Slot], into node: Int, of batch: inout RowBatch, _ permission: Permission = .full,
+        mention: Int32 = -1
+    ) {
+        values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, mention: mention) }
+    }
+
+    /// The values of each version of a node, as numbers; nil for absent ones.
+    private func versions(_ node: Int, _ batch: RowBatch) -> [[Int64?]] {
+        var found: [[Int64?]] = []
+        var version = batch.nodes[node].firstVersion
+        while version >= 0 {
+            let first = Int(version) * batch.stride
+            found.append(batch.slots[first..<first + batch.stride].map { $0.kind == .absent ? nil : $0.integer })
+            version = batch.version(after: version)
+        }
+        return found
+    }
+
+    private func batch(nodes: Int) -> RowBatch {
+        var batch = RowBatch(stride: 2)
+        for key in 0..<nodes { _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts) }
+        return batch
+    }
+
+    @Test("What is said later of a row counts, and what is not said leaves what was")
+    func merged() {
+        var batch = batch(nodes: 2)
+        #expect(batch.nodes[1].firstVersion == -1)
+        merge([.integer(1), .integer(2)], into: 0, of: &batch)
+        merge([.absent, .integer(3)], into: 0, of: &batch)
+        #expect(versions(0, batch) == [[1, 3]])
+        #expect(versions(1, batch) == [])
+    }
+
+    @Test("Parts with other permissions are versions of their own, in document order")
+    func permissions() {
+        var batch = batch(nodes: 2)
+        merge([.integer(1), .absent], into: 0, of: &batch)
+        merge([.integer(5), .absent], into: 1, of: &batch)
+        merge([.integer(2), .absent], into: 0, of: &batch, .update)
+        merge([.absent, .integer(3)], into: 0, of: &batch, .update)
+        merge([.absent, .integer(4)], into: 0, of: &batch)
+        #expect(versions(0, batch) == [[1, nil], [2, 3], [nil, 4]])
+        #expect(versions(1, batch) == [[5, nil]])
+    }
+
+    @Test("Where mentions are tracked each is a version")
+    func mentions() {
+        var batch = batch(nodes: 1)
+        merge([.integer(1), .absent], into: 0, of: &batch, mention: 4)
+        merge([.integer(2), .absent], into: 0, of: &batch, mention: 7)
+        #expect(versions(0, batch) == [[1, nil], [2, nil]])
+        let first = batch.nodes[0].firstVersion
+        #expect(batch.mention(ofVersion: first) == 4 && batch.mention(ofVersion: batch.version(after: first)) == 7)
+    }
+
+    @Test("Two nodes that are one row are one, in document order", arguments: [false, true])
+    func absorbed(tracksMentions: Bool) {
+        var batch = batch(nodes: 2)
+        merge([.integer(1), .integer(1)], into: 1, of: &batch, mention: tracksMentions ? 0 : -1)
+        merge([.integer(2), .absent], into: 0, of: &batch, mention: tracksMentions ? 1 : -1)
+        merge(
+            [.absent, .integer(3)], into: 1, of: &batch, tracksMentions ? .full : .full,
+            mention: tracksMentions ? 2 : -1)
+        batch.absorb(1, into: 0)
+        #expect(versions(1, batch) == [])
+        #expect(versions(0, batch) == (tracksMentions ? [[1, 1], [2, nil], [nil, 3]] : [[2, 3]]))
+    }
+
+    @Test("A row without a key is known by its owner and its place there")
+    func owned() {
+        var batch = RowBatch(stride: 0)
+        let first = RowBatch.Owner(link: 0, end: .first, tree: 0, node: 0, position: 0)
+        var second = first
+        second.position = 1
+        let nodes = [first, second, first].map { batch.node(ownedBy: $0, entity: 2) }
+        #expect(nodes.map(\.node) == [0, 1, 0] && nodes.map(\.isNew) == [true, true, false])
+        #expect(batch.nodes.map(\.owner) == [0, 1] && batch.owners == [first, second])
+    }
+}

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("Row keys")
+struct RowKeyTests {
+    @Test("are those of slots that can be keys")
+    func slots() {
+        let texts = Array("anté".utf8)
+        texts.withUnsafeBufferPointer { texts in
+            let pool = TextPool(payload: texts, arena: texts)
+            #expect(RowKey(.integer(-3), pool) == .integer(-3))
+            #expect(RowKey(.real(1.5), pool) == .real(1.5))
+            #expect(RowKey(.date(0), pool) == .text("1970-01-01 00:00:00.000"))
+            #expect(RowKey(Slot(kind: .payloadText, length: 3, bits: 0), pool) == .text("ant"))
+            #expect(RowKey(Slot(kind: .arenaText, length: 2, bits: 3), pool) == .text("é"))
+            for slot in [Slot.absent, .null, Slot(kind: .arenaBlob, length: 1, bits: 0)] {
+                #expect(RowKey(slot, pool) == nil)
+            }
+        }
+    }
+
+    @Test("are the same if their bytes are")
+    func equality() {
+        let composed = RowKey.text("\u{E9}")
+        let decomposed = RowKey.text("e\u{301}")
+        #expect(composed != decomposed && Set([composed, decomposed, composed]).count == 2)
+        #expect(RowKey.integer(1) != .real(1) && RowKey.text("1") != .integer(1))
+    }
+
+    @Test(
+        "are reported as results have them, and found again",
+        arguments: [
+            (RowKey.integer(5), RecordKey.integer(5), AttributeType.integer),
+            (.real(0.5), .double(0.5), .double),
+            (.text("a"), .text("a"), .string),
+            (.text("2024-02-29 18:29:59.999"), .text("2024-02-29T18:29:59.999Z"), .date),
+        ])
+    func reported(key: RowKey, reported: RecordKey, type: AttributeType) {
+        #expect(key.recordKey(type) == reported)
+        #expect(RowKey(reported, type) == key)
+    }
+}

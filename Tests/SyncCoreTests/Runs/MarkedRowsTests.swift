@@ -1,0 +1,51 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The marks of a run's rows")
+struct MarkedRowsTests {
+    private static let keys: [RowKey] = [
+        .integer(0), .integer(63), .integer(64), .integer(-1), .integer(.min), .integer(.max), .text("a"),
+        .text(String(repeating: "long", count: 20)), .real(0.5),
+    ]
+
+    @Test("are kept for every kind of key, each table's for itself", arguments: keys)
+    func kept(_ key: RowKey) {
+        var marks = MarkedRows()
+        let row = StoredRow(tree: 2, key: key)
+        #expect(marks[row] == [])
+        let added: [RowMark] = [.mentioned, [.counted, .listed], [.root, .written, .inserted]]
+        let before = added.map { marks.insert($0, for: row) }
+        #expect(before == [[], .mentioned, [.mentioned, .counted, .listed]])
+        #expect(marks[row] == [.mentioned, .counted, .listed, .root, .written, .inserted])
+        #expect(marks[StoredRow(tree: 1, key: key)] == [] && marks[StoredRow(tree: 3, key: key)] == [])
+        for other in Self.keys where other != key { #expect(marks[StoredRow(tree: 2, key: other)] == []) }
+    }
+
+    @Test("are handed over once, whole numbers in order")
+    func handedOver() {
+        var marks = MarkedRows()
+        for key in [130, -5, 7, 64] as [Int64] { marks.insert(.listed, for: StoredRow(tree: 0, key: .integer(key))) }
+        marks.insert(.root, for: StoredRow(tree: 1, key: .text("x")))
+        var found: [RowKey: RowMark] = [:]
+        var order: [Int64] = []
+        marks.removeAll { row, mark in
+            found[row.key] = mark
+            if case .integer(let key) = row.key { order.append(key) }
+        }
+        #expect(order == [-5, 7, 64, 130])
+        #expect(found[.text("x")] == .root && found[.integer(7)] == .listed && found.count == 5)
+        marks.removeAll { _, _ in Issue.record("they are forgotten") }
+    }
+
+    @Test("of numbers that are close to each other take little memory")
+    func size() {
+        var dense = MarkedRows()
+        var sparse = MarkedRows()
+        for key in 0..<6_400 as Range<Int64> {
+            dense.insert(.mentioned, for: StoredRow(tree: 0, key: .integer(key)))
+            sparse.insert(.mentioned, for: StoredRow(tree: 0, key: .integer(key << 7)))
+        }
+        #expect(dense.size < 6_400 * 4 && sparse.size > dense.size * 10)
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("A run of pages")
+struct SyncRunTests {
+    private final class Store: Sendable {}
+
+    private static let store = Store()
+
+    private func call(_ entity: String = "User", _ operations: SyncOperations = .all) -> SyncRun.Call {
+        .init(
+            store: ObjectIdentifier(Self.store), entity: entity, predicate: nil, parent: nil, relationship: nil,
+            operations: operations)
+    }
+
+    private func expect(_ message: String, _ body: () async throws -> Void) async {
+        let error = await #expect(throws: SyncError.self) { try await body() }
+        #expect(error?.code == .invalidOption)
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test("without pages changes nothing")
+    func empty() async throws {
+        #expect(try await SyncRun().finish().isEmpty)
+    }
+
+    @Test("is swept once, by what its first page knows, and takes no pages after that")
+    func finished() async throws {
+        let run = SyncRun()
+        for name in ["first", "second"] {
+            try run.beginPage(call()) { _ in SyncResult(entity: name) }
+            run.endPage(succeeded: true)
+        }
+        #expect(try await run.finish().entity == "first")
+        await expect("finished already") { try await run.finish() }
+        await expect("begin another one") { try run.beginPage(call()) { _ in SyncResult(entity: "") } }
+    }
+
+    @Test("is not finished while a page is open, nor after one failed")
+    func unfinished() async throws {
+        let run = SyncRun()
+        try run.beginPage(call()) { _ in SyncResult(entity: "") }
+        await expect("still being applied") { try await run.finish() }
+        run.endPage(succeeded: false)
+        await expect("nothing was deleted") { try await run.finish() }
+    }
+
+    @Test("has pages of one call only")
+    func otherCalls() async throws {
+        let run = SyncRun()
+        try run.beginPage(call()) { _ in SyncResult(entity: "") }
+        await expect("the same store") { try run.beginPage(call("Note")) { _ in SyncResult(entity: "") } }
+        await expect("the same store") { try run.beginPage(call("User", [.insert])) { _ in SyncResult(entity: "") } }
+    }
+
+    @Test("lends its memory to one page at a time")
+    func memory() {
+        let run = SyncRun()
+        var memory = run.take()
+        memory.rootRecords = 7
+        #expect(run.take().rootRecords == 0)
+        run.put(memory)
+        #expect(run.take().rootRecords == 7)
+    }
+}
