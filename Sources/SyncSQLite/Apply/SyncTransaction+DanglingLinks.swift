@@ -31,8 +31,8 @@ extension SyncTransaction {
 
     /// Rows that lost a link are reported as updated, if they are still there.
     mutating func reportMendedRows() throws {
-        for (row, changed) in mended {
-            if let found = try identity(of: row) { noteUpdate(found, row, changed.sorted()) }
+        for row in leaving.rows(where: { !$0.mended.isEmpty }) {
+            if let found = try identity(of: row) { noteUpdate(found, row, leaving[row].mended.sorted()) }
         }
     }
 
@@ -117,10 +117,10 @@ extension SyncTransaction {
             for (end, key) in [(Link.End.first, pair.first), (.second, pair.second)] {
                 guard let key else { continue }
                 let row = StoredRow(tree: link.side(end).tree, key: key)
-                if columns[row.tree].hasHiddenKey { orphans.insert(row) }
+                if columns[row.tree].hasHiddenKey { leaving.noteOrphan(row) }
                 guard end == .first, link.storage == .foreignKey else { continue }
                 try keepValues(of: row)
-                mended[row, default: []].formUnion([link.first.relationship?.name].compactMap { $0 })
+                leaving[row].mended.formUnion([link.first.relationship?.name].compactMap { $0 })
             }
         }
         try dangling.remove(link.id)

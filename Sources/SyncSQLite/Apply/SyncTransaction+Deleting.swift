@@ -6,9 +6,9 @@ import SyncCore
 extension SyncTransaction {
     mutating func deleteRows() throws {
         try clearLinksOfLeftOutRows()
-        let unlisted = Set(leftOut.keys)
-        rootDoomed.formUnion(try scopeRows(isFirstRound: true).subtracting(unlisted))
-        var doomed = unlisted.union(rootDoomed)
+        var doomed = leaving.leftOut
+        leaving.noteOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
+        doomed.formUnion(leaving.rows(where: \.isOutOfScope))
         doomed.formUnion(try ownerlessRows())
         while !doomed.isEmpty {
             let closure = try closure(of: doomed)
@@ -16,7 +16,7 @@ extension SyncTransaction {
             try detach(closure)
             try delete(closure)
             let scoped = try scopeRows(isFirstRound: false)
-            rootDoomed.formUnion(scoped)
+            leaving.noteOutOfScope(scoped)
             doomed = scoped.union(try ownerlessRows())
         }
         try checkForeignKeys()
@@ -45,9 +45,9 @@ extension SyncTransaction {
     /// A condition that follows links must not meet those through which lists left rows out.
     private mutating func clearLinksOfLeftOutRows() throws {
         guard predicate != nil, try scopeFollowsLinks() else { return }
-        for (row, links) in leftOut {
+        for row in leaving.leftOut {
             try keepValues(of: row)
-            for link in links.union(unlinked[row] ?? []) {
+            for link in leaving[row].leftOut.union(leaving[row].unlinked) {
                 try bookRemovedTarget(link, of: row)
                 try storedLinks.clearTarget(of: row, link)
             }
@@ -103,9 +103,7 @@ extension SyncTransaction {
 
     /// Keyless rows that lost a link and have none left.
     private mutating func ownerlessRows() throws -> Set<StoredRow> {
-        let candidates = orphans
-        orphans = []
-        return try candidates.filter { row in
+        try leaving.takeOrphans().filter { row in
             guard let found = try identity(of: row), isKeyless(found.entity) else { return false }
             var seen: Set<StoredRow> = []
             return try !isOwned(row, &seen)
@@ -191,7 +189,7 @@ extension SyncTransaction {
 
     /// Whether the payload took a foreign key from a row to be deleted, for which it is not written any more.
     private func isCut(_ link: Int, of row: StoredRow) -> Bool {
-        leftOut[row]?.contains(link) ?? false || unlinked[row]?.contains(link) ?? false
+        leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
     }
 
     /// Removes the links of rows that go to rows that stay.
@@ -205,7 +203,7 @@ extension SyncTransaction {
                 let keys = try storedLinks.targets(of: row, link, from: end)
                 for key in keys {
                     let other = StoredRow(tree: target, key: key)
-                    if columns[target].hasHiddenKey, !going.contains(other) { orphans.insert(other) }
+                    if columns[target].hasHiddenKey, !going.contains(other) { leaving.noteOrphan(other) }
                     if model.links[link].storage == .foreignKey, end == .second, !going.contains(other) {
                         try clearForeignKey(of: other, link)
                     }
@@ -227,7 +225,7 @@ extension SyncTransaction {
             guard let found = try identity(of: row) else { continue }
             try forgetReferences(of: row)
             try keepValues(of: row)
-            report.deleted(found, isRoot: rootDoomed.contains(row))
+            report.deleted(found, isRoot: leaving[row].isOutOfScope)
         }
         for row in closure.reversed() {
             let statement = try statements.statement(

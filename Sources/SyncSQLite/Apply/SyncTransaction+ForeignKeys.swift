@@ -115,16 +115,16 @@ extension SyncTransaction {
         guard stored != LinkTargets.none else { return }
         let second = model.links[link].second.tree
         if isKeyless(trees[tree].entity(of: node)), let key = trees[tree].rowKey(node, plan.rows[tree], pool) {
-            orphans.insert(StoredRow(tree: tree, key: key))
+            leaving.noteOrphan(StoredRow(tree: tree, key: key))
         }
         if stored >= 0, isKeyless(trees[second].entity(of: Int(stored))),
             let key = trees[second].rowKey(Int(stored), plan.rows[second], pool)
         {
-            orphans.insert(StoredRow(tree: second, key: key))
+            leaving.noteOrphan(StoredRow(tree: second, key: key))
         } else if stored == LinkTargets.unmentioned, columns[second].hasHiddenKey, !trees[tree].rawTargets.isEmpty {
             let index = model.trees[tree].foreignKeys.firstIndex(of: link) ?? 0
             guard !trees[tree].rawTargets[index].isEmpty else { return }
-            orphans.insert(StoredRow(tree: second, key: .integer(trees[tree].rawTargets[index][node])))
+            leaving.noteOrphan(StoredRow(tree: second, key: .integer(trees[tree].rawTargets[index][node])))
         }
     }
 
@@ -143,7 +143,7 @@ extension SyncTransaction {
             if deletes || isKeyless(trees[first].strays[stray.stray].entity) {
                 try leaveOut(row, link, owner: stray.target)
             } else {
-                unlinked[row, default: []].insert(link)
+                leaving[row].unlinked.insert(link)
             }
         }
     }

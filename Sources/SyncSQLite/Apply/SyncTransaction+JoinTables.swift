@@ -197,6 +197,6 @@ extension SyncTransaction {
 
     private mutating func noteOrphan(_ key: RowKey, _ node: Int32, _ tree: Int) {
         let entity = node >= 0 ? trees[tree].entity(of: Int(node)) : model.trees[tree].root
-        if isKeyless(entity) { orphans.insert(StoredRow(tree: tree, key: key)) }
+        if isKeyless(entity) { leaving.noteOrphan(StoredRow(tree: tree, key: key)) }
     }
 }

@@ -211,19 +211,12 @@ extension SyncTransaction {
         if let current { try bookRemoved(link, of: first, at: .first, to: current) }
         try keepValues(of: first)
         try storedLinks.setTarget(second.key, of: first, link)
-        try unlessLeftOut(first, link)
+        // It is not its former owner's any more, whose list had left it out.
+        try unlink(first, leaving.keep(link, of: first))
         try bookAdded(link, first, second)
         if let found = try identity(of: first) {
             noteUpdate(found, first, [model.links[link].first.relationship?.name].compactMap { $0 })
         }
-    }
-
-    /// A row that another owner waited for is not its former owner's any more, whose list had left it out.
-    private mutating func unlessLeftOut(_ row: StoredRow, _ link: Int) throws {
-        unlinked[row]?.remove(link)
-        guard leftOut[row]?.remove(link) != nil, leftOut[row]?.isEmpty ?? false else { return }
-        leftOut[row] = nil
-        if let links = unlinked[row] { try unlink(row, links) }
     }
 
     /// Adds a pair that is the last one of both rows.

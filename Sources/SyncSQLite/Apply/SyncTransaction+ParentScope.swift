@@ -16,7 +16,7 @@ extension SyncTransaction {
             if try !isMentioned(row), model.links[parent.link].storage == .foreignKey {
                 guard try !hasMoved(row, from: owner, parent) else { continue }
                 doomed.insert(row)
-                leftOut[row, default: []].insert(parent.link)
+                leaving[row].leftOut.insert(parent.link)
             } else {
                 try unlink(row, from: owner, parent)
             }

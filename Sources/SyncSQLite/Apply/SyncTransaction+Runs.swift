@@ -29,13 +29,13 @@ extension SyncTransaction {
     /// mentioned it, else left where it is until the run ends.
     mutating func leaveOut(_ row: StoredRow, _ link: Int, owner: Int32) throws {
         guard isPage else {
-            leftOut[row, default: []].insert(link)
+            leaving[row].leftOut.insert(link)
             return
         }
         let tree = model.links[link].second.tree
         if try isMentionedBefore(row) {
-            unlinked[row, default: []].insert(link)
-            if columns[row.tree].hasHiddenKey { orphans.insert(row) }
+            leaving[row].unlinked.insert(link)
+            if columns[row.tree].hasHiddenKey { leaving.noteOrphan(row) }
         } else if let key = trees[tree].rowKey(Int(owner), plan.rows[tree], pool) {
             run?.unlisted.insert(.init(row: row, link: link, owner: key))
         }
@@ -51,8 +51,7 @@ extension SyncTransaction {
         for tree in model.trees {
             for node in plan.rows[tree.id].nodes.indices { try remember(node, tree.id) }
         }
-        run?.orphans.formUnion(orphans)
-        orphans = []
+        run?.orphans.formUnion(leaving.takeOrphans())
         run?.parentRows = parentRows
         if let parent = plan.parent {
             for row in listedRows(parent, model.entities[plan.entity].tree) { try add(.listed, to: row) }
@@ -113,9 +112,9 @@ extension SyncTransaction {
             if try isMentioned(left.row) {
                 try unlink(left.row, [left.link])
             } else {
-                leftOut[left.row, default: []].insert(left.link)
+                leaving[left.row].leftOut.insert(left.link)
             }
         }
-        orphans.formUnion(run?.orphans ?? [])
+        leaving.noteOrphans(run?.orphans ?? [])
     }
 }

@@ -200,7 +200,9 @@ extension SyncTransaction {
     /// Rows the payload does not mention whose owner says that they are not its any more. Those to be deleted lose what
     /// links they have when they are.
     private mutating func unlinkStrays() throws {
-        for (row, links) in unlinked where leftOut[row] == nil { try unlink(row, links) }
+        for row in leaving.rows(where: { !$0.unlinked.isEmpty && $0.leftOut.isEmpty }) {
+            try unlink(row, leaving[row].unlinked)
+        }
     }
 
     mutating func unlink(_ row: StoredRow, _ links: Set<Int>) throws {

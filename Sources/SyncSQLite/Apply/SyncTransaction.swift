@@ -24,8 +24,6 @@ struct SyncTransaction {
     var doubtfulLinks: Set<Int> = []
     /// What is known of links since others wrote.
     var soundness: LinkSoundness
-    /// Rows that lost links to rows that are not stored, and which.
-    var mended: [StoredRow: Set<String>] = [:]
     var report: ChangeReport
     /// Whether new rows may lack what they must have, because a hook has not seen them yet.
     var admitsIncomplete = false
@@ -33,15 +31,7 @@ struct SyncTransaction {
     let history: RowHistory?
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
-    /// Unmentioned rows that a list of objects leaves out, and the links through which it does: to be deleted. The links
-    /// are gone on the final state, though still stored.
-    var leftOut: [StoredRow: Set<Int>] = [:]
-    /// Unmentioned rows that lose links, and which.
-    var unlinked: [StoredRow: Set<Int>] = [:]
-    /// Rows without a key that lost a link.
-    var orphans: Set<StoredRow> = []
-    /// Rows deleted because the scope of the root, not a list or a rule, left them out.
-    var rootDoomed: Set<StoredRow> = []
+    var leaving = LeavingRows()
     /// Nodes without a key that met a row another node had met, and that node.
     var duplicates: [ChangePlan.RowReference: Int] = [:]
     var unresolved: [SyncResult.UnresolvedReference] = []
@@ -78,7 +68,7 @@ struct SyncTransaction {
 
     /// Deletes one stored row, and says what went with it.
     mutating func delete(_ row: StoredRow) throws -> SyncResult {
-        rootDoomed = [row]
+        leaving.noteOutOfScope([row])
         try deleteRows()
         pending.settle(db)
         try notifyObservers()
