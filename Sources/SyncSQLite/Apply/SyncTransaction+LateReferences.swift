@@ -10,6 +10,7 @@ extension SyncTransaction {
         let wanted = wantedReferences(spoken)
         var isStored = Array(repeating: false, count: wanted.references.count)
         var linked: Set<StoredRow> = []
+        var listed: ListedOwners = [:]
         for (reference, position) in try rememberedReferences() {
             if let place = wanted.place(of: reference) {
                 isStored[place] = true
@@ -20,12 +21,12 @@ extension SyncTransaction {
             } else if isOwnerSpokenFor(reference, spoken) {
                 try forget(reference)
             } else if try isTargetSpokenFor(reference, spoken) {
-                try takePlace(reference, position)
+                try takePlace(reference, keptPlace(reference, position, &listed))
                 try unlinkIfAwaited(reference)
                 try forget(reference)
             } else if let target = try arrivedRow(reference) {
                 if try !hasOwnLink(target, reference, linked) {
-                    try link(reference, to: target, at: position)
+                    try link(reference, to: target, at: keptPlace(reference, position, &listed))
                     linked.insert(target)
                 }
                 try forget(reference)
@@ -99,6 +100,29 @@ extension SyncTransaction {
             return false
         }
         return spoken[relationship.link][relationship.end.other.rawValue].speaks(of: target)
+    }
+
+    /// The rows that the payload has ordered lists of, by link and end, as far as they were asked for.
+    private typealias ListedOwners = [Int: [Link.End: Set<Int32>]]
+
+    /// The place that was kept for an awaited row; -1 if there is none, or if the payload has a list of its owner: that one
+    /// is the last, whatever it leaves as it is.
+    private func keptPlace(
+        _ reference: PendingReferences.Reference, _ position: Int64, _ listed: inout ListedOwners
+    ) -> Int64 {
+        guard position >= 0, let relationship = relationship(of: reference), relationship.isOrdered,
+            let owner = node(of: reference.owner.key, reference.owner.tree)
+        else { return position }
+        let (link, end) = (relationship.link, relationship.end)
+        let known = listed[link]?[end]
+        let owners = known ?? listedOwners(link, end)
+        if known == nil { listed[link, default: [:]][end] = owners }
+        return owners.contains(owner) ? -1 : position
+    }
+
+    private func listedOwners(_ link: Int, _ end: Link.End) -> Set<Int32> {
+        let listed = statements(of: link).stated.filter { $0.saidBy == end && $0.position >= 0 }
+        return Set(listed.map { end == .first ? $0.first : $0.second })
     }
 
     func relationship(of reference: PendingReferences.Reference) -> CompiledRelationship? {
