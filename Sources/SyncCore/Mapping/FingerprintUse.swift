@@ -3,7 +3,7 @@ import Foundation
 /// Whether fingerprints are of use for a call, and what they mean for it.
 package struct FingerprintUse: Sendable {
     /// Changes with how records are mapped: an older library's fingerprints say nothing.
-    private static let version = 1
+    private static let version = 2
 
     package let entity: String
     /// What the records' bytes mean: by which model and where in the payload.

@@ -17,7 +17,7 @@ struct LeavingRows {
 
     private var reasons: [StoredRow: Reasons] = [:]
     /// Rows without a key that lost a link: they go unless a row with a key leads to them.
-    private(set) var orphans: Set<StoredRow> = []
+    private var orphans: Set<StoredRow> = []
 
     subscript(row: StoredRow) -> Reasons {
         get { reasons[row] ?? Reasons() }

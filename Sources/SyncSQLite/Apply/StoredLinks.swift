@@ -88,7 +88,8 @@ struct StoredLinks {
     ///
     /// - Returns: Whether it was not there.
     func addPair(_ first: RowKey, _ second: RowKey, _ id: Int) throws -> Bool {
-        try JoinSQL(id, layout, db)?.add(first.databaseValue, second.databaseValue)
+        guard let table = JoinSQL(id, layout, db) else { return false }
+        try table.add(first.databaseValue, second.databaseValue)
         return db.changesCount > 0
     }
 
