@@ -33,7 +33,8 @@ struct NameExamination {
 
     /// Every attribute and relationship with the keys it is read from.
     private func owners(in entity: CompiledEntity) -> [(String, [String])] {
-        let attributes = entity.slots.map { model.trees[entity.tree].attributes[$0] }.map { attribute in
+        let tree = model[entity.table]
+        let attributes = entity.slots.map { tree.attributes[$0] }.map { attribute in
             (
                 attribute.name,
                 [attribute.remoteKey, attribute.name, Inflection.snakeCase(attribute.name)].compactMap(\.self)

@@ -32,7 +32,7 @@ struct NearestName {
 
     private mutating func candidates(_ entity: CompiledEntity) -> [(name: String, characters: [Character])] {
         if let known = candidates[entity.id] { return known }
-        let names = entity.slots.map { model.trees[entity.tree].attributes[$0].name } + entity.relationships.map(\.name)
+        let names = entity.slots.map { model[entity.table].attributes[$0].name } + entity.relationships.map(\.name)
         let found = names.map { ($0, Array(Inflection.snakeCase($0))) }
         candidates[entity.id] = found
         return found

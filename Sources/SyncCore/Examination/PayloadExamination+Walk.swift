@@ -8,7 +8,7 @@ extension PayloadExamination {
     private mutating func examine(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
         if filled[entity.id] == nil {
             reached.append(entity.id)
-            filled[entity.id] = Array(repeating: false, count: model.trees[entity.tree].attributes.count)
+            filled[entity.id] = Array(repeating: false, count: model[entity.table].attributes.count)
         }
         let first = fillings.count
         examine(tape, object: record, table: entity.id, of: entity, from: first, bytes)
@@ -50,11 +50,11 @@ extension PayloadExamination {
     ) {
         filled[entity.id]?[slot] = true
         // As long as one key alone has filled a slot there is nothing to compare.
-        switch keys[entity.tree][slot] {
-        case .none: keys[entity.tree][slot] = .only(filling.key)
+        switch keys[entity.table.index][slot] {
+        case .none: keys[entity.table.index][slot] = .only(filling.key)
         case .only(filling.key): break
         default:
-            keys[entity.tree][slot] = .several
+            keys[entity.table.index][slot] = .several
             let earlier = fillings[first...].last { $0.slot == slot }
             if let earlier, text(of: earlier.key) != text(of: filling.key),
                 tape.value(at: earlier.value, in: bytes) != tape.value(at: filling.value, in: bytes)

@@ -64,7 +64,7 @@ struct PayloadExamination {
         reached.flatMap { id in
             let entity = model.entities[id]
             return entity.slots.filter { !(filled[id]?[$0] ?? false) }
-                .map { model.trees[entity.tree].attributes[$0] }
+                .map { model[entity.table].attributes[$0] }
                 .map { attribute in
                     Finding(
                         .attributeNeverSeen, entity: entity.name,
@@ -93,7 +93,7 @@ struct PayloadExamination {
     ) {
         let seen = Seen(kind: .conflictingKeys, subject: slot, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
-        let name = model.trees[entity.tree].attributes[slot].name
+        let name = model[entity.table].attributes[slot].name
         note(
             .conflictingKeys, entity, bytes,
             "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different values",
@@ -103,7 +103,7 @@ struct PayloadExamination {
     /// A key that is written as a text where keys are numbers, or the other way round.
     mutating func noteKey(_ tape: JSONTape, at token: Int, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard let slot = entity.keySlot else { return }
-        let attribute = model.trees[entity.tree].attributes[slot]
+        let attribute = model[entity.table].attributes[slot]
         let isNumeric = [.integer, .double, .decimal].contains(attribute.type)
         let found: String
         switch tape.tokens[token].kind {

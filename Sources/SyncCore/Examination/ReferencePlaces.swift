@@ -47,7 +47,7 @@ struct ReferencePlaces {
 
     private func key(_ id: JSONValue, _ entity: CompiledEntity) -> String {
         guard let slot = entity.keySlot,
-            let stored = Coercion.storedValue(id, as: model.trees[entity.tree].attributes[slot].type)
+            let stored = Coercion.storedValue(id, as: model[entity.table].attributes[slot].type)
         else { return "" }
         return switch stored.jsonForm {
         case .string(let text), .number(let text): text

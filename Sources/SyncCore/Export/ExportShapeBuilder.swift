@@ -50,7 +50,7 @@ struct ExportShapeBuilder {
     /// and `place.city` the first can only be a value.
     private func attributes() throws -> [(slot: Int, transformer: AttributeTransformer?, paths: [[String]])] {
         let attributes = try entity.slots.compactMap { slot -> (Int, AttributeTransformer?, [[String]])? in
-            let attribute = model.compiled.trees[entity.tree].attributes[slot]
+            let attribute = model.compiled[entity.table].attributes[slot]
             let transformer = model.transformer(of: attribute)
             guard attribute.isExportable, attribute.type != .transformable, transformer?.canExport ?? true else {
                 return nil

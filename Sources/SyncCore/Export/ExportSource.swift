@@ -16,11 +16,11 @@ package protocol ExportSource {
 
 /// A row of a store: its table and its key there.
 package struct RowIdentity: Hashable {
-    let tree: Int
+    let table: TableID
     let key: RecordKey
 
-    package init(tree: Int, key: RecordKey) {
-        self.tree = tree
+    package init(table: TableID, key: RecordKey) {
+        self.table = table
         self.key = key
     }
 }

@@ -121,14 +121,14 @@ package struct RecordExporter<Source: ExportSource> {
     ) throws -> Bool {
         if targets.contains(where: { open.contains(source.identity(of: $0)) }) { return false }
         if try source.isWaiting(row, along: relationship.name) { return false }
-        let other = model.compiled.links[relationship.link].side(relationship.end.other)
+        let other = model.compiled[relationship.link].side(relationship.end.other)
         guard !other.isToMany, let inverse = other.relationship?.name else { return true }
         return try !targets.contains { try source.isWaiting($0, along: inverse) }
     }
 
     private func leadsBack(_ relationship: CompiledRelationship, from followed: CompiledRelationship) -> Bool {
         guard relationship.link == followed.link else { return false }
-        return relationship.end != followed.end || model.compiled.links[relationship.link].isSymmetric
+        return relationship.end != followed.end || model.compiled[relationship.link].isSymmetric
     }
 }
 

@@ -24,7 +24,7 @@ extension RecordRewriting {
         var rows: [NewRow] = []
         var places: [ChangePlan.RowReference: Int] = [:]
         for mention in new {
-            let row = plan.row(of: mention)
+            guard let row = plan.row(of: mention) else { continue }
             if let place = places[row] {
                 rows[place].mentions.append(mention)
             } else {
@@ -38,7 +38,7 @@ extension RecordRewriting {
     private func isInside(_ rows: Set<ChangePlan.RowReference>, _ mention: Int, _ plan: ChangePlan) -> Bool {
         var around = plan.mentions[mention].parent
         while around >= 0 {
-            if rows.contains(plan.row(of: Int(around))) { return true }
+            if let row = plan.row(of: Int(around)), rows.contains(row) { return true }
             around = plan.mentions[Int(around)].parent
         }
         return false
@@ -51,7 +51,7 @@ extension RecordRewriting {
         let places = row.mentions.map { plan.places[$0] }
         let found = places.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
-        let entity = plan.model.entities[Int(plan.rows[row.row.tree].nodes[row.row.node].entity)]
+        let entity = plan.model.entities[Int(plan[row.row.table].nodes[row.row.node.index].entity)]
         let insertion = Insertion(
             entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
         let answer = try hook(insertion)
@@ -80,8 +80,8 @@ extension RecordRewriting {
         _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
     ) throws {
         guard let slot = entity.keySlot else { return }
-        let attribute = plan.model.trees[entity.tree].attributes[slot]
-        let before = plan.withTexts { StoredValue(plan.rows[row.tree].nodes[row.node].key, as: attribute.type, $0) }
+        let attribute = plan.model[entity.table].attributes[slot]
+        let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
         guard before ?? .null == after else {
             throw SyncError(
@@ -91,23 +91,23 @@ extension RecordRewriting {
 }
 
 extension ChangePlan {
-    /// The row that a record gives.
-    fileprivate func row(of mention: Int) -> RowReference {
-        RowReference(tree: Int(mentions[mention].tree), node: Int(mentions[mention].node))
+    /// The row that a record gives; nil if it is skipped.
+    fileprivate func row(of mention: Int) -> RowReference? {
+        mentions[mention].node.map { RowReference(table: mentions[mention].table, node: $0) }
     }
 
     /// The row of the record around a record, or the parent of the sync.
     fileprivate func parent(of mention: Int) -> Insertion.Parent? {
         var around = Int(mentions[mention].parent)
         // A record that is skipped is no row.
-        while around >= 0, mentions[around].node < 0 { around = Int(mentions[around].parent) }
-        guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(tree: $0.tree, node: $0.node) })
+        while around >= 0, mentions[around].node == nil { around = Int(mentions[around].parent) }
+        guard let row = around >= 0 ? row(of: around) : parent.map({ RowReference(table: $0.table, node: $0.node) })
         else {
             return nil
         }
-        let node = rows[row.tree].nodes[row.node]
+        let node = self[row.table].nodes[row.node.index]
         let entity = model.entities[Int(node.entity)]
-        let type = entity.keySlot.map { model.trees[entity.tree].attributes[$0].type }
+        let type = entity.keySlot.map { model[entity.table].attributes[$0].type }
         let key = withTexts { RowKey(node.key, $0)?.recordKey(type) }
         return Insertion.Parent(entity: entity.name, key: key)
     }

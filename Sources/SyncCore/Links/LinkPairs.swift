@@ -2,8 +2,8 @@
 package struct LinkPairs: Sendable {
     /// A pair that was said to be linked, with its place in the order of either end; -1 for none.
     package struct Pair: Sendable {
-        package let first: Int32
-        package let second: Int32
+        package let first: NodeID
+        package let second: NodeID
         var sequence: UInt32
         package internal(set) var firstPosition: Int32 = -1
         package internal(set) var secondPosition: Int32 = -1
@@ -91,18 +91,18 @@ package struct LinkPairs: Sendable {
 
     /// The place of a pair among those that were said; nil if it was not.
     @inline(__always)
-    package func index(of first: Int32, _ second: Int32) -> Int? {
-        guard first >= 0, second >= 0 else { return nil }
+    package func index(of first: NodeID?, _ second: NodeID?) -> Int? {
+        guard let first, let second else { return nil }
         return order.index(of: first, second, in: pairs)
     }
 
     /// Whether it is said of a pair that it holds.
-    package func holds(_ first: Int32, _ second: Int32) -> Bool {
+    package func holds(_ first: NodeID, _ second: NodeID) -> Bool {
         index(of: first, second).map { !pairs[$0].onlyKeeps } ?? false
     }
 
-    /// Whether a stored pair that was not said stays; of a row that the payload does not speak of the node is negative.
-    package func staysStored(_ first: Int32, _ second: Int32) -> Bool {
+    /// Whether a stored pair that was not said stays; a row that the payload does not speak of is no node.
+    package func staysStored(_ first: NodeID?, _ second: NodeID?) -> Bool {
         LinkRule.stands(
             said: LinkRule.never, kept: LinkRule.never, first: self.first.sequence(of: first),
             second: self.second.sequence(of: second))

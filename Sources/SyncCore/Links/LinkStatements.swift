@@ -53,12 +53,12 @@ package struct LinkStatements: Sendable {
 
     @inline(__always)
     private func hasBothRows(_ assertion: LinkBatch.Assertion) -> Bool {
-        first.presence[Int(assertion.first)] != .missing && second.presence[Int(assertion.second)] != .missing
+        first.presence[assertion.first.index] != .missing && second.presence[assertion.second.index] != .missing
     }
 
     private func fits(_ assertion: LinkBatch.Assertion) -> Bool {
-        func fits(_ node: Int32, _ rows: Rows, _ side: Link.Side) -> Bool {
-            rows.entities.isEmpty || model.entity(Int(rows.entities[Int(node)]), isKindOf: side.entity)
+        func fits(_ node: NodeID, _ rows: Rows, _ side: Link.Side) -> Bool {
+            rows.entities.isEmpty || model.entity(Int(rows.entities[node.index]), isKindOf: side.entity)
         }
         return fits(assertion.first, first, link.first) && fits(assertion.second, second, link.second)
     }

@@ -6,12 +6,12 @@ struct PairOrder: Sendable {
     init(_ assertions: [LinkBatch.Assertion]) { bySecond = assertions.last?.saidBy == .second }
 
     @inline(__always)
-    private func major(_ pair: Pair) -> Int32 { bySecond ? pair.second : pair.first }
+    private func major(_ pair: Pair) -> NodeID { bySecond ? pair.second : pair.first }
 
     @inline(__always)
-    private func code(_ first: Int32, _ second: Int32) -> UInt64 {
+    private func code(_ first: NodeID, _ second: NodeID) -> UInt64 {
         let (major, minor) = bySecond ? (second, first) : (first, second)
-        return UInt64(UInt32(bitPattern: major)) << 32 | UInt64(UInt32(bitPattern: minor))
+        return UInt64(UInt32(bitPattern: major.number)) << 32 | UInt64(UInt32(bitPattern: minor.number))
     }
 
     @inline(__always)
@@ -27,7 +27,7 @@ struct PairOrder: Sendable {
 
     /// The place of a pair among pairs in this order.
     @inline(__always)
-    func index(of first: Int32, _ second: Int32, in pairs: [Pair]) -> Int? {
+    func index(of first: NodeID, _ second: NodeID, in pairs: [Pair]) -> Int? {
         let code = code(first, second)
         var low = 0
         var high = pairs.count

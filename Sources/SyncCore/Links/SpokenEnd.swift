@@ -16,8 +16,8 @@ package struct SpokenEnd: Sendable {
     package var isEmpty: Bool { sequences.isEmpty }
 
     /// Notes a statement; the last one counts.
-    package mutating func note(_ node: Int32, _ sequence: UInt32, deletes: Bool) {
-        let index = Int(node)
+    package mutating func note(_ node: NodeID, _ sequence: UInt32, deletes: Bool) {
+        let index = node.index
         guard Int64(sequence) >= sequences[index] else { return }
         sequences[index] = Int64(sequence)
         deletions[index] = deletes
@@ -25,17 +25,29 @@ package struct SpokenEnd: Sendable {
 
     /// When the links of a row were last spoken for; ``LinkRule/never`` if they were not, or for no row of the payload.
     @inline(__always)
-    package func sequence(of node: Int32) -> Int64 {
-        node < 0 || sequences.isEmpty ? LinkRule.never : sequences[Int(node)]
+    package func sequence(of node: NodeID?) -> Int64 {
+        guard let node, !sequences.isEmpty else { return LinkRule.never }
+        return sequences[node.index]
+    }
+
+    @inline(__always)
+    package func sequence(of target: LinkTarget) -> Int64 {
+        target.number < 0 || sequences.isEmpty ? LinkRule.never : sequences[Int(target.number)]
     }
 
     /// Whether anything was said of all the links of a row.
     @inline(__always)
-    package func speaks(of node: Int32) -> Bool { sequence(of: node) >= 0 }
+    package func speaks(of node: NodeID?) -> Bool { sequence(of: node) >= 0 }
+
+    @inline(__always)
+    package func speaks(of target: LinkTarget) -> Bool { sequence(of: target) >= 0 }
 
     /// Whether the rows that the last statement leaves out go, rather than only their links.
-    package func deletes(at node: Int32) -> Bool { node >= 0 && !deletions.isEmpty && deletions[Int(node)] }
+    package func deletes(at node: NodeID?) -> Bool {
+        guard let node, !deletions.isEmpty else { return false }
+        return deletions[node.index]
+    }
 
     /// The rows that are spoken for.
-    package var nodes: [Int] { sequences.indices.filter { sequences[$0] >= 0 } }
+    package var nodes: [NodeID] { sequences.indices.lazy.filter { sequences[$0] >= 0 }.map { NodeID($0) } }
 }

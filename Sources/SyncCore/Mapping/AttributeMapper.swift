@@ -22,7 +22,7 @@ package struct AttributeMapper {
             mapper.plan.arena.withUnsafeBufferPointer { arena in
                 let pool = TextPool(payload: bytes, arena: arena)
                 for slot in entity.slots {
-                    let attribute = model.compiled.trees[entity.tree].attributes[slot]
+                    let attribute = model.compiled[entity.table].attributes[slot]
                     values[attribute.name] = StoredValue(slots[slot], as: attribute.type, pool)
                 }
             }

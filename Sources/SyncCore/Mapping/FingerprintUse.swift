@@ -28,14 +28,14 @@ package struct FingerprintUse: Sendable {
 
     /// Whether a transformer decides about values that records of an entity can have. Its code may be another next time.
     private static func hasTransformers(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
-        var trees: Set<Int> = [entity.tree]
-        var waiting = [entity.tree]
-        while let tree = waiting.popLast() {
-            if model.trees[tree].attributes.contains(where: { $0.transformer != nil }) { return true }
-            for id in model.trees[tree].entities {
+        var tables: Set<TableID> = [entity.table]
+        var waiting = [entity.table]
+        while let table = waiting.popLast() {
+            if model[table].attributes.contains(where: { $0.transformer != nil }) { return true }
+            for id in model[table].entities {
                 for relationship in model.entities[id].relationships {
-                    let next = model.entities[relationship.destination].tree
-                    if trees.insert(next).inserted { waiting.append(next) }
+                    let next = model.entities[relationship.destination].table
+                    if tables.insert(next).inserted { waiting.append(next) }
                 }
             }
         }

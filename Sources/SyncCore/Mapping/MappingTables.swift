@@ -2,13 +2,14 @@
 struct MappingTables: Sendable {
     /// By entity: its relationships, in their order.
     let relationships: [[RelationshipMapping]]
-    /// By entity: its tree. By tree and slot: the attribute's type, and whether it cannot be null.
-    let trees: [Int]
+    /// By entity: its table.
+    let tableOf: [TableID]
+    /// By table and slot: the attribute's type, and whether it cannot be null.
     let types: [[AttributeType]]
     let isRequired: [[Bool]]
-    /// By tree: the slot of the key that all its rows share; -1 if they do not.
+    /// By table: the slot of the key that all its rows share; -1 if they do not.
     let keySlots: [Int]
-    /// By tree and slot; empty for a tree of attributes that have none.
+    /// By table and slot; empty for a table of attributes that have none.
     let transformers: [[AttributeTransformer?]]
     let hasTransformers: [Bool]
 
@@ -16,7 +17,7 @@ struct MappingTables: Sendable {
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: model) }
         }
-        trees = model.entities.map(\.tree)
+        tableOf = model.entities.map(\.table)
         types = model.trees.map { $0.attributes.map(\.type) }
         isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
         keySlots = model.trees.map { $0.keySlot ?? -1 }

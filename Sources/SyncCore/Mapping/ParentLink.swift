@@ -1,7 +1,7 @@
 /// The link through which a parent lists the rows of an entity.
 struct ParentLink {
     let parent: CompiledEntity
-    let link: Int
+    let link: LinkID
     /// The end at which the parent is.
     let end: Link.End
 
@@ -36,8 +36,8 @@ struct ParentLink {
     /// have no inverse, by their own names.
     private static func candidates(
         _ child: CompiledEntity, _ parent: CompiledEntity, _ model: CompiledModel
-    ) -> [(name: String, link: Int, end: Link.End)] {
-        var found: [(name: String, link: Int, end: Link.End)] = []
+    ) -> [(name: String, link: LinkID, end: Link.End)] {
+        var found: [(name: String, link: LinkID, end: Link.End)] = []
         for relationship in parent.relationships
         where relationship.isToMany && model.entity(child.id, isKindOf: relationship.destination) {
             found.append((relationship.name, relationship.link, relationship.end))

@@ -40,9 +40,9 @@ extension PayloadMapper {
     }
 
     private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
-        let node = plan.rows[record.tree].nodes[record.node]
+        let node = plan[record.table].nodes[record.node.index]
         let entity = model.entities[Int(node.entity)]
-        let type = entity.keySlot.map { model.trees[record.tree].attributes[$0].type }
+        let type = entity.keySlot.map { model[record.table].attributes[$0].type }
         return plan.arena.withUnsafeBufferPointer { arena in
             RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
         }

@@ -1,34 +1,33 @@
 extension PayloadMapper {
     /// Notes a row that the record being mapped gives; its values are in the scratch row.
-    mutating func logGiven(_ tree: Int, _ node: Int, _ bytes: Bytes) {
+    mutating func logGiven(_ table: TableID, _ node: NodeID, _ bytes: Bytes) {
         guard plan.log != nil else { return }
-        plan.log?.nodes.append(
-            .init(tree: Int16(truncatingIfNeeded: tree), node: Int32(truncatingIfNeeded: node), isGiven: true))
-        if isContested(tree, node, bytes) { plan.log?.contested.insert(.init(tree: tree, node: node)) }
+        plan.log?.nodes.append(.init(table: table, node: node, isGiven: true))
+        if isContested(table, node, bytes) { plan.log?.contested.insert(.init(table: table, node: node)) }
     }
 
     /// Whether an earlier version of a row has other values than the scratch row. What one version has, later ones
     /// agree with, or the row is known to be contested: so they are asked only for what it lacks.
-    private func isContested(_ tree: Int, _ node: Int, _ bytes: Bytes) -> Bool {
-        let stride = plan.rows[tree].stride
-        var version = plan.rows[tree].nodes[node].firstVersion
+    private func isContested(_ table: TableID, _ node: NodeID, _ bytes: Bytes) -> Bool {
+        let table = table.index
+        let stride = plan.rows[table].stride
+        var version = plan.rows[table].nodes[node.index].firstVersion
         var isCompared = false
         while version >= 0, !isCompared {
             isCompared = true
             for slot in 0..<stride where scratch[slot].kind != .absent {
-                let value = plan.rows[tree].slots[Int(version) * stride + slot]
+                let value = plan.rows[table].slots[Int(version) * stride + slot]
                 if value.kind == .absent { isCompared = false }
                 if isContested(value, scratch[slot], bytes) { return true }
             }
-            version = plan.rows[tree].version(after: version)
+            version = plan.rows[table].version(after: version)
         }
         return false
     }
 
     /// Notes a row that the record being mapped refers to by id.
-    mutating func logReference(_ tree: Int, _ node: Int) {
-        plan.log?.nodes.append(
-            .init(tree: Int16(truncatingIfNeeded: tree), node: Int32(truncatingIfNeeded: node), isGiven: false))
+    mutating func logReference(_ table: TableID, _ node: NodeID) {
+        plan.log?.nodes.append(.init(table: table, node: node, isGiven: false))
     }
 
     private func isContested(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {

@@ -23,23 +23,29 @@ extension PayloadMapper {
     }
 
     /// Maps the value under a relationship's key.
+    ///
+    /// - Parameters:
+    ///   - owner: The record that has it; nil if that is skipped.
+    ///   - mention: The owner's.
     mutating func map(
-        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped, as entity: Int, _ context: Context, _ bytes: Bytes
+        _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
+        _ context: Context, _ bytes: Bytes
     ) throws {
         let relationship = tables.relationships[entity][candidate.relationship]
         let giver = giver(of: owner, by: relationship, context)
         sequence += 1
-        let statement = Statement(
-            relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
-            value: candidate.value)
         let key = tape.tokens[candidate.key]
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
         let shape = RelationshipShape(tape, at: candidate.value)
         let wayBack = relationship.isToMany ? nil : giver
-        if wayBack != nil || owner.isSkipped {
-            return try mention(shape, statement, tape, entity, wayBack: wayBack, bytes)
+        guard let owner, wayBack == nil else {
+            let around = Context(permission: .full, mention: mention, wayBack: wayBack, isReported: false)
+            return try self.mention(shape, candidate, relationship, tape, entity, around, bytes)
         }
+        let statement = Statement(
+            relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
+            value: candidate.value)
         if let giver, isKnownByOwner(owner) { addLink(statement, target: giver, isByID: false) }
         switch shape {
         case .null:
@@ -70,23 +76,23 @@ extension PayloadMapper {
 
     /// The row that a relationship of a child leads back to, because it gave the child: around the record, or by that for
     /// which a row without a key is known.
-    private func giver(of child: Mapped, by relationship: RelationshipMapping, _ context: Context) -> Int? {
+    private func giver(of child: Mapped?, by relationship: RelationshipMapping, _ context: Context) -> NodeID? {
         if let arrival = context.arrival, arrival.link == relationship.link,
             arrival.end == relationship.end || relationship.isSymmetric
         {
             return arrival.owner
         }
-        guard isKnownByOwner(child) else { return nil }
-        let owner = plan.rows[child.tree].owners[Int(plan.rows[child.tree].nodes[child.node].owner)]
+        guard let child, let place = plan.rows[child.table.index].nodes[child.node.index].ownerPlace else { return nil }
+        let owner = plan.rows[child.table.index].owners[place]
         guard owner.link == relationship.link, owner.end == relationship.end.other || relationship.isSymmetric else {
             return nil
         }
-        return Int(owner.node)
+        return owner.node
     }
 
     /// Whether a row has no key, so that it is the owner's who gave it, whatever its JSON says.
     private func isKnownByOwner(_ row: Mapped) -> Bool {
-        !row.isSkipped && plan.rows[row.tree].nodes[row.node].owner >= 0
+        plan.rows[row.table.index].nodes[row.node.index].ownerPlace != nil
     }
 
     /// What is being said about the links of one row.
@@ -101,25 +107,24 @@ extension PayloadMapper {
     /// What says nothing about a link: a child's own word on its owner, which is the one that gives the child, and all
     /// that stands in a record that is skipped. The rows are mentioned, so they are not deleted, and records are mapped.
     private mutating func mention(
-        _ shape: RelationshipShape, _ statement: Statement, _ tape: JSONTape, _ entity: Int, wayBack: Int?,
-        _ bytes: Bytes
+        _ shape: RelationshipShape, _ candidate: Candidate, _ relationship: RelationshipMapping, _ tape: JSONTape,
+        _ entity: Int, _ context: Context, _ bytes: Bytes
     ) throws {
-        let relationship = statement.relationship
-        var context = Context(permission: .full, mention: statement.owner.mention, wayBack: wayBack, isReported: false)
         switch shape {
-        case .object where !relationship.isToMany && !statement.isIDKey:
-            _ = try record(tape, at: statement.value, as: relationship.destination, context, bytes)
+        case .object where !relationship.isToMany && !candidate.isIDKey:
+            _ = try record(tape, at: candidate.value, as: relationship.destination, context, bytes)
         case .scalar where !relationship.isToMany && relationship.keyType != nil:
-            _ = idNode(relationship, tape, at: statement.value, entity, bytes)
-        case .objects where relationship.isToMany && !statement.isIDKey:
+            _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
+        case .objects where relationship.isToMany && !candidate.isIDKey:
+            var context = context
             context.permission = Permission(child: plan.operations)
             context.isReported = relationship.keyType != nil
-            try elements(of: statement, tape) { mapper, element in
+            try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind == .object else { return }
                 _ = try mapper.record(tape, at: element, as: relationship.destination, context, bytes)
             }
         case .scalars where relationship.isToMany && relationship.keyType != nil:
-            try elements(of: statement, tape) { mapper, element in
+            try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind != .null else { return }
                 _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
             }
@@ -129,11 +134,11 @@ extension PayloadMapper {
 
     /// The elements of a list, each with its index in the path.
     private mutating func elements(
-        of statement: Statement, _ tape: JSONTape, _ body: (inout PayloadMapper, Int) throws -> Void
+        ofList list: Int, _ tape: JSONTape, _ body: (inout PayloadMapper, Int) throws -> Void
     ) throws {
-        var element = statement.value + 1
+        var element = list + 1
         var index = 0
-        while element < Int(tape.tokens[statement.value].next) {
+        while element < Int(tape.tokens[list].next) {
             path.push(.index(index))
             defer { path.pop() }
             try body(&self, element)
@@ -211,19 +216,17 @@ extension PayloadMapper {
 
     private func owner(of statement: Statement, position: Int32) -> RowBatch.Owner {
         RowBatch.Owner(
-            link: Int32(truncatingIfNeeded: statement.relationship.link), end: statement.relationship.end,
-            tree: Int32(truncatingIfNeeded: statement.owner.tree),
-            node: Int32(truncatingIfNeeded: statement.owner.node),
-            position: position)
+            link: statement.relationship.link, end: statement.relationship.end, table: statement.owner.table,
+            node: statement.owner.node, position: position)
     }
 
     /// The node a scalar refers to; reported if it cannot be a key of the destination.
     private mutating func idNode(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
-    ) -> Int? {
+    ) -> NodeID? {
         let destination = model.entities[relationship.destination]
         guard let type = relationship.keyType, let keySlot = destination.keySlot, let keyOwner = destination.keyOwner,
-            let key = value(tape, at: token, for: keySlot, of: destination.tree, as: type, bytes), key.kind != .null
+            let key = value(tape, at: token, for: keySlot, of: destination.table, as: type, bytes), key.kind != .null
         else {
             report(
                 .valueDoesNotFit, entity, bytes,
@@ -231,13 +234,13 @@ extension PayloadMapper {
             return nil
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        logReference(destination.tree, node)
+        logReference(destination.table, node)
         return node
     }
 
     // MARK: Statements
 
-    private mutating func addLink(_ statement: Statement, target: Int, isByID: Bool) {
+    private mutating func addLink(_ statement: Statement, target: NodeID, isByID: Bool) {
         addLink(
             statement.relationship.link, end: statement.relationship.end, owner: statement.owner.node, target: target,
             sequence: statement.sequence, position: -1, mention: statement.owner.mention, isByID: isByID,
@@ -246,29 +249,27 @@ extension PayloadMapper {
 
     /// Says that a pair is linked. A symmetric link is said in both directions.
     mutating func addLink(
-        _ link: Int, end: Link.End, owner: Int, target: Int, sequence: UInt32, position: Int32, mention: Int32,
+        _ link: LinkID, end: Link.End, owner: NodeID, target: NodeID, sequence: UInt32, position: Int32, mention: Int32,
         isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
     ) {
-        let owner = Int32(truncatingIfNeeded: owner)
-        let target = Int32(truncatingIfNeeded: target)
         func assertion(saidBy end: Link.End) -> LinkBatch.Assertion {
             .init(
                 first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
                 position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID)
         }
-        plan.links[link].assertions.append(assertion(saidBy: end))
-        if isSymmetric, owner != target { plan.links[link].assertions.append(assertion(saidBy: end.other)) }
+        plan.links[link.index].assertions.append(assertion(saidBy: end))
+        if isSymmetric, owner != target { plan.links[link.index].assertions.append(assertion(saidBy: end.other)) }
     }
 
     /// Says that a row has no other links than the ones said along with this.
     mutating func replace(_ statement: Statement, _ kind: LinkBatch.Replacement.Kind) {
         let relationship = statement.relationship
         var replacement = LinkBatch.Replacement(
-            node: Int32(truncatingIfNeeded: statement.owner.node), end: relationship.end, kind: kind,
-            sequence: statement.sequence, mention: statement.owner.mention)
-        plan.links[relationship.link].replacements.append(replacement)
+            node: statement.owner.node, end: relationship.end, kind: kind, sequence: statement.sequence,
+            mention: statement.owner.mention)
+        plan.links[relationship.link.index].replacements.append(replacement)
         guard relationship.isSymmetric else { return }
         replacement.end = relationship.end.other
-        plan.links[relationship.link].replacements.append(replacement)
+        plan.links[relationship.link.index].replacements.append(replacement)
     }
 }

@@ -13,11 +13,11 @@ struct PayloadMapper: ~Copyable {
         var mention: Int32 = -1
         /// The link it was reached through, the end it is at, and the node at the other: a to-one way back is not read
         /// from its JSON.
-        var arrival: (link: Int, end: Link.End, owner: Int)?
+        var arrival: (link: LinkID, end: Link.End, owner: NodeID)?
         /// What identifies it if it has no key; nil where it must have one.
         var owner: RowBatch.Owner?
         /// The owner of the child in which it stands as the way back: what it is without a key.
-        var wayBack: Int?
+        var wayBack: NodeID?
         var isRoot = false
         /// Whether it is reported if it lacks its key: not where it belongs to a record that does.
         var isReported = true
@@ -80,22 +80,20 @@ struct PayloadMapper: ~Copyable {
         var context = Context(permission: Permission(root: plan.operations), isRoot: true)
         if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
         guard let root = try record(tape, at: 0, as: plan.entity, context, bytes) else { return }
-        plan.rows[root.tree].markRoot(root.node)
+        plan.rows[root.table.index].markRoot(root.node)
         if let parent = plan.parent {
             addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
                 position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-                isSymmetric: model.links[parent.link].isSymmetric)
+                isSymmetric: model.links[parent.link.index].isSymmetric)
         }
     }
 
     /// A record's node, and the mention it makes.
     struct Mapped {
-        var tree: Int
-        /// -1 for a record that is skipped: it says nothing of its own row, but mentions what is in it.
-        var node: Int
+        var table: TableID
+        var node: NodeID
         var mention: Int32
-        var isSkipped: Bool { node < 0 }
     }
 
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
@@ -111,45 +109,45 @@ struct PayloadMapper: ~Copyable {
             candidates.removeLast(candidates.count - firstCandidate)
             current = outer
         }
-        scratch.reset(tables.types[tables.trees[entity]].count)
+        scratch.reset(tables.types[tables.tableOf[entity].index].count)
         hasUnreadableKey = false
-        try scan(tape, object: token, table: entity, bytes)
+        try scan(tape, object: token, keyTable: entity, bytes)
         if context.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
-        let mapped = commit(as: entity, context, bytes)
-        if !mapped.isSkipped {
+        let (mapped, mention) = commit(as: entity, context, bytes)
+        if let mapped {
             current = mapped
             nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         }
         chooseCandidates(from: firstCandidate, entity, tape)
         for index in firstCandidate..<candidates.count where candidates[index].isChosen {
-            try map(candidates[index], tape, of: mapped, as: entity, context, bytes)
+            try map(candidates[index], tape, of: mapped, mention, as: entity, context, bytes)
         }
-        return mapped.isSkipped ? nil : mapped
+        return mapped
     }
 
     /// The attribute values of one record, one slot each.
     mutating func attributes(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes) throws -> [Slot] {
-        scratch.reset(tables.types[entity.tree].count)
-        try scan(tape, object: 0, table: entity.id, bytes)
-        return Array(scratch.first(tables.types[entity.tree].count))
+        scratch.reset(tables.types[entity.table.index].count)
+        try scan(tape, object: 0, keyTable: entity.id, bytes)
+        return Array(scratch.first(tables.types[entity.table.index].count))
     }
 
     // MARK: Attributes
 
     /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
-    private mutating func scan(_ tape: JSONTape, object: Int, table: Int, _ bytes: Bytes) throws {
-        let tree = tables.trees[keyTables.all[table].entity]
+    private mutating func scan(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
+        let table = tables.tableOf[keyTables.all[keyTable].entity]
         var key = object + 1
         let end = Int(tape.tokens[object].next)
         var previous = -1
         while key < end {
-            let entry = keyTables.entry(tape.tokens[key], table, after: previous, bytes)
+            let entry = keyTables.entry(tape.tokens[key], keyTable, after: previous, bytes)
             previous = entry
-            let found = keyTables.all[table].entries[entry]
+            let found = keyTables.all[keyTable].entries[entry]
             if found.slot >= 0 {
-                try fill(found.slot, of: tree, strength: found.strength, tape, key: key, table, bytes)
+                try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
             } else {
-                try follow(entry, of: tree, tape, key: key, table, bytes)
+                try follow(entry, of: table, tape, key: key, keyTable, bytes)
             }
             key = Int(tape.tokens[key + 1].next)
         }
@@ -157,22 +155,23 @@ struct PayloadMapper: ~Copyable {
 
     /// A key that fills something else than one attribute.
     private mutating func follow(
-        _ entry: Int, of tree: Int, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
+        _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
     ) throws {
-        if keyTables.all[table].targets[entry].isEmpty {
-            keyTables.countUnmapped(entry, table)
-            plan.log?.unmappedEntries.append(.init(table: table, entry: entry))
+        if keyTables.all[keyTable].targets[entry].isEmpty {
+            keyTables.countUnmapped(entry, keyTable)
+            plan.log?.unmappedEntries.append(.init(table: keyTable, entry: entry))
         }
-        for target in keyTables.all[table].targets[entry] {
+        for target in keyTables.all[keyTable].targets[entry] {
             switch target {
             case .attribute(let slot, let strength):
-                try fill(slot, of: tree, strength: UInt8(truncatingIfNeeded: strength), tape, key: key, table, bytes)
+                let strength = UInt8(truncatingIfNeeded: strength)
+                try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes)
             case .relationship(let index, let strength):
                 candidates.append(
-                    Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: table))
+                    Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: keyTable))
             case .ids(let index, let strength):
                 candidates.append(
-                    Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: table))
+                    Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable))
             case .nested(let nested):
                 try descend(tape, key: key, into: nested, bytes)
             }
@@ -181,16 +180,16 @@ struct PayloadMapper: ~Copyable {
 
     @inline(__always)
     private mutating func fill(
-        _ slot: Int, of tree: Int, strength: UInt8, _ tape: JSONTape, key: Int, _ table: Int, _ bytes: Bytes
+        _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
     ) throws {
         guard scratch.admits(strength, in: slot) else { return }
-        let type = tables.types[tree][slot]
-        if let value = value(tape, at: key + 1, for: slot, of: tree, as: type, bytes) {
-            scratch[slot] = value.kind == .null && tables.isRequired[tree][slot] ? .absent : value
-            if slot == tables.keySlots[tree], value.kind == .integer { plan.rows[tree].prefetch(value) }
+        let type = tables.types[table.index][slot]
+        if let value = value(tape, at: key + 1, for: slot, of: table, as: type, bytes) {
+            scratch[slot] = value.kind == .null && tables.isRequired[table.index][slot] ? .absent : value
+            if slot == tables.keySlots[table.index], value.kind == .integer { plan.rows[table.index].prefetch(value) }
         } else {
             scratch[slot] = .absent
-            let entity = model.entities[keyTables.all[table].entity]
+            let entity = model.entities[keyTables.all[keyTable].entity]
             if slot == entity.keySlot { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
@@ -201,10 +200,10 @@ struct PayloadMapper: ~Copyable {
     /// The value of an attribute: by its transformer if it has one, else by the coercion table.
     @inline(__always)
     mutating func value(
-        _ tape: JSONTape, at token: Int, for slot: Int, of tree: Int, as type: AttributeType, _ bytes: Bytes
+        _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, as type: AttributeType, _ bytes: Bytes
     ) -> Slot? {
-        if tables.hasTransformers[tree], tape.tokens[token].kind != .null,
-            let transformer = tables.transformers[tree][slot]
+        if tables.hasTransformers[table.index], tape.tokens[token].kind != .null,
+            let transformer = tables.transformers[table.index][slot]
         {
             return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
         }
@@ -214,33 +213,36 @@ struct PayloadMapper: ~Copyable {
 
     /// Walks into an object that dotted remote keys lead through. Null clears all attributes below.
     private mutating func descend(
-        _ tape: JSONTape, key: Int, into table: Int, _ bytes: Bytes
+        _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes
     ) throws {
         switch tape.tokens[key + 1].kind {
         case .object:
             let token = tape.tokens[key]
             path.push(.key(offset: token.offset, length: Int(token.length)))
-            try scan(tape, object: key + 1, table: table, bytes)
+            try scan(tape, object: key + 1, keyTable: keyTable, bytes)
             path.pop()
         case .null:
-            let tree = tables.trees[keyTables.all[table].entity]
-            for slot in keyTables.all[table].slots {
-                try fill(slot, of: tree, strength: 0, tape, key: key, table, bytes)
+            let table = tables.tableOf[keyTables.all[keyTable].entity]
+            for slot in keyTables.all[keyTable].slots {
+                try fill(slot, of: table, strength: 0, tape, key: key, keyTable, bytes)
             }
         default:
-            let entity = keyTables.all[table].entity
-            guard !keyTables.all[table].slots.isEmpty else { return }
+            let entity = keyTables.all[keyTable].entity
+            guard !keyTables.all[keyTable].slots.isEmpty else { return }
             try report(
                 .valueDoesNotFit, entity, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) where an object with \(keyTables.all[table].path.joined(separator: ".")).… is expected"
+                "\(found(tape, at: key + 1, bytes)) where an object with \(keyTables.all[keyTable].path.joined(separator: ".")).… is expected"
             )
         }
     }
 
     // MARK: Nodes
 
-    /// Gives the scratch row to its node.
-    private mutating func commit(as entityID: Int, _ context: Context, _ bytes: Bytes) -> Mapped {
+    /// Gives the scratch row to its node. A record that is skipped has none: it says nothing of its own row, but
+    /// mentions what is in it.
+    private mutating func commit(
+        as entityID: Int, _ context: Context, _ bytes: Bytes
+    ) -> (mapped: Mapped?, mention: Int32) {
         let entity = model.entities[entityID]
         let node = node(of: entity, context, bytes)
         // What is nested in a record that is refused for its entity is mentioned only.
@@ -250,16 +252,15 @@ struct PayloadMapper: ~Copyable {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
             plan.mentions.append(
                 .init(
-                    tree: Int32(truncatingIfNeeded: entity.tree), node: Int32(truncatingIfNeeded: node ?? -1),
-                    parent: context.mention, permission: permission, mark: path.mark))
+                    table: entity.table, node: node, parent: context.mention, permission: permission, mark: path.mark))
             if options.willInsert != nil { plan.places.append(path.place(bytes, keyTables.all)) }
         }
-        guard let node else { return Mapped(tree: entity.tree, node: -1, mention: mention) }
-        logGiven(entity.tree, node, bytes)
-        plan.rows[entity.tree].merge(
-            scratch.first(tables.types[entity.tree].count), into: node, permission: context.permission, mention: mention
-        )
-        return Mapped(tree: entity.tree, node: node, mention: mention)
+        guard let node else { return (nil, mention) }
+        logGiven(entity.table, node, bytes)
+        let table = entity.table.index
+        plan.rows[table].merge(
+            scratch.first(tables.types[table].count), into: node, permission: context.permission, mention: mention)
+        return (Mapped(table: entity.table, node: node, mention: mention), mention)
     }
 
     /// Whether the scratch row has a key.
@@ -268,7 +269,7 @@ struct PayloadMapper: ~Copyable {
         return scratch[slot].kind != .absent && scratch[slot].kind != .null
     }
 
-    private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> Int? {
+    private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
         let key = entity.keySlot.map { scratch[$0] } ?? .absent
         if let keyOwner = entity.keyOwner, hasKey(entity) {
             if context.isRoot { plan.readableRootRecords += 1 }
@@ -276,8 +277,8 @@ struct PayloadMapper: ~Copyable {
         }
         if let owner = context.owner, !hasUnreadableKey {
             if let slot = entity.keySlot { scratch[slot] = .absent }
-            let (node, isNew) = plan.rows[entity.tree].node(ownedBy: owner, entity: entity.id)
-            if isNew { plan.ownedRows.append(.init(tree: entity.tree, node: node)) }
+            let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
+            if isNew { plan.ownedRows.append(.init(table: entity.table, node: node)) }
             return node
         }
         if let owner = context.wayBack, !hasUnreadableKey { return owner }
@@ -291,9 +292,9 @@ struct PayloadMapper: ~Copyable {
     /// The node of a key, made if it is new. An id alone says nothing about the entity of the row.
     mutating func node(
         forKey key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
-    ) -> (node: Int, isNew: Bool) {
+    ) -> (node: NodeID, isNew: Bool) {
         plan.arena.withUnsafeBufferPointer { arena in
-            plan.rows[entity.tree].node(
+            plan.rows[entity.table.index].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id, TextPool(payload: bytes, arena: arena))
         }
     }
@@ -302,12 +303,13 @@ struct PayloadMapper: ~Copyable {
     /// it as one that is no kin of this one.
     private mutating func node(
         ofRecord key: Slot, keyOwner: Int, _ entity: CompiledEntity, _ bytes: Bytes
-    ) -> Int? {
+    ) -> NodeID? {
         let (node, isNew) = node(forKey: key, keyOwner: keyOwner, entity, bytes)
-        let known = Int(plan.rows[entity.tree].nodes[node].entity)
+        let table = entity.table.index
+        let known = Int(plan.rows[table].nodes[node.index].entity)
         if isNew || known == entity.id { return node }
-        if plan.rows[entity.tree].nodes[node].firstVersion < 0 || model.entity(entity.id, isKindOf: known) {
-            plan.rows[entity.tree].setEntity(entity.id, of: node)
+        if !plan.rows[table].nodes[node.index].isGiven || model.entity(entity.id, isKindOf: known) {
+            plan.rows[table].setEntity(entity.id, of: node)
         } else if !model.entity(known, isKindOf: entity.id) {
             report(
                 .entityMismatch, entity.id, bytes,
@@ -318,7 +320,7 @@ struct PayloadMapper: ~Copyable {
     }
 
     private func name(of slot: Int, _ entity: CompiledEntity) -> String {
-        model.trees[entity.tree].attributes[slot].name
+        model[entity.table].attributes[slot].name
     }
 
     private func article(_ type: AttributeType) -> String {

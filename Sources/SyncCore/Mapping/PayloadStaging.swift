@@ -230,7 +230,7 @@ extension PayloadMapper {
     /// The plan, with what was counted on the way. Nothing more is mapped.
     mutating func finish(payload: Data) -> ChangePlan {
         plan.payload = payload
-        for tree in plan.rows.indices { plan.rows[tree].finish() }
+        for table in plan.rows.indices { plan.rows[table].finish() }
         if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
         for table in keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
@@ -250,7 +250,7 @@ extension ChangePlan {
             throw SyncError(
                 .keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
         }
-        let attribute = model.trees[entity.tree].attributes[keySlot]
+        let attribute = model[entity.table].attributes[keySlot]
         guard let value = Coercion.storedValue(id, as: attribute.type), value != .null else {
             throw SyncError(
                 .valueDoesNotFit,
@@ -259,11 +259,11 @@ extension ChangePlan {
         }
         let key = value.slot(arena: &arena)
         let node = arena.withUnsafeBufferPointer { arena in
-            rows[entity.tree].node(
+            self[entity.table].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id,
                 TextPool(payload: UnsafeBufferPointer(start: nil, count: 0), arena: arena)
             ).node
         }
-        parent = Parent(link: found.link, end: found.end, tree: entity.tree, node: node)
+        parent = Parent(link: found.link, end: found.end, table: entity.table, node: node)
     }
 }

@@ -1,10 +1,10 @@
 /// What mapping needs of a relationship, without references.
 struct RelationshipMapping {
-    let link: Int
+    let link: LinkID
     /// The end of the link its owner is at.
     let end: Link.End
     let destination: Int
-    let destinationTree: Int
+    let destinationTable: TableID
     let isToMany: Bool
     /// Whether the way back is to-one: a listed row has no other owner.
     let isInverseToOne: Bool
@@ -17,11 +17,11 @@ struct RelationshipMapping {
         link = relationship.link
         end = relationship.end
         self.destination = destination.id
-        destinationTree = destination.tree
+        destinationTable = destination.table
         isToMany = relationship.isToMany
-        isInverseToOne = !model.links[link].side(end.other).isToMany
-        isSymmetric = model.links[link].isSymmetric
-        keyType = destination.keySlot.map { model.trees[destination.tree].attributes[$0].type }
+        isInverseToOne = !model[link].side(end.other).isToMany
+        isSymmetric = model[link].isSymmetric
+        keyType = destination.keySlot.map { model[destination.table].attributes[$0].type }
     }
 
     /// What a list of objects does to rows it leaves out.

@@ -1,6 +1,6 @@
 /// A model with every name resolved to an index: inheritance flattened, relationships paired into links.
 ///
-/// Entities, trees and links are referred to by their position in the arrays here.
+/// Entities are referred to by their position in the array here, trees and links by ``TableID`` and ``LinkID``.
 package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let trees: [EntityTree]
@@ -15,11 +15,11 @@ package final class CompiledModel: Sendable {
         self.trees = compiler.trees
         self.links = compiler.links
         self.entities = compiler.compiled
-        let keys = Set(compiler.compiled.compactMap { entity in entity.keySlot.map { [entity.tree, $0] } })
+        let keys = Set(compiler.compiled.compactMap { entity in entity.keySlot.map { [entity.table.index, $0] } })
         canRefuseRows = compiler.trees.contains { tree in
             tree.hasSubEntities
                 || tree.attributes.enumerated().contains { slot, attribute in
-                    !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id, slot])
+                    !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id.index, slot])
                 }
         }
     }
@@ -27,6 +27,10 @@ package final class CompiledModel: Sendable {
     /// Whether a record can be refused only once the store is asked: its row is of a sibling entity, or a new one that
     /// lacks a required value.
     let canRefuseRows: Bool
+
+    package subscript(_ id: TableID) -> EntityTree { trees[id.index] }
+
+    package subscript(_ id: LinkID) -> Link { links[id.index] }
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
@@ -61,8 +65,8 @@ package final class CompiledEntity: Sendable {
     package let name: String
     package let parent: Int?
     package let isAbstract: Bool
-    /// The tree (and so the table) its rows are in.
-    package let tree: Int
+    /// The table its rows are in, that of its tree.
+    package let table: TableID
     /// Itself and every entity below it.
     package let family: [Int]
     /// The slots of its attributes in the tree's rows, inherited ones first.
@@ -79,7 +83,7 @@ package final class CompiledEntity: Sendable {
     package let relationshipByName: [String: Int]
 
     init(
-        id: Int, name: String, parent: Int?, isAbstract: Bool, tree: Int, family: [Int], slots: [Int],
+        id: Int, name: String, parent: Int?, isAbstract: Bool, table: TableID, family: [Int], slots: [Int],
         slotByName: [String: Int], keySlot: Int?, keyOwner: Int?, relationships: [CompiledRelationship],
         relationshipByName: [String: Int]
     ) {
@@ -87,7 +91,7 @@ package final class CompiledEntity: Sendable {
         self.name = name
         self.parent = parent
         self.isAbstract = isAbstract
-        self.tree = tree
+        self.table = table
         self.family = family
         self.slots = slots
         self.slotByName = slotByName
@@ -109,7 +113,7 @@ package final class CompiledEntity: Sendable {
 
 /// The entities of one inheritance tree, which share a table. Most trees are a single entity.
 package struct EntityTree: Sendable {
-    package let id: Int
+    package let id: TableID
     package let root: Int
     package let entities: [Int]
     /// The attributes of all its entities; a row has one slot for each.
@@ -117,7 +121,7 @@ package struct EntityTree: Sendable {
     /// The slot whose value is the table's primary key; nil if rows have a hidden key.
     package let keySlot: Int?
     /// The links whose foreign key column is in this tree's table.
-    package let foreignKeys: [Int]
+    package let foreignKeys: [LinkID]
     /// Whether rows must say which entity they are of.
     package var hasSubEntities: Bool { entities.count > 1 }
 }
@@ -128,7 +132,7 @@ package struct CompiledRelationship: Sendable {
     /// The entity that declares it.
     package let owner: Int
     package let destination: Int
-    package let link: Int
+    package let link: LinkID
     /// Which end of the link its owner is.
     package let end: Link.End
     package var name: String { relationship.name }
@@ -158,7 +162,7 @@ package struct Link: Sendable {
     /// One side of a link.
     package struct Side: Sendable {
         package let entity: Int
-        package let tree: Int
+        package let table: TableID
         /// The relationship that leads from here to the other side, if there is one.
         package let relationship: Relationship?
         /// Whether a row here can have several links.
@@ -166,7 +170,7 @@ package struct Link: Sendable {
         package var isOrdered: Bool { isToMany && (relationship?.isOrdered ?? false) }
     }
 
-    package let id: Int
+    package let id: LinkID
     package let storage: Storage
     package let first: Side
     package let second: Side

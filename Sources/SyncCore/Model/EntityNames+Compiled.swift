@@ -1,6 +1,6 @@
 extension EntityNames {
     convenience init(_ entity: CompiledEntity, of model: CompiledModel) {
-        let attributes = model.trees[entity.tree].attributes
+        let attributes = model[entity.table].attributes
         self.init(
             entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
             lineage: AttributeNaming.lineage(entity, model))

@@ -15,7 +15,7 @@ extension Model {
         guard let slot = compiled.slotByName[name] else {
             throw SyncError(.unknownAttribute, "\(entity) has no attribute '\(name)'", entity: entity)
         }
-        let attribute = self.compiled.trees[compiled.tree].attributes[slot]
+        let attribute = self.compiled[compiled.table].attributes[slot]
         if let remoteKey = attribute.remoteKey { return remoteKey }
         if nested, name == "destroy" { return "_destroy" }
         let short =
@@ -30,14 +30,14 @@ extension Model {
     public func attribute(forKey key: String, in entity: String) throws -> String? {
         let compiled = try self.compiled.entity(named: entity)
         let slot = self.compiled.names(of: compiled).attribute(forKey: key)?.slot
-        return slot.map { self.compiled.trees[compiled.tree].attributes[$0].name }
+        return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
     /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity.
     public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: Attribute)? {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
-        let attribute = self.compiled.trees[compiled.tree].attributes[slot]
+        let attribute = self.compiled[compiled.table].attributes[slot]
         let isID = AttributeNaming.isID(attribute.name)
         let remote = attribute.remoteKey ?? (isID ? "id" : Inflection.snakeCase(attribute.name))
         return (attribute.name, remote, attribute)

@@ -10,7 +10,8 @@ struct ModelCompiler {
     /// By entity: itself and its ancestors, the topmost first; the name of its key.
     private var lines: [[Int]] = []
     private var keyNames: [String?] = []
-    private var treeOf: [Int] = []
+    /// By entity.
+    private var tableOf: [TableID] = []
     private var treeMembers: [[Int]] = []
     private var treeAttributes: [[Attribute]] = []
     /// By tree: attribute name → slot.
@@ -18,9 +19,9 @@ struct ModelCompiler {
     /// By entity: relationship name → position.
     private var relationshipPlaces: [[String: Int]] = []
     /// By tree: the links whose column is in its table.
-    private var foreignKeys: [[Int]] = []
+    private var foreignKeys: [[LinkID]] = []
     /// "Entity.relationship" → its link and end.
-    private var endByName: [String: (link: Int, end: Link.End)] = [:]
+    private var endByName: [String: (link: LinkID, end: Link.End)] = [:]
 
     init(_ entities: [Entity]) {
         self.entities = entities
@@ -38,15 +39,15 @@ struct ModelCompiler {
         collectLinks()
         let families = families()
         compiled = entities.indices.map { compile($0, family: families[$0]) }
-        trees = treeMembers.indices.map(tree)
+        trees = treeMembers.indices.map { tree(TableID($0)) }
     }
 
     private mutating func collectTrees() {
-        treeOf = Array(repeating: 0, count: entities.count)
+        tableOf = Array(repeating: TableID(0), count: entities.count)
         let byRoot = Dictionary(grouping: entities.indices) { lines[$0][0] }
         for id in entities.indices where parents[id] == nil {
             let members = (byRoot[id] ?? []).sorted { (lines[$0].count, $0) < (lines[$1].count, $1) }
-            for member in members { treeOf[member] = treeMembers.count }
+            for member in members { tableOf[member] = TableID(treeMembers.count) }
             treeMembers.append(members)
             var attributes: [Attribute] = []
             var slots: [String: Int] = [:]
@@ -91,17 +92,17 @@ struct ModelCompiler {
         let inverseKey = inverse.map { "\(entities[$0.0].name).\($0.1.name)" }
         let isSymmetric = inverseKey == name
         let here = Link.Side(
-            entity: id, tree: treeOf[id], relationship: relationship, isToMany: relationship.isToMany)
+            entity: id, table: tableOf[id], relationship: relationship, isToMany: relationship.isToMany)
         let there = Link.Side(
-            entity: inverse?.0 ?? destination, tree: treeOf[destination], relationship: inverse?.1,
+            entity: inverse?.0 ?? destination, table: tableOf[destination], relationship: inverse?.1,
             isToMany: inverse?.1.isToMany ?? true)
         let storage: Link.Storage = here.isToMany && there.isToMany ? .joinTable : .foreignKey
         let hereFirst = isFirst(here, name, there, inverseKey)
         let link = Link(
-            id: links.count, storage: storage, first: hereFirst ? here : there, second: hereFirst ? there : here,
-            isSymmetric: isSymmetric)
+            id: LinkID(links.count), storage: storage, first: hereFirst ? here : there,
+            second: hereFirst ? there : here, isSymmetric: isSymmetric)
         links.append(link)
-        if storage == .foreignKey { foreignKeys[link.first.tree].append(link.id) }
+        if storage == .foreignKey { foreignKeys[link.first.table.index].append(link.id) }
         endByName[name] = (link.id, hereFirst ? .first : .second)
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
     }
@@ -121,11 +122,11 @@ struct ModelCompiler {
 
     private func compile(_ id: Int, family: [Int]) -> CompiledEntity {
         let line = lines[id]
-        let tree = treeOf[id]
+        let table = tableOf[id]
         var slots: [Int] = []
         var slotByName: [String: Int] = [:]
         for attribute in line.flatMap({ entities[$0].attributes }) where slotByName[attribute.name] == nil {
-            guard let slot = treeSlots[tree][attribute.name] else { continue }
+            guard let slot = treeSlots[table.index][attribute.name] else { continue }
             slots.append(slot)
             slotByName[attribute.name] = slot
         }
@@ -145,7 +146,7 @@ struct ModelCompiler {
         let key = keyNames[id]
         let keyOwner = key == nil ? nil : line.first { keyNames[$0] == key }
         return CompiledEntity(
-            id: id, name: entities[id].name, parent: parents[id], isAbstract: entities[id].isAbstract, tree: tree,
+            id: id, name: entities[id].name, parent: parents[id], isAbstract: entities[id].isAbstract, table: table,
             family: family, slots: slots, slotByName: slotByName,
             keySlot: key.flatMap { slotByName[$0] }, keyOwner: keyOwner, relationships: relationships,
             relationshipByName: relationshipByName)
@@ -165,13 +166,13 @@ struct ModelCompiler {
 
     // MARK: Trees
 
-    private func tree(_ id: Int) -> EntityTree {
-        let members = treeMembers[id]
+    private func tree(_ id: TableID) -> EntityTree {
+        let members = treeMembers[id.index]
         let rootKey = compiled[members[0]].keySlot
         let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey }
         return EntityTree(
-            id: id, root: members[0], entities: members, attributes: treeAttributes[id],
+            id: id, root: members[0], entities: members, attributes: treeAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,
-            foreignKeys: foreignKeys[id])
+            foreignKeys: foreignKeys[id.index])
     }
 }

@@ -88,7 +88,7 @@ package struct ModelDifferences: Sendable {
         guard let entity = model.entityID(name).map({ model.entities[$0] }), let slot = entity.keySlot else {
             return "none"
         }
-        return model.trees[entity.tree].attributes[slot].name
+        return model[entity.table].attributes[slot].name
     }
 
     private mutating func compare(_ path: String, _ old: String, _ new: String) {

@@ -1,28 +1,28 @@
 extension ChangePlan {
     /// Makes nodes that turned out to be the same row one: by the node to give up, the one to keep.
-    package mutating func merge(_ nodes: [RowReference: Int]) {
-        for (node, kept) in nodes.sorted(by: { ($0.key.tree, $0.key.node) < ($1.key.tree, $1.key.node) }) {
-            rows[node.tree].absorb(node.node, into: kept)
+    package mutating func merge(_ nodes: [RowReference: NodeID]) {
+        for (node, kept) in nodes.sorted(by: { ($0.key.table, $0.key.node) < ($1.key.table, $1.key.node) }) {
+            self[node.table].absorb(node.node, into: kept)
         }
-        func kept(_ node: Int32, _ tree: Int) -> Int32 {
-            nodes[RowReference(tree: tree, node: Int(node))].map { Int32(truncatingIfNeeded: $0) } ?? node
-        }
+        func kept(_ node: NodeID, _ table: TableID) -> NodeID { nodes[RowReference(table: table, node: node)] ?? node }
         for link in links.indices {
-            let (first, second) = (model.links[link].first.tree, model.links[link].second.tree)
+            let (first, second) = (model.links[link].first.table, model.links[link].second.table)
             for index in links[link].assertions.indices {
                 links[link].assertions[index].first = kept(links[link].assertions[index].first, first)
                 links[link].assertions[index].second = kept(links[link].assertions[index].second, second)
             }
             for index in links[link].replacements.indices {
-                let tree = links[link].replacements[index].end == .first ? first : second
-                links[link].replacements[index].node = kept(links[link].replacements[index].node, tree)
+                let table = links[link].replacements[index].end == .first ? first : second
+                links[link].replacements[index].node = kept(links[link].replacements[index].node, table)
             }
         }
-        for index in mentions.indices { mentions[index].node = kept(mentions[index].node, Int(mentions[index].tree)) }
+        for index in mentions.indices {
+            mentions[index].node = mentions[index].node.map { kept($0, mentions[index].table) }
+        }
         ownedRows.removeAll { nodes[$0] != nil }
-        for tree in rows.indices {
-            for (place, owner) in rows[tree].owners.enumerated() {
-                rows[tree].setOwner(kept(owner.node, Int(owner.tree)), of: place)
+        for table in rows.indices {
+            for (place, owner) in rows[table].owners.enumerated() {
+                rows[table].setOwner(kept(owner.node, owner.table), of: place)
             }
         }
     }

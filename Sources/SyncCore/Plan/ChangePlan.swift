@@ -6,9 +6,9 @@ package import Foundation
 package struct ChangePlan: Sendable {
     /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
     package struct Mention: Sendable {
-        package var tree: Int32
-        /// -1 for a record that is skipped; what is nested in it counts all the same.
-        package var node: Int32
+        package var table: TableID
+        /// Nil for a record that is skipped; what is nested in it counts all the same.
+        package var node: NodeID?
         /// The record it is nested in; -1 for a root record.
         package var parent: Int32
         package var permission: Permission
@@ -28,20 +28,20 @@ package struct ChangePlan: Sendable {
 
     /// A parent whose rows the payload lists.
     package struct Parent: Sendable {
-        package var link: Int
+        package var link: LinkID
         /// The end of the link at which the parent is.
         package var end: Link.End
-        package var tree: Int
-        package var node: Int
+        package var table: TableID
+        package var node: NodeID
     }
 
     /// A row of one of the batches.
     package struct RowReference: Sendable, Hashable {
-        package var tree: Int
-        package var node: Int
+        package var table: TableID
+        package var node: NodeID
 
-        package init(tree: Int, node: Int) {
-            self.tree = tree
+        package init(table: TableID, node: NodeID) {
+            self.table = table
             self.node = node
         }
     }
@@ -91,15 +91,25 @@ package struct ChangePlan: Sendable {
         links = model.links.map { _ in LinkBatch() }
     }
 
+    package internal(set) subscript(_ id: TableID) -> RowBatch {
+        _read { yield rows[id.index] }
+        _modify { yield &rows[id.index] }
+    }
+
+    package internal(set) subscript(_ id: LinkID) -> LinkBatch {
+        _read { yield links[id.index] }
+        _modify { yield &links[id.index] }
+    }
+
     /// Called when half of a sample of the payload is mapped.
     mutating func noteSizes() {
-        for tree in rows.indices { rows[tree].noteSize() }
+        for table in rows.indices { rows[table].noteSize() }
     }
 
     /// Makes room for a payload that is `factor` times as large as the sample, so that nothing large is copied as it
     /// grows.
     mutating func reserve(_ factor: Double) {
-        for tree in rows.indices { rows[tree].reserve(factor) }
+        for table in rows.indices { rows[table].reserve(factor) }
         for link in links.indices { links[link].reserve(factor) }
         arena.reserveCapacity(Int(Double(arena.count) * factor))
         mentions.reserveCapacity(Int(Double(mentions.count) * factor))
@@ -111,8 +121,9 @@ package struct ChangePlan: Sendable {
     package mutating func follow(_ count: Int) {
         guard let parent, count > firstRecord else { return }
         let places = Int32(truncatingIfNeeded: count - firstRecord)
-        for index in links[parent.link].assertions.indices where links[parent.link].assertions[index].sequence == 0 {
-            links[parent.link].assertions[index].move(by: places)
+        let link = parent.link.index
+        for index in links[link].assertions.indices where links[link].assertions[index].sequence == 0 {
+            links[link].assertions[index].move(by: places)
         }
     }
 
@@ -130,10 +141,10 @@ package struct ChangePlan: Sendable {
     /// The key of the root record of a payload of one; nil if it has none.
     package var rootKey: StoredValue? {
         let compiled = model.entities[entity]
-        guard let slot = compiled.keySlot, let node = rows[compiled.tree].nodes.first(where: \.isRoot) else {
+        guard let slot = compiled.keySlot, let node = self[compiled.table].nodes.first(where: \.isRoot) else {
             return nil
         }
-        return withTexts { StoredValue(node.key, as: model.trees[compiled.tree].attributes[slot].type, $0) }
+        return withTexts { StoredValue(node.key, as: model[compiled.table].attributes[slot].type, $0) }
     }
 
     /// Gives `body` access to the texts of the slots.

@@ -11,17 +11,17 @@ package struct KeyIndex: Sendable {
 
     /// The node with this key, if there is one.
     @inline(__always)
-    package func node(for key: Slot, hash: UInt64, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+    package func node(for key: Slot, hash: UInt64, in nodes: [RowBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: hash) { pool.isSameKey(nodes[$0].key, key) }
     }
 
     /// The node whose key is this text.
-    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> Int? {
+    func node(forText text: UnsafeBufferPointer<UInt8>, in nodes: [RowBatch.Node], _ pool: TextPool) -> NodeID? {
         node(hash: TextPool.hash(text)) { TextPool.equal(pool.bytes(nodes[$0].key), text) }
     }
 
     @inline(__always)
-    private func node(hash: UInt64, where isKey: (Int) -> Bool) -> Int? {
+    private func node(hash: UInt64, where isKey: (Int) -> Bool) -> NodeID? {
         let half = hash >> 32
         var place = Int(truncatingIfNeeded: half) & mask
         while true {
@@ -29,7 +29,7 @@ package struct KeyIndex: Sendable {
             if entry == 0 { return nil }
             if entry >> 32 == half {
                 let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
-                if isKey(node) { return node }
+                if isKey(node) { return NodeID(node) }
             }
             place = (place + 1) & mask
         }
@@ -37,9 +37,9 @@ package struct KeyIndex: Sendable {
 
     /// Adds a node whose key is not in the table yet.
     @inline(__always)
-    package mutating func insert(_ node: Int, hash: UInt64) {
+    package mutating func insert(_ node: NodeID, hash: UInt64) {
         if count * 4 >= mask * 3 { grow() }
-        place((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node + 1))
+        place((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node.index + 1))
         count += 1
     }
 

@@ -5,8 +5,8 @@
 package struct LinkBatch: Sendable {
     /// A pair that the payload says is linked.
     package struct Assertion: Sendable {
-        package var first: Int32
-        package var second: Int32
+        package var first: NodeID
+        package var second: NodeID
         package var sequence: UInt32
         /// The record that says it, or of a child listed as an object the child's own, where mentions are tracked;
         /// else -1.
@@ -25,7 +25,7 @@ package struct LinkBatch: Sendable {
         package var isByID: Bool { positionAndFlags & 4 != 0 }
 
         init(
-            first: Int32, second: Int32, sequence: UInt32, position: Int32, mention: Int32, saidBy: Link.End,
+            first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32, saidBy: Link.End,
             isListed: Bool, isByID: Bool
         ) {
             self.first = first
@@ -47,7 +47,7 @@ package struct LinkBatch: Sendable {
             /// Unlisted rows that nothing else mentions are deleted.
             case delete
         }
-        package var node: Int32
+        package var node: NodeID
         package var end: Link.End
         package var kind: Kind
         package var sequence: UInt32

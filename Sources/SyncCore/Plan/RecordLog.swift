@@ -16,8 +16,8 @@ package struct RecordLog: Sendable {
 
     /// A row that a record speaks of.
     package struct Mention: Sendable {
-        package var tree: Int16
-        package var node: Int32
+        package var table: TableID
+        package var node: NodeID
         /// Whether it gives the row, not only its id.
         package var isGiven: Bool
     }

@@ -13,8 +13,10 @@ package struct RowBatch: Sendable {
         package var entity: Int16
         /// Whether a root record gives it.
         package var isRoot = false
-        /// Its place in `owners`, or -1: what a row has instead of a key.
-        package var owner: Int32 { key.kind == .absent ? Int32(truncatingIfNeeded: key.bits) : -1 }
+        /// Its place in `owners`, which is what a row has that lacks a key; nil for the others.
+        package var ownerPlace: Int? { key.kind == .absent ? Int(truncatingIfNeeded: key.bits) : nil }
+        /// Whether a record gives it: it is not only mentioned by id.
+        package var isGiven: Bool { firstVersion >= 0 }
 
         init(key: Slot, entity: Int) {
             self.key = key
@@ -28,11 +30,11 @@ package struct RowBatch: Sendable {
 
     /// What identifies a row without a key: who owns it, through which link, at which position.
     package struct Owner: Sendable, Hashable {
-        package var link: Int32
+        package var link: LinkID
         /// The end of the link at which the owner is.
         package var end: Link.End
-        package var tree: Int32
-        package var node: Int32
+        package var table: TableID
+        package var node: NodeID
         package var position: Int32
     }
 
@@ -58,7 +60,7 @@ package struct RowBatch: Sendable {
     /// One set of keys for each topmost entity that declares one; a tree has few, mostly one.
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
-    private var nodeByOwner: [Owner: Int32] = [:]
+    private var nodeByOwner: [Owner: NodeID] = [:]
     /// How many nodes half of a sample has.
     private var halfCount = 0
 
@@ -68,27 +70,30 @@ package struct RowBatch: Sendable {
     init(stride: Int) { self.stride = stride }
 
     /// The node of a key given as text that is not in the payload, such as a column's.
-    package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> Int? {
+    package func node(forText text: UnsafeBufferPointer<UInt8>, keyOwner: Int, _ pool: TextPool) -> NodeID? {
         guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
         return indexes[place].node(forText: text, in: nodes, pool)
     }
 
     /// The node of a key. `guess` is tried first: rows often come in the order of the payload.
-    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool, guess: Int = -1) -> Int? {
-        if guess >= 0, guess < nodes.count, pool.isSameKey(nodes[guess].key, key), keyOwners.count == 1 { return guess }
+    package func node(forKey key: Slot, keyOwner: Int, _ pool: TextPool, guess: NodeID? = nil) -> NodeID? {
+        if let guess, guess.index < nodes.count, pool.isSameKey(nodes[guess.index].key, key), keyOwners.count == 1 {
+            return guess
+        }
         guard let place = keyOwners.firstIndex(of: keyOwner) else { return nil }
         return indexes[place].node(for: key, hash: pool.hash(key), in: nodes, pool)
     }
 
     mutating func node(
         forKey key: Slot, keyOwner: Int, entity: Int, _ pool: TextPool
-    ) -> (node: Int, isNew: Bool) {
+    ) -> (node: NodeID, isNew: Bool) {
         let hash = pool.hash(key)
         let place = self.place(of: keyOwner)
         if let known = indexes[place].node(for: key, hash: hash, in: nodes, pool) { return (known, false) }
+        let node = NodeID(nodes.count)
         nodes.append(Node(key: key, entity: entity))
-        indexes[place].insert(nodes.count - 1, hash: hash)
-        return (nodes.count - 1, true)
+        indexes[place].insert(node, hash: hash)
+        return (node, true)
     }
 
     /// Asks for the place of an integer key in the index, where it will be looked up soon.
@@ -104,21 +109,25 @@ package struct RowBatch: Sendable {
         return keyOwners.count - 1
     }
 
-    mutating func node(ownedBy owner: Owner, entity: Int) -> (node: Int, isNew: Bool) {
-        if let known = nodeByOwner[owner] { return (Int(known), false) }
-        nodeByOwner[owner] = Int32(truncatingIfNeeded: nodes.count)
+    mutating func node(ownedBy owner: Owner, entity: Int) -> (node: NodeID, isNew: Bool) {
+        if let known = nodeByOwner[owner] { return (known, false) }
+        let node = NodeID(nodes.count)
+        nodeByOwner[owner] = node
         owners.append(owner)
         nodes.append(Node(owner: owners.count - 1, entity: entity))
-        return (nodes.count - 1, true)
+        return (node, true)
     }
 
-    mutating func setEntity(_ entity: Int, of node: Int) { nodes[node].entity = Int16(truncatingIfNeeded: entity) }
-    mutating func markRoot(_ node: Int) { nodes[node].isRoot = true }
+    mutating func setEntity(_ entity: Int, of node: NodeID) {
+        nodes[node.index].entity = Int16(truncatingIfNeeded: entity)
+    }
+
+    mutating func markRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
     /// Merges a record's values into a node: later values over earlier ones, absent ones
     /// leave them.
-    mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: Int, permission: Permission, mention: Int32) {
-        let first = Int(nodes[node].firstVersion)
+    mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: NodeID, permission: Permission, mention: Int32) {
+        let first = Int(nodes[node.index].firstVersion)
         if versions.isEmpty {
             if mention < 0, self.permission ?? permission == permission {
                 self.permission = permission
@@ -143,8 +152,8 @@ package struct RowBatch: Sendable {
     }
 
     /// Adds the values of a version, which is the node's first if it has none.
-    private mutating func addVersion(_ row: UnsafeBufferPointer<Slot>, of node: Int) {
-        if nodes[node].firstVersion < 0 { nodes[node].firstVersion = Int32(truncatingIfNeeded: versionCount) }
+    private mutating func addVersion(_ row: UnsafeBufferPointer<Slot>, of node: NodeID) {
+        if !nodes[node.index].isGiven { nodes[node.index].firstVersion = Int32(truncatingIfNeeded: versionCount) }
         slots.append(contentsOf: row)
         versionCount += 1
     }
@@ -157,11 +166,11 @@ package struct RowBatch: Sendable {
 
     /// Moves what was said of one node to another, because both turned out to be the same row. What comes later in the
     /// document wins.
-    mutating func absorb(_ node: Int, into other: Int) {
+    mutating func absorb(_ node: NodeID, into other: NodeID) {
         var chain = (versionChain(other) + versionChain(node)).sorted()
-        nodes[node].firstVersion = -1
+        nodes[node.index].firstVersion = -1
         guard let first = chain.first else { return }
-        nodes[other].firstVersion = first
+        nodes[other.index].firstVersion = first
         if mention(ofVersion: first) < 0 {
             for version in chain.dropFirst() {
                 let row = Array(slots[Int(version) * stride..<(Int(version) + 1) * stride])
@@ -175,11 +184,11 @@ package struct RowBatch: Sendable {
         versions[Int(first)].last = last
     }
 
-    private func versionChain(_ node: Int) -> [Int32] {
-        Array(sequence(first: nodes[node].firstVersion) { version(after: $0) }.prefix { $0 >= 0 })
+    private func versionChain(_ node: NodeID) -> [Int32] {
+        Array(sequence(first: nodes[node.index].firstVersion) { version(after: $0) }.prefix { $0 >= 0 })
     }
 
-    mutating func setOwner(_ node: Int32, of place: Int) { owners[place].node = node }
+    mutating func setOwner(_ node: NodeID, of place: Int) { owners[place].node = node }
 
     mutating func noteSize() { halfCount = nodes.count }
 

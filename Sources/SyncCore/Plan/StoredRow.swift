@@ -1,10 +1,10 @@
 /// A row of a table, by its row key.
 package struct StoredRow: Hashable, Sendable {
-    package var tree: Int
+    package var table: TableID
     package var key: RowKey
 
-    package init(tree: Int, key: RowKey) {
-        self.tree = tree
+    package init(table: TableID, key: RowKey) {
+        self.table = table
         self.key = key
     }
 }

@@ -75,12 +75,12 @@ struct PredicateResolver {
         switch end {
         case .attribute(let slot):
             let entity = hops.last.map { model.entities[$0.destination] } ?? root
-            return .attribute(model.trees[entity.tree].attributes[slot], slot: slot)
+            return .attribute(model[entity.table].attributes[slot], slot: slot)
         case .count(let last): return .count(last)
         case .relationship(let last):
             if comparison.literal == .null { return .target(last, key: nil) }
             let slot = try keySlot(of: last, comparison)
-            let tree = model.trees[model.entities[last.destination].tree]
+            let tree = model[model.entities[last.destination].table]
             return .target(last, key: ResolvedComparison.Key(attribute: tree.attributes[slot], slot: slot))
         }
     }

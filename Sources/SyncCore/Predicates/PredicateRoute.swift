@@ -45,7 +45,7 @@ struct PredicateRoute {
         if entity.slotByName[name] != nil {
             return place.error("'\(name)' is an attribute, so no name can follow it", entity: entity.name)
         }
-        let attributes = entity.slots.map { model.trees[entity.tree].attributes[$0].name }
+        let attributes = entity.slots.map { model[entity.table].attributes[$0].name }
         let relationships = entity.relationships.map(\.name)
         let known = [("attributes", attributes), ("relationships", relationships)].filter { !$0.1.isEmpty }
             .map { "the \($0.0) \(ShortList($0.1).text)" }

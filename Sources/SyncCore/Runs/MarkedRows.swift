@@ -30,7 +30,7 @@ package struct MarkedRows: Sendable {
         }
     }
 
-    /// By tree.
+    /// By table.
     private var blocks: [[Int64: Block]] = []
     private var others: [StoredRow: RowMark] = [:]
 
@@ -42,8 +42,8 @@ package struct MarkedRows: Sendable {
 
     package subscript(row: StoredRow) -> RowMark {
         guard case .integer(let key) = row.key else { return others[row] ?? [] }
-        guard row.tree < blocks.count else { return [] }
-        return blocks[row.tree][key >> 6]?.mark(1 << UInt64(key & 63)) ?? []
+        guard row.table.index < blocks.count else { return [] }
+        return blocks[row.table.index][key >> 6]?.mark(1 << UInt64(key & 63)) ?? []
     }
 
     /// Adds a mark to those of a row.
@@ -52,13 +52,13 @@ package struct MarkedRows: Sendable {
     @discardableResult
     package mutating func insert(_ mark: RowMark, for row: StoredRow) -> RowMark {
         guard case .integer(let key) = row.key else { return insertOther(mark, for: row) }
-        while blocks.count <= row.tree { blocks.append([:]) }
+        while blocks.count <= row.table.index { blocks.append([:]) }
         let bit: UInt64 = 1 << UInt64(key & 63)
-        var block = blocks[row.tree][key >> 6] ?? Block()
+        var block = blocks[row.table.index][key >> 6] ?? Block()
         let before = block.mark(bit)
         if before.isSuperset(of: mark) { return before }
         block.insert(mark, bit)
-        blocks[row.tree][key >> 6] = block
+        blocks[row.table.index][key >> 6] = block
         return before
     }
 
@@ -72,12 +72,13 @@ package struct MarkedRows: Sendable {
 
     /// Calls `body` with each row and its marks, and forgets them.
     package mutating func removeAll(_ body: (StoredRow, RowMark) throws -> Void) rethrows {
-        for tree in blocks.indices {
+        for table in blocks.indices {
             // In order, as a table takes them best.
-            for (high, block) in blocks[tree].sorted(by: { $0.key < $1.key }) {
+            for (high, block) in blocks[table].sorted(by: { $0.key < $1.key }) {
                 for low in 0..<64 {
                     let mark = block.mark(1 << UInt64(low))
-                    if !mark.isEmpty { try body(StoredRow(tree: tree, key: .integer(high << 6 | Int64(low))), mark) }
+                    if mark.isEmpty { continue }
+                    try body(StoredRow(table: TableID(table), key: .integer(high << 6 | Int64(low))), mark)
                 }
             }
         }

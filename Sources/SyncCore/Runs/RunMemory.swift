@@ -4,10 +4,10 @@ package struct RunMemory: Sendable {
     package struct Unlisted: Hashable, Sendable {
         package var row: StoredRow
         /// The link through which the owner had it, and the owner's row key.
-        package var link: Int
+        package var link: LinkID
         package var owner: RowKey
 
-        package init(row: StoredRow, link: Int, owner: RowKey) {
+        package init(row: StoredRow, link: LinkID, owner: RowKey) {
             self.row = row
             self.link = link
             self.owner = owner
@@ -17,10 +17,10 @@ package struct RunMemory: Sendable {
     /// The link of a row at an end of which it has one at most.
     package struct OneLink: Hashable, Sendable {
         package var row: StoredRow
-        package var link: Int
+        package var link: LinkID
         package var end: Link.End
 
-        package init(row: StoredRow, link: Int, end: Link.End) {
+        package init(row: StoredRow, link: LinkID, end: Link.End) {
             self.row = row
             self.link = link
             self.end = end

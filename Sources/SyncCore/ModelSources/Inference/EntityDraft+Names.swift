@@ -7,7 +7,7 @@ extension EntityDraft {
         for (name, keys) in keys.sorted(by: { $0.key < $1.key }) {
             for key in keys {
                 let slot = names.attribute(forKey: key)?.slot
-                let found = slot.map { model.compiled.trees[compiled.tree].attributes[$0].name }
+                let found = slot.map { model.compiled[compiled.table].attributes[$0].name }
                 if let index = attributePlaces[name] {
                     if found != name, entity.attributes[index].remoteKey == nil {
                         entity.attributes[index].remoteKey = key

@@ -188,7 +188,7 @@ public struct ModelExtension: Sendable {
         let own =
             places[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
         guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }) else { return own }
-        return model.compiled.trees[compiled.tree].entities.reduce(into: own) { names, relative in
+        return model.compiled[compiled.table].entities.reduce(into: own) { names, relative in
             let found = model.compiled.entities[relative]
             names += Array(found.slotByName.keys) + found.relationships.map(\.name)
         }
