@@ -16,28 +16,28 @@ struct DanglingLinks {
     // MARK: All of a link
 
     /// The table a link is stored in, quoted.
-    func table(_ link: Int) -> String {
-        switch layout.links[link] {
+    func table(_ link: LinkID) -> String {
+        switch layout[link] {
         case .foreignKey(let table, _, _): table.quoted
         case .joinTable(let name, _, _, _, _): name.quoted
         }
     }
 
-    func exist(_ link: Int) throws -> Bool {
+    func exist(_ link: LinkID) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
     /// Whether the foreign key of some rows leads nowhere.
-    func exist(_ link: Int, of rows: [RowKey]) throws -> Bool {
-        guard case .foreignKey = layout.links[link] else { return false }
-        let key = layout.tables[layout.model.links[link].first.tree].keyColumn.quoted
+    func exist(_ link: LinkID, of rows: [RowKey]) throws -> Bool {
+        guard case .foreignKey = layout[link] else { return false }
+        let key = layout[layout.model[link].first.table].keyColumn.quoted
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(key) = ? AND \(condition(link))", rows)
     }
 
     /// Whether there are links to rows that are not stored.
     ///
     /// - Parameter rows: Keys of rows that are not stored, at this end of the link.
-    func exist(_ link: Int, to rows: [RowKey], at end: Link.End) throws -> Bool {
+    func exist(_ link: LinkID, to rows: [RowKey], at end: Link.End) throws -> Bool {
         guard let column = column(link, end) else { return false }
         return try exist("SELECT 1 FROM \(table(link)) WHERE \(column) = ?", rows)
     }
@@ -51,11 +51,11 @@ struct DanglingLinks {
         }
     }
 
-    func find(_ link: Int) throws -> [Pair] {
+    func find(_ link: LinkID) throws -> [Pair] {
         let keys =
-            switch layout.links[link] {
+            switch layout[link] {
             case .foreignKey(_, let column, _):
-                [layout.tables[layout.model.links[link].first.tree].keyColumn, column]
+                [layout[layout.model[link].first.table].keyColumn, column]
             case .joinTable(_, let first, let second, _, _): [first, second]
             }
         let columns = keys.map(\.quoted).joined(separator: ", ")
@@ -66,45 +66,46 @@ struct DanglingLinks {
     }
 
     /// Rows stay where they are and lose the link, whatever the delete rule says: nobody said that they should go.
-    func remove(_ link: Int) throws { try remove(link, where: condition(link), []) }
+    func remove(_ link: LinkID) throws { try remove(link, where: condition(link), []) }
 
     // MARK: All of a row
 
     /// Removes what is left of a row that had this key before: the links that others have to it, and what it waited for.
-    func remove(linksTo key: DatabaseValue, in tree: Int) throws {
+    func remove(linksTo key: DatabaseValue, in table: TableID) throws {
         for link in layout.model.links {
-            for end in [Link.End.first, .second] where link.side(end).tree == tree {
+            for end in [Link.End.first, .second] where link.side(end).table == table {
                 guard let column = column(link.id, end) else { continue }
                 try remove(link.id, where: "\(column) = ?", [key])
             }
         }
-        try forgetReferences(of: key, in: tree)
+        try forgetReferences(of: key, in: table)
     }
 
-    func forgetReferences(of key: DatabaseValue, in tree: Int) throws {
+    func forgetReferences(of key: DatabaseValue, in table: TableID) throws {
         try db.execute(
-            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family(tree))) AND owner_key = ?", arguments: [key])
+            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family(table))) AND owner_key = ?",
+            arguments: [key])
     }
 
     /// Forgets what rows that are not stored any more were waiting for.
-    func forgetReferences(ofMissingRowsIn tree: Int) throws {
-        let table = layout.tables[tree]
+    func forgetReferences(ofMissingRowsIn id: TableID) throws {
+        let table = layout[id]
         try db.execute(
             sql: """
-                DELETE FROM sync_pending WHERE owner_entity IN (\(family(tree)))
+                DELETE FROM sync_pending WHERE owner_entity IN (\(family(id)))
                 AND owner_key NOT IN (SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted))
                 """)
     }
 
-    private func family(_ tree: Int) -> String {
-        layout.model.trees[tree].entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
+    private func family(_ table: TableID) -> String {
+        layout.model[table].entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
     }
 
     // MARK: SQL
 
-    private func remove(_ link: Int, where condition: String, _ arguments: StatementArguments) throws {
+    private func remove(_ link: LinkID, where condition: String, _ arguments: StatementArguments) throws {
         let sql =
-            switch layout.links[link] {
+            switch layout[link] {
             case .foreignKey(_, let column, let order):
                 "UPDATE \(table(link)) SET "
                     + [column, order].compactMap { $0 }.map { "\($0.quoted) = NULL" }.joined(separator: ", ")
@@ -114,17 +115,17 @@ struct DanglingLinks {
     }
 
     /// The column that refers to the rows at one end; nil where those are the rows that have the column.
-    private func column(_ link: Int, _ end: Link.End) -> String? {
-        switch layout.links[link] {
+    private func column(_ link: LinkID, _ end: Link.End) -> String? {
+        switch layout[link] {
         case .foreignKey(_, let column, _): end == .second ? column.quoted : nil
         case .joinTable(_, let first, let second, _, _): (end == .first ? first : second).quoted
         }
     }
 
-    private func condition(_ link: Int) -> String {
+    private func condition(_ link: LinkID) -> String {
         [Link.End.first, .second].compactMap { end in
             guard let column = column(link, end) else { return nil }
-            let target = layout.tables[layout.model.links[link].side(end).tree]
+            let target = layout[layout.model[link].side(end).table]
             let rows = "SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted)"
             return "\(column) IS NOT NULL AND \(column) NOT IN (\(rows))"
         }.joined(separator: " OR ")

@@ -66,7 +66,7 @@ extension DataStack {
         guard let slot = entity.keySlot, let owner = entity.keyOwner else {
             throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
         }
-        let attribute = model.compiled.trees[entity.tree].attributes[slot]
+        let attribute = model.compiled[entity.table].attributes[slot]
         guard let value = Coercion.storedValue(id, as: attribute.type), !value.isNull else { return nil }
         let select = RecordSQL(entity, layout)
         let key = ColumnValue.bound(ColumnValue.databaseValue(value, as: attribute.type))

@@ -13,8 +13,8 @@ struct JoinSQL {
     private let db: Database
 
     /// Nil for a link that is a foreign key.
-    init?(_ link: Int, _ layout: StoreLayout, _ db: Database) {
-        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout.links[link]
+    init?(_ link: LinkID, _ layout: StoreLayout, _ db: Database) {
+        guard case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) = layout[link]
         else { return nil }
         (table, self.first, self.second) = (name, first, second)
         (self.firstOrder, self.secondOrder) = (firstOrder, secondOrder)

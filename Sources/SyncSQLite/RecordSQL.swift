@@ -15,8 +15,8 @@ struct RecordSQL {
     init(_ entity: CompiledEntity, _ layout: StoreLayout) {
         self.layout = layout
         self.entity = entity
-        tree = layout.model.trees[entity.tree]
-        table = layout.tables[entity.tree]
+        tree = layout.model[entity.table]
+        table = layout[entity.table]
     }
 
     // MARK: Parts of statements
@@ -93,7 +93,7 @@ struct RecordSQL {
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {
         guard let name = String.fromDatabaseValue(value), let id = layout.model.entityID(name),
-            layout.model.entities[id].tree == tree.id
+            layout.model.entities[id].table == tree.id
         else {
             throw SyncError(
                 .storeFailure, "a row of table '\(table.name)' is of no entity of the model", entity: entity.name)

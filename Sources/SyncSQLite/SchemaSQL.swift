@@ -8,7 +8,7 @@ package struct SchemaSQL: Sendable {
     package init(_ layout: StoreLayout) {
         let tables = layout.model.trees.map { TableSQL($0, layout) }
         statements =
-            Self.own + tables.map(\.table) + layout.links.indices.flatMap { JoinTableSQL.statements($0, layout) }
+            Self.own + tables.map(\.table) + layout.model.links.flatMap { JoinTableSQL.statements($0.id, layout) }
             + tables.flatMap(\.indexes) + tables.flatMap(\.views)
     }
 
@@ -66,9 +66,9 @@ package struct SchemaSQL: Sendable {
     /// The condition that a row has its key in common with an entity that declares one; nil where all rows of the table
     /// have. It is that of the key's index, which SQLite uses only for a condition spelled the same.
     static func sharedKeyCondition(_ owner: Int, _ layout: StoreLayout, alias: String? = nil) -> String? {
-        let tree = layout.model.entities[owner].tree
-        guard layout.tables[tree].hasHiddenKey, layout.tables[tree].hasEntityColumn else { return nil }
-        let sharing = layout.model.trees[tree].entities.filter { layout.model.entities[$0].keyOwner == owner }
+        let table = layout.model.entities[owner].table
+        guard layout[table].hasHiddenKey, layout[table].hasEntityColumn else { return nil }
+        let sharing = layout.model[table].entities.filter { layout.model.entities[$0].keyOwner == owner }
         return entityCondition(sharing, layout, alias: alias)
     }
 

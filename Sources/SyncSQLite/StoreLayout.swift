@@ -12,14 +12,18 @@ package struct StoreLayout: Sendable {
         self.model = model
         tables = model.trees.map { TableLayout($0, model) }
         let taken = model.trees.map { TakenNames($0, model) }
-        links = model.links.map { LinkLayout($0, model, taken[$0.first.tree]) }
+        links = model.links.map { LinkLayout($0, model, taken[$0.first.table.index]) }
         indexNames = Self.distinct(links.map(\.indexName))
     }
+
+    package subscript(_ id: TableID) -> TableLayout { tables[id.index] }
+
+    package subscript(_ id: LinkID) -> LinkLayout { links[id.index] }
 
     /// The columns of a table's foreign keys, with those of the places of its rows among the rows of the same target.
     func foreignKeyColumns(of tree: EntityTree) -> [(column: String, order: String?)] {
         tree.foreignKeys.compactMap { link in
-            guard case .foreignKey(_, let column, let order) = links[link] else { return nil }
+            guard case .foreignKey(_, let column, let order) = self[link] else { return nil }
             return (column, order)
         }
     }
@@ -74,7 +78,7 @@ package enum LinkLayout: Sendable {
     fileprivate init(_ link: Link, _ model: CompiledModel, _ taken: TakenNames) {
         switch link.storage {
         case .foreignKey:
-            let tree = model.trees[link.first.tree]
+            let tree = model[link.first.table]
             let relationship = link.first.relationship?.name ?? ""
             self = .foreignKey(
                 table: model.entities[tree.root].name, column: Self.column(for: link, relationship, taken, model),
@@ -124,7 +128,7 @@ private struct TakenNames {
 
     init(_ tree: EntityTree, _ model: CompiledModel) {
         attributes = Set(tree.attributes.map { $0.name.lowercased() })
-        let names = tree.foreignKeys.compactMap { model.links[$0].first.relationship?.name }
+        let names = tree.foreignKeys.compactMap { model[$0].first.relationship?.name }
         relationships = Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +)
     }
 }

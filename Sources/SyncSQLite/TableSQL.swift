@@ -9,7 +9,7 @@ struct TableSQL {
     init(_ tree: EntityTree, _ layout: StoreLayout) {
         self.tree = tree
         self.layout = layout
-        names = layout.tables[tree.id]
+        names = layout[tree.id]
     }
 
     // MARK: Table
@@ -44,13 +44,13 @@ struct TableSQL {
         return " DEFAULT \(literal)"
     }
 
-    private func foreignKey(_ id: Int) -> [String] {
-        guard case .foreignKey(_, let column, let order) = layout.links[id] else { return [] }
-        let link = layout.model.links[id]
-        let target = layout.tables[link.second.tree]
+    private func foreignKey(_ id: LinkID) -> [String] {
+        guard case .foreignKey(_, let column, let order) = layout[id] else { return [] }
+        let link = layout.model[id]
+        let target = layout[link.second.table]
         let cascades = link.second.relationship?.deleteRule == .cascade
         let key =
-            "\(SchemaSQL.quoted(column)) \(SchemaSQL.keyType(layout.model.trees[link.second.tree])) "
+            "\(SchemaSQL.quoted(column)) \(SchemaSQL.keyType(layout.model[link.second.table])) "
             + "REFERENCES \(SchemaSQL.quoted(target.name)) (\(SchemaSQL.quoted(target.keyColumn))) "
             + "ON UPDATE CASCADE ON DELETE \(cascades ? "CASCADE" : "SET NULL") DEFERRABLE INITIALLY DEFERRED"
         return [key] + (order.map { ["\(SchemaSQL.quoted($0)) INTEGER"] } ?? [])
@@ -61,8 +61,8 @@ struct TableSQL {
     var indexes: [String] {
         let table = SchemaSQL.quoted(names.name)
         let foreign = tree.foreignKeys.compactMap { id -> String? in
-            guard case .foreignKey(_, let column, _) = layout.links[id] else { return nil }
-            let name = SchemaSQL.quoted(layout.indexNames[id])
+            guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
+            let name = SchemaSQL.quoted(layout.indexNames[id.index])
             return "CREATE INDEX \(name) ON \(table) (\(SchemaSQL.quoted(column)))"
         }
         guard names.hasHiddenKey else { return foreign }
@@ -94,8 +94,8 @@ struct TableSQL {
         columns.append(TableLayout.entityColumn)
         columns += entity.slots.map { names.columns[$0] }
         for foreignKey in tree.foreignKeys {
-            guard case .foreignKey(_, let column, _) = layout.links[foreignKey],
-                layout.model.entity(id, isKindOf: layout.model.links[foreignKey].first.entity)
+            guard case .foreignKey(_, let column, _) = layout[foreignKey],
+                layout.model.entity(id, isKindOf: layout.model[foreignKey].first.entity)
             else { continue }
             columns.append(column)
         }

@@ -11,8 +11,8 @@ struct TargetSQL {
     init(_ relationship: CompiledRelationship, of owner: CompiledEntity, _ layout: StoreLayout) {
         self.relationship = relationship
         select = RecordSQL(layout.model.entities[relationship.destination], layout)
-        ownerKeyColumn = layout.tables[owner.tree].keyColumn
-        link = layout.links[relationship.link]
+        ownerKeyColumn = layout[owner.table].keyColumn
+        link = layout[relationship.link]
     }
 
     /// What follows the columns.

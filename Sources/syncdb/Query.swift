@@ -36,6 +36,6 @@ extension Model {
     /// An entity's attributes, inherited ones first.
     fileprivate func attributes(of name: String) throws -> [Attribute] {
         let entity = try compiled.entity(named: name)
-        return entity.slots.map { compiled.trees[entity.tree].attributes[$0] }
+        return entity.slots.map { compiled[entity.table].attributes[$0] }
     }
 }

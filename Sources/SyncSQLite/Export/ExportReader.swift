@@ -21,8 +21,8 @@ final class ExportReader {
 
     /// An inherited relationship leads to the same rows from every entity that has it.
     private struct TargetsKey: Hashable {
-        let tree: Int
-        let link: Int
+        let table: TableID
+        let link: LinkID
         let end: Link.End
     }
 
@@ -51,25 +51,25 @@ final class ExportReader {
 
     // MARK: Statements
 
-    private func foreignKeyColumns(_ tree: Int) -> [String] {
-        layout.model.trees[tree].foreignKeys.compactMap { link in
-            guard case .foreignKey(_, let column, _) = layout.links[link] else { return nil }
+    private func foreignKeyColumns(_ table: TableID) -> [String] {
+        layout.model[table].foreignKeys.compactMap { link in
+            guard case .foreignKey(_, let column, _) = layout[link] else { return nil }
             return column
         }
     }
 
     private func columns(_ select: RecordSQL) -> String {
-        ([select.columns] + foreignKeyColumns(select.entity.tree).map(select.column)).joined(separator: ", ")
+        ([select.columns] + foreignKeyColumns(select.entity.table).map(select.column)).joined(separator: ", ")
     }
 
     private func targets(of relationship: CompiledRelationship, from owner: CompiledEntity) throws -> Targets {
-        let key = TargetsKey(tree: owner.tree, link: relationship.link, end: relationship.end)
+        let key = TargetsKey(table: owner.table, link: relationship.link, end: relationship.end)
         if let known = targets[key] { return known }
         let target = TargetSQL(relationship, of: owner, layout)
-        let isForeignKey = layout.model.links[relationship.link].storage == .foreignKey && relationship.end == .first
+        let isForeignKey = layout.model[relationship.link].storage == .foreignKey && relationship.end == .first
         let foreignKey =
             isForeignKey
-            ? layout.model.trees[owner.tree].foreignKeys.firstIndex(of: relationship.link) : nil
+            ? layout.model[owner.table].foreignKeys.firstIndex(of: relationship.link) : nil
         let rest =
             foreignKey == nil ? try target.rest : "FROM \(target.select.from) WHERE \(target.select.rowKey) = ?"
         let made = Targets(
@@ -80,10 +80,10 @@ final class ExportReader {
 
     private func sourceRow(_ row: Row, _ select: RecordSQL) throws -> SourceRow {
         let record = try select.record(row)
-        let keys = foreignKeyColumns(select.entity.tree).count
+        let keys = foreignKeyColumns(select.entity.table).count
         let key = ColumnValue.recordKey(record.rowKey, as: .string) ?? record.key
         return SourceRow(
-            record: record, identity: RowIdentity(tree: record.type.tree, key: key),
+            record: record, identity: RowIdentity(table: record.type.table, key: key),
             foreignKeys: (row.count - keys..<row.count).map { row[$0] })
     }
 }

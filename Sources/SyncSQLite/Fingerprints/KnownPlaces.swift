@@ -13,7 +13,7 @@ final class KnownPlaces {
     let set: FingerprintSet
     let records: KnownRecords
     /// The links that others wrote to since the fingerprints were made.
-    let doubtfulLinks: Set<Int>
+    let doubtfulLinks: Set<LinkID>
     /// Of the records that were read.
     private(set) var new = FingerprintList()
     /// Why what records speak of could not be read.
@@ -25,7 +25,8 @@ final class KnownPlaces {
     private var nextRoot = 0
 
     init(
-        _ set: FingerprintSet, _ records: KnownRecords, doubting links: Set<Int>, _ model: CompiledModel, _ db: Database
+        _ set: FingerprintSet, _ records: KnownRecords, doubting links: Set<LinkID>, _ model: CompiledModel,
+        _ db: Database
     ) {
         doubtfulLinks = links
         self.set = set
@@ -45,11 +46,11 @@ final class KnownPlaces {
     /// Whether one of the records that were left out speaks of a row.
     func mentions(_ row: StoredRow) -> Bool {
         guard records.usedCount > 0 else { return false }
-        let given = set.hasher.hash(row.key, at: places.row(row.tree))
+        let given = set.hasher.hash(row.key, at: places.row(row.table))
         if isRoot(given) { return true }
         do {
             let table = try allMentioned().table
-            return table.contains(given) || table.contains(set.hasher.hash(row.key, at: places.gone(row.tree)))
+            return table.contains(given) || table.contains(set.hasher.hash(row.key, at: places.gone(row.table)))
         } catch {
             failure = error
             return true

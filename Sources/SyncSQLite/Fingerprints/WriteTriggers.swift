@@ -14,13 +14,13 @@ struct WriteTriggers {
     }
 
     var statements: [String] {
-        layout.model.trees.flatMap(table) + layout.links.indices.flatMap(joinTable) + pending + forgetting
+        layout.model.trees.flatMap(table) + layout.model.links.flatMap { joinTable($0.id) } + pending + forgetting
     }
 
     // MARK: Tables
 
     private func table(_ tree: EntityTree) -> [String] {
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         let key = table.keyColumn
         let row = places.row(tree.id)
         let gone = places.gone(tree.id)
@@ -50,7 +50,7 @@ struct WriteTriggers {
     /// What says which row of which entity a row is. An integer key has names that SQLite gives it too, and a trigger on
     /// a column does not fire where another name of it is written to.
     private func identityColumns(_ tree: EntityTree) -> [String] {
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         let isRowID = table.hasHiddenKey || SchemaSQL.keyType(tree) == "INTEGER"
         return [table.keyColumn] + (isRowID ? ["rowid", "oid", "_rowid_"] : [])
             + (table.hasEntityColumn ? [TableLayout.entityColumn] : [])
@@ -62,20 +62,20 @@ struct WriteTriggers {
 
     /// The key attributes of a table whose rows have a hidden key.
     private func keySlots(_ tree: EntityTree) -> [Int] {
-        guard layout.tables[tree.id].hasHiddenKey else { return [] }
+        guard layout[tree.id].hasHiddenKey else { return [] }
         return Set(tree.entities.compactMap { layout.model.entities[$0].keySlot }).sorted()
     }
 
     /// Both ends of a foreign key: the row that has it, and the row it points to.
-    private func foreignKey(_ id: Int) -> [(place: Int, column: String, order: String?, isOwn: Bool)] {
-        guard case .foreignKey(_, let column, let order) = layout.links[id] else { return [] }
+    private func foreignKey(_ id: LinkID) -> [(place: Int, column: String, order: String?, isOwn: Bool)] {
+        guard case .foreignKey(_, let column, let order) = layout[id] else { return [] }
         return [
             (places.links(id, .first), column, order, true), (places.links(id, .second), column, order, false),
         ]
     }
 
-    private func joinTable(_ id: Int) -> [String] {
-        guard case .joinTable(let name, let first, let second, _, _) = layout.links[id] else { return [] }
+    private func joinTable(_ id: LinkID) -> [String] {
+        guard case .joinTable(let name, let first, let second, _, _) = layout[id] else { return [] }
         let ends = [(places.links(id, .first), first), (places.links(id, .second), second)]
         return [
             trigger(name, "insert", "INSERT", notes(ends, "NEW")),

@@ -8,12 +8,12 @@ struct WrittenPlaces {
     /// While it is there, what was written may be forgotten.
     static let forgetting = -1
 
-    private let treeCount: Int
+    private let tableCount: Int
     private let linkCount: Int
     private let firstSlots: [Int]
 
     init(_ model: CompiledModel) {
-        treeCount = model.trees.count
+        tableCount = model.trees.count
         linkCount = model.links.count
         var first = 0
         firstSlots = model.trees.map { tree in
@@ -23,11 +23,13 @@ struct WrittenPlaces {
     }
 
     /// A row, any of its columns.
-    func row(_ tree: Int) -> Int { 1 + 2 * tree }
+    func row(_ table: TableID) -> Int { 1 + 2 * table.index }
     /// A row that is not stored any more, or not under this key.
-    func gone(_ tree: Int) -> Int { 2 + 2 * tree }
+    func gone(_ table: TableID) -> Int { 2 + 2 * table.index }
     /// The links of a row at one end of a link.
-    func links(_ link: Int, _ end: Link.End) -> Int { 1 + 2 * treeCount + 2 * link + end.rawValue }
+    func links(_ link: LinkID, _ end: Link.End) -> Int { 1 + 2 * tableCount + 2 * link.index + end.rawValue }
     /// A row by its key attribute, where that is not the key of the table.
-    func key(_ tree: Int, slot: Int) -> Int { 1 + 2 * treeCount + 2 * linkCount + firstSlots[tree] + slot }
+    func key(_ table: TableID, slot: Int) -> Int {
+        1 + 2 * tableCount + 2 * linkCount + firstSlots[table.index] + slot
+    }
 }

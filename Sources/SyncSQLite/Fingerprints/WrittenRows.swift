@@ -24,13 +24,13 @@ struct WrittenRows {
     var isEmpty: Bool { rows.isEmpty && !isEverything }
 
     /// The links that may lead to rows that are gone.
-    func links(_ model: CompiledModel) -> Set<Int> {
+    func links(_ model: CompiledModel) -> Set<LinkID> {
         let places = WrittenPlaces(model)
         let written = Set(rows.map(\.place))
         return Set(
             model.links.filter { link in
                 [Link.End.first, .second].contains { end in
-                    written.contains(places.links(link.id, end)) || written.contains(places.gone(link.side(end).tree))
+                    written.contains(places.links(link.id, end)) || written.contains(places.gone(link.side(end).table))
                 }
             }.map(\.id))
     }

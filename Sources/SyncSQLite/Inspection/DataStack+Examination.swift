@@ -27,7 +27,7 @@ extension DataStack {
         var findings: [Finding] = []
         for entity in model.compiled.entities {
             let attributes = entity.slots.filter { $0 != entity.keySlot }
-                .map { model.compiled.trees[entity.tree].attributes[$0] }
+                .map { model.compiled[entity.table].attributes[$0] }
             let required =
                 attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }
                 + entity.relationships.filter { !$0.relationship.isOptional }.map { ($0.name, "relationships") }

@@ -59,6 +59,6 @@ extension DataStack {
         guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }),
             let slot = compiled.keySlot
         else { return nil }
-        return model.compiled.trees[compiled.tree].attributes[slot].type
+        return model.compiled[compiled.table].attributes[slot].type
     }
 }

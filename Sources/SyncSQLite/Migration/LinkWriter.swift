@@ -20,8 +20,8 @@ struct LinkWriter {
 
     init(_ link: Link, _ layout: StoreLayout) {
         self.link = link
-        self.layout = layout.links[link.id]
-        keyColumn = layout.tables[link.first.tree].keyColumn
+        self.layout = layout[link.id]
+        keyColumn = layout[link.first.table].keyColumn
     }
 
     /// - Returns: Whether both rows can have the link beside those they have.

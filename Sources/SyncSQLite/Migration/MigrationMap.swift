@@ -4,7 +4,7 @@ import SyncCore
 struct MigrationMap {
     /// An old link that goes into a new one, perhaps seen from the other side.
     struct LinkSource {
-        var link: Int
+        var link: LinkID
         var isFlipped: Bool
     }
 
@@ -14,11 +14,11 @@ struct MigrationMap {
     let entities: [Int: Int]
     /// Old entity → new entity.
     let successors: [Int: Int]
-    /// Table → the old tree it is of.
-    let oldTrees: [String: Int]
-    private(set) var links: [Int: [LinkSource]] = [:]
+    /// The tables of the old model by name.
+    let oldTables: [String: TableID]
+    private(set) var links: [LinkID: [LinkSource]] = [:]
     /// Old link → the first new link that it goes into.
-    private(set) var linkSuccessors: [Int: Int] = [:]
+    private(set) var linkSuccessors: [LinkID: LinkID] = [:]
 
     init(from old: Model, to new: Model) {
         self.old = StoreLayout(old.compiled)
@@ -35,8 +35,8 @@ struct MigrationMap {
         }
         self.entities = entities
         self.successors = successors
-        let names = self.old.tables.enumerated().map { ($1.name, $0) }
-        oldTrees = Dictionary(names, uniquingKeysWith: { first, _ in first })
+        let names = self.old.model.trees.map { [old = self.old] in (old[$0.id].name, $0.id) }
+        oldTables = Dictionary(names, uniquingKeysWith: { first, _ in first })
         for link in new.compiled.links {
             let sources = sources(of: link)
             links[link.id] = sources
@@ -49,7 +49,7 @@ struct MigrationMap {
     /// The old slot of an attribute.
     func slot(_ slot: Int, of entity: CompiledEntity) -> Int? {
         guard let before = entities[entity.id].map({ old.model.entities[$0] }) else { return nil }
-        let attribute = new.model.trees[entity.tree].attributes[slot]
+        let attribute = new.model[entity.table].attributes[slot]
         if let found = before.slotByName[attribute.name] { return found }
         guard let renamed = attribute.renamedFrom, entity.slotByName[renamed] == nil else { return nil }
         return before.slotByName[renamed]

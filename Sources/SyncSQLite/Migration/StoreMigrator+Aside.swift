@@ -69,9 +69,9 @@ extension StoreMigrator {
     }
 
     private var keptTableNames: Set<String> {
-        var names = Set(keptTrees.map { map.new.tables[$0].name })
+        var names = Set(keptTables.map { map.new[$0].name })
         for link in keptJoins {
-            if case .joinTable(let name, _, _, _, _) = map.new.links[link] { names.insert(name) }
+            if case .joinTable(let name, _, _, _, _) = map.new[link] { names.insert(name) }
         }
         return names
     }
@@ -86,11 +86,11 @@ extension StoreMigrator {
 
     /// A column that somebody else added has no place in the new table.
     private mutating func noteForeignColumns(of table: String) throws {
-        guard let id = map.oldTrees[table] else { return }
-        let layout = map.old.tables[id]
+        guard let id = map.oldTables[table] else { return }
+        let layout = map.old[id]
         var known = Set(layout.columns + [layout.keyColumn, TableLayout.entityColumn])
-        for link in map.old.model.trees[id].foreignKeys {
-            if case .foreignKey(_, let column, let order) = map.old.links[link] {
+        for link in map.old.model[id].foreignKeys {
+            if case .foreignKey(_, let column, let order) = map.old[link] {
                 known.formUnion([column] + [order].compactMap(\.self))
             }
         }

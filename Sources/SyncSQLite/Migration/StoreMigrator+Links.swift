@@ -5,8 +5,8 @@ import SyncCore
 // and what is lost is what no new relationship has taken.
 extension StoreMigrator {
     mutating func copyLinks() throws {
-        var pairs: [Int: [LinkPair]] = [:]
-        var kept: Set<Int> = []
+        var pairs: [LinkID: [LinkPair]] = [:]
+        var kept: Set<LinkID> = []
         for link in map.new.model.links {
             let sources = map.links[link.id] ?? []
             if isKept(link) {
@@ -15,7 +15,7 @@ extension StoreMigrator {
             }
             var writer = LinkWriter(link, map.new)
             for source in sources {
-                var found = try pairs[source.link] ?? self.pairs(of: map.old.model.links[source.link])
+                var found = try pairs[source.link] ?? self.pairs(of: map.old.model[source.link])
                 try place(&found, from: source, in: link, &writer)
                 pairs[source.link] = found
             }
@@ -29,10 +29,10 @@ extension StoreMigrator {
     private func place(
         _ pairs: inout [LinkPair], from source: MigrationMap.LinkSource, in link: Link, _ writer: inout LinkWriter
     ) throws {
-        let before = map.old.model.links[source.link]
+        let before = map.old.model[source.link]
         for (index, pair) in pairs.enumerated() {
-            guard var first = keys.place(of: pair.first, in: before.first.tree),
-                var second = keys.place(of: pair.second, in: before.second.tree)
+            guard var first = keys.place(of: pair.first, in: before.first.table),
+                var second = keys.place(of: pair.second, in: before.second.table)
             else { continue }
             var moved = pair
             (moved.first, moved.second) = (first.key, second.key)
@@ -48,9 +48,9 @@ extension StoreMigrator {
 
     /// Whether a row is of the entity at this side of a link, and not of another one of its tree.
     private func isRow(_ place: MigratedKeys.Place, of side: Link.Side) throws -> Bool {
-        guard place.tree == side.tree else { return false }
-        guard map.new.model.trees[side.tree].root != side.entity else { return true }
-        let table = map.new.tables[side.tree]
+        guard place.table == side.table else { return false }
+        guard map.new.model[side.table].root != side.entity else { return true }
+        let table = map.new[side.table]
         let key = ColumnValue.bound(place.key)
         let condition = SchemaSQL.entityCondition(map.new.model.entities[side.entity].family, map.new)
         let statement = try db.cachedStatement(
@@ -61,11 +61,11 @@ extension StoreMigrator {
     /// Links of rows that are lost themselves are not counted again.
     private mutating func noteLost(_ pairs: [LinkPair], of link: Link) {
         let lost = pairs.count { pair in
-            !pair.isPlaced && keys.place(of: pair.first, in: link.first.tree) != nil
-                && keys.place(of: pair.second, in: link.second.tree) != nil
+            !pair.isPlaced && keys.place(of: pair.first, in: link.first.table) != nil
+                && keys.place(of: pair.second, in: link.second.table) != nil
         }
         if let successor = map.linkSuccessors[link.id] {
-            let place = path(of: map.new.model.links[successor], map.new)
+            let place = path(of: map.new.model[successor], map.new)
             lose(place, "the relationship has no place for them", lost, "link")
         } else {
             lose(path(of: link, map.old), "the relationship is not in the model", lost, "link")
@@ -101,9 +101,9 @@ extension StoreMigrator {
 
     /// The columns of both keys and both places; NULL for a place that the link does not have.
     private func linkColumns(of link: Link) -> (table: String, columns: [String]) {
-        switch map.old.links[link.id] {
+        switch map.old[link.id] {
         case .foreignKey(let table, let column, let order):
-            let key = map.old.tables[link.first.tree].keyColumn
+            let key = map.old[link.first.table].keyColumn
             return (table, [key.quoted, column.quoted, "NULL", order?.quoted ?? "NULL"])
         case .joinTable(let name, let first, let second, let firstOrder, let secondOrder):
             return (name, [first, second].map(\.quoted) + [firstOrder, secondOrder].map { $0?.quoted ?? "NULL" })
@@ -114,23 +114,23 @@ extension StoreMigrator {
     func clearDanglingLinks() throws {
         guard keys.hasLosses else { return }
         for link in map.new.model.links {
-            func missing(_ column: String, _ tree: Int) -> String {
-                let target = map.new.tables[tree]
+            func missing(_ column: String, _ table: TableID) -> String {
+                let target = map.new[table]
                 return "\(column.quoted) NOT IN (SELECT \(target.keyColumn.quoted) FROM \(target.name.quoted))"
             }
-            switch map.new.links[link.id] {
+            switch map.new[link.id] {
             case .foreignKey(let table, let column, let order):
                 let cleared = [column, order].compactMap(\.self).map { "\($0.quoted) = NULL" }
                 try db.execute(
                     sql: """
                         UPDATE \(table.quoted) SET \(cleared.joined(separator: ", "))
-                        WHERE \(missing(column, link.second.tree))
+                        WHERE \(missing(column, link.second.table))
                         """)
             case .joinTable(let name, let first, let second, _, _):
                 try db.execute(
                     sql: """
                         DELETE FROM \(name.quoted)
-                        WHERE \(missing(first, link.first.tree)) OR \(missing(second, link.second.tree))
+                        WHERE \(missing(first, link.first.table)) OR \(missing(second, link.second.table))
                         """)
             }
         }

@@ -31,7 +31,7 @@ extension StoreMigrator {
             let newTarget = map.successors[target].map({ map.new.model.entities[$0] }),
             let relationship = map.name(of: row[2], ofOld: owner).flatMap(newOwner.relationship(named:)),
             map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
-            let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].tree),
+            let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
             let (before, after) = keyTypes(target, newTarget.id),
             let key = try MigratedValue.convert(row.wholeValue(at: 5), from: before, to: after)
         else { return nil }
@@ -49,8 +49,8 @@ extension StoreMigrator {
             return nil
         }
         return (
-            map.old.model.trees[before.tree].attributes[oldSlot].type,
-            map.new.model.trees[after.tree].attributes[newSlot].type
+            map.old.model[before.table].attributes[oldSlot].type,
+            map.new.model[after.table].attributes[newSlot].type
         )
     }
 }

@@ -7,7 +7,7 @@ extension StoreMigrator {
     func current(_ table: String) -> String { renamed[table] ?? table }
 
     mutating func copyRows() throws {
-        for tree in map.new.model.trees where !keptTrees.contains(tree.id) {
+        for tree in map.new.model.trees where !keptTables.contains(tree.id) {
             var seen: Set<KeyOfRow> = []
             for id in tree.entities where map.entities[id] != nil {
                 try copyRows(of: map.new.model.entities[id], &seen)
@@ -44,15 +44,15 @@ extension StoreMigrator {
             let key = try rowKey(oldKey, entity, before, &values, &seen)
             if key == nil { lostRows += 1 }
             guard let key, absent.isEmpty else {
-                keys.noteLost(oldKey, of: before.tree)
+                keys.noteLost(oldKey, of: before.table)
                 continue
             }
             let place = try insertion.insert(key, values, db)
-            keys.note(oldKey, of: before.tree, at: .init(tree: entity.tree, key: place))
+            keys.note(oldKey, of: before.table, at: .init(table: entity.table, key: place))
         }
         lose("entities.\(entity.name)", "rows without a key of their own", lostRows, "row")
         for (slot, count) in misfits.sorted(by: { $0.key < $1.key }) {
-            let type = map.new.model.trees[entity.tree].attributes[slot].type
+            let type = map.new.model[entity.table].attributes[slot].type
             lose(path(of: slot, entity), "values that do not fit \(type)", count, "value")
         }
         for (slot, count) in lacking.sorted(by: { $0.key < $1.key }) {
@@ -66,11 +66,11 @@ extension StoreMigrator {
     }
 
     private func path(of slot: Int, _ entity: CompiledEntity) -> String {
-        "entities.\(entity.name).attributes.\(map.new.model.trees[entity.tree].attributes[slot].name)"
+        "entities.\(entity.name).attributes.\(map.new.model[entity.table].attributes[slot].name)"
     }
 
     private func select(_ entity: CompiledEntity) -> String {
-        let table = map.old.tables[entity.tree]
+        let table = map.old[entity.table]
         let columns = ([table.keyColumn] + table.columns).map(\.quoted).joined(separator: ", ")
         let condition =
             table.hasEntityColumn ? " WHERE \(TableLayout.entityColumn.quoted) = \(entity.name.literal)" : ""
@@ -80,20 +80,20 @@ extension StoreMigrator {
     // MARK: Values
 
     private func isOptional(_ slot: Int, _ entity: CompiledEntity) -> Bool {
-        slot == entity.keySlot || map.new.model.trees[entity.tree].attributes[slot].isOptional
+        slot == entity.keySlot || map.new.model[entity.table].attributes[slot].isOptional
     }
 
     private func value(
         _ row: Row, _ slot: Int, _ oldSlot: Int?, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ misfits: inout [Int: Int]
     ) throws -> DatabaseValue {
-        let attribute = map.new.model.trees[entity.tree].attributes[slot]
+        let attribute = map.new.model[entity.table].attributes[slot]
         let fallback =
             isOptional(slot, entity)
             ? DatabaseValue.null
             : ColumnValue.databaseValue(attribute.defaultValue ?? .null, as: attribute.type)
         guard let oldSlot else { return fallback }
-        let type = map.old.model.trees[before.tree].attributes[oldSlot].type
+        let type = map.old.model[before.table].attributes[oldSlot].type
         let stored = try row.wholeValue(at: oldSlot + 1)
         if oldSlot == before.keySlot, LocalKey.isLocal(stored) {
             return slot == entity.keySlot && type == attribute.type ? stored : .null
@@ -113,7 +113,7 @@ extension StoreMigrator {
         _ oldKey: DatabaseValue, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
     ) throws -> DatabaseValue? {
-        let tree = map.new.model.trees[entity.tree]
+        let tree = map.new.model[entity.table]
         if let slot = entity.keySlot, let owner = entity.keyOwner {
             var key = values[slot] ?? .null
             if key.isNull {
@@ -125,7 +125,7 @@ extension StoreMigrator {
             guard seen.insert(KeyOfRow(owner: owner, key: key)).inserted else { return nil }
             if tree.keySlot != nil { return key }
         }
-        return keys.isStable(before.tree) ? oldKey : .null
+        return keys.isStable(before.table) ? oldKey : .null
     }
 
     /// A key made here, for rows that had none of the service's.
@@ -141,7 +141,7 @@ extension StoreMigrator {
     // MARK: Losses
 
     private mutating func noteLostAttributes(of entity: CompiledEntity, kept: Set<Int>) throws {
-        let table = map.old.tables[entity.tree]
+        let table = map.old[entity.table]
         for slot in entity.slots where !kept.contains(slot) {
             let column = table.columns[slot]
             let condition =
@@ -159,7 +159,7 @@ extension StoreMigrator {
             let successor = map.successors[entity.id].map { map.new.model.entities[$0] }
             if let successor, !successor.isAbstract { continue }
             let rows = try Row.fetchAll(db, sql: select(entity))
-            for row in rows { keys.noteLost(row[0], of: entity.tree) }
+            for row in rows { keys.noteLost(row[0], of: entity.table) }
             let what = successor == nil ? "the entity is not in the model" : "the entity is abstract now"
             lose("entities.\(entity.name)", what, rows.count, "row")
         }
@@ -174,8 +174,8 @@ private struct RowInsertion {
 
     init(_ entity: CompiledEntity, _ layout: StoreLayout) {
         self.entity = entity
-        table = layout.tables[entity.tree]
-        keySlot = layout.model.trees[entity.tree].keySlot
+        table = layout[entity.table]
+        keySlot = layout.model[entity.table].keySlot
     }
 
     /// - Returns: The key of the row in its table.

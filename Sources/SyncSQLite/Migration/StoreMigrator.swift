@@ -9,10 +9,10 @@ struct StoreMigrator {
     let map: MigrationMap
     let policy: MigrationPolicy
     var keys: MigratedKeys
-    /// Trees of the new model whose table is just what it was.
-    private(set) var keptTrees: Set<Int> = []
+    /// Tables of the new model that are just what they were.
+    private(set) var keptTables: Set<TableID> = []
     /// Links of the new model whose join table is just what it was.
-    private(set) var keptJoins: Set<Int> = []
+    private(set) var keptJoins: Set<LinkID> = []
     /// Old table → the name it has while new ones are filled from it.
     var renamed: [String: String] = [:]
     var losses: [SyncError.Problem] = []
@@ -53,9 +53,9 @@ struct StoreMigrator {
 
     private mutating func findKeptTables() throws {
         for tree in map.new.model.trees {
-            guard let before = map.oldTrees[map.new.tables[tree.id].name], isSame(tree, map.old.model.trees[before])
+            guard let before = map.oldTables[map.new[tree.id].name], isSame(tree, map.old.model[before])
             else { continue }
-            keptTrees.insert(tree.id)
+            keptTables.insert(tree.id)
         }
         for link in map.new.model.links where link.storage == .joinTable {
             guard let source = sameLink(link),
@@ -74,7 +74,7 @@ struct StoreMigrator {
             tree.entities.count == before.entities.count, tree.entities.allSatisfy(hasSameColumns)
         else { return false }
         return tree.foreignKeys.allSatisfy { id in
-            sameLink(map.new.model.links[id]).map(before.foreignKeys.contains) ?? false
+            sameLink(map.new.model[id]).map(before.foreignKeys.contains) ?? false
         }
     }
 
@@ -88,29 +88,29 @@ struct StoreMigrator {
     }
 
     /// The old link that a link is, if it is between the same rows, stored the same way, and no narrower.
-    private func sameLink(_ link: Link) -> Int? {
+    private func sameLink(_ link: Link) -> LinkID? {
         guard let sources = map.links[link.id], sources.count == 1, let source = sources.first, !source.isFlipped
         else { return nil }
-        let before = map.old.model.links[source.link]
+        let before = map.old.model[source.link]
         guard before.isSymmetric == link.isSymmetric, before.storage == link.storage else { return nil }
         let isSame = [Link.End.first, .second].allSatisfy { end in
             let (old, new) = (before.side(end), link.side(end))
-            return keys.isStable(old.tree) && map.entities[new.entity] == old.entity
+            return keys.isStable(old.table) && map.entities[new.entity] == old.entity
                 && (new.isToMany || !old.isToMany)
         }
         return isSame ? source.link : nil
     }
 
     func isKept(_ link: Link) -> Bool {
-        link.storage == .foreignKey ? keptTrees.contains(link.first.tree) : keptJoins.contains(link.id)
+        link.storage == .foreignKey ? keptTables.contains(link.first.table) : keptJoins.contains(link.id)
     }
 
     private func createTables() throws {
-        for tree in map.new.model.trees where !keptTrees.contains(tree.id) {
+        for tree in map.new.model.trees where !keptTables.contains(tree.id) {
             try db.execute(sql: TableSQL(tree, map.new).table)
         }
-        for link in map.new.links.indices where !keptJoins.contains(link) {
-            if let table = JoinTableSQL.statements(link, map.new).first { try db.execute(sql: table) }
+        for link in map.new.model.links where !keptJoins.contains(link.id) {
+            if let table = JoinTableSQL.statements(link.id, map.new).first { try db.execute(sql: table) }
         }
     }
 
@@ -119,12 +119,12 @@ struct StoreMigrator {
     }
 
     private mutating func createIndexesAndViews(_ extras: [Attachment]) throws {
-        for link in map.new.links.indices where !keptJoins.contains(link) {
-            for index in JoinTableSQL.statements(link, map.new).dropFirst() { try db.execute(sql: index) }
+        for link in map.new.model.links where !keptJoins.contains(link.id) {
+            for index in JoinTableSQL.statements(link.id, map.new).dropFirst() { try db.execute(sql: index) }
         }
         for tree in map.new.model.trees {
             let table = TableSQL(tree, map.new)
-            if !keptTrees.contains(tree.id) {
+            if !keptTables.contains(tree.id) {
                 for index in table.indexes { try db.execute(sql: index) }
             }
             for view in table.views { try db.execute(sql: view) }

@@ -11,9 +11,9 @@ extension PredicateCompiler {
         for hop in hops {
             let destination = model.entities[hop.destination]
             let next = newAlias()
-            let key = PredicateSQL.column(layout.tables[entity.tree].keyColumn, of: alias)
-            let nextKey = PredicateSQL.column(layout.tables[destination.tree].keyColumn, of: next)
-            switch layout.links[hop.link] {
+            let key = PredicateSQL.column(layout[entity.table].keyColumn, of: alias)
+            let nextKey = PredicateSQL.column(layout[destination.table].keyColumn, of: next)
+            switch layout[hop.link] {
             case .foreignKey(_, let column, _):
                 conditions.append(
                     hop.end == .first
@@ -26,7 +26,7 @@ extension PredicateCompiler {
                 conditions.append("\(PredicateSQL.column(here, of: join)) = \(key)")
                 conditions.append("\(nextKey) = \(PredicateSQL.column(there, of: join))")
             }
-            let table = layout.tables[destination.tree].name
+            let table = layout[destination.table].name
             tables.append("\(SchemaSQL.quoted(table)) AS \(SchemaSQL.quoted(next))")
             (entity, alias) = (destination, next)
         }
@@ -47,24 +47,24 @@ extension PredicateCompiler {
         _ hops: [CompiledRelationship], _ slot: Int, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
         let owner = hops.last.map { model.entities[$0.destination] } ?? entity
-        let type = model.trees[owner.tree].attributes[slot].type
+        let type = model[owner.table].attributes[slot].type
         let localKeys = owner.keySlot == slot ? localKeys(type) : nil
-        if let last = hops.last, model.trees[owner.tree].keySlot == slot, last.end == .first,
-            case .foreignKey(_, let column, _) = layout.links[last.link]
+        if let last = hops.last, model[owner.table].keySlot == slot, last.end == .first,
+            case .foreignKey(_, let column, _) = layout[last.link]
         {
             return self.column(column, type, localKeys, hops.dropLast(), from: entity, alias)
         }
-        return column(layout.tables[owner.tree].columns[slot], type, localKeys, hops[...], from: entity, alias)
+        return column(layout[owner.table].columns[slot], type, localKeys, hops[...], from: entity, alias)
     }
 
     /// The key of the row a to-one relationship leads to, NULL if there is none.
     mutating func target(
         _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
-        if last.end == .first, case .foreignKey(_, let column, _) = layout.links[last.link] {
+        if last.end == .first, case .foreignKey(_, let column, _) = layout[last.link] {
             return self.column(column, .integer, nil, hops[...], from: entity, alias)
         }
-        let key = layout.tables[model.entities[last.destination].tree].keyColumn
+        let key = layout[model.entities[last.destination].table].keyColumn
         return column(key, .integer, nil, (hops + [last])[...], from: entity, alias)
     }
 

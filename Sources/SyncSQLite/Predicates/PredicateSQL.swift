@@ -32,7 +32,7 @@ package struct PredicateSQL: Sendable {
     /// That a row is of the entity or one below it; nil where the table has no other rows.
     package static func familyCondition(_ entity: CompiledEntity, layout: StoreLayout, alias: String) -> String? {
         let model = layout.model
-        guard layout.tables[entity.tree].hasEntityColumn, entity.id != model.trees[entity.tree].root else { return nil }
+        guard layout[entity.table].hasEntityColumn, entity.id != model[entity.table].root else { return nil }
         return SchemaSQL.entityCondition(entity.family, layout, alias: alias)
     }
 

@@ -57,8 +57,8 @@ extension DataStack {
     private func write(
         _ values: [String: StoredValue], to row: Record, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {
-        let tree = model.compiled.trees[entity.tree]
-        let table = layout.tables[entity.tree]
+        let tree = model.compiled[entity.table]
+        let table = layout[entity.table]
         let keyName = entity.keySlot.map { tree.attributes[$0].name }
         var names: [String] = []
         var arguments: [DatabaseValue] = []

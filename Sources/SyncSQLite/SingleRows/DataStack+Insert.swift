@@ -76,11 +76,11 @@ extension DataStack {
         guard let slot = entity.keySlot, let owner = entity.keyOwner else {
             throw SyncError(.keylessEntity, "the entity has no key attribute", entity: entity.name)
         }
-        let attribute = model.compiled.trees[entity.tree].attributes[slot]
+        let attribute = model.compiled[entity.table].attributes[slot]
         switch attribute.type {
         case .integer:
             let column = SchemaSQL.quoted(attribute.name)
-            let table = SchemaSQL.quoted(layout.tables[entity.tree].name)
+            let table = SchemaSQL.quoted(layout[entity.table].name)
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
             return localKeys.next(for: owner, after: stored).databaseValue

@@ -18,7 +18,7 @@ extension DataStack {
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult)? {
         guard let row = try fetch(entity, id: id, in: db), let slot = row.type.keySlot else { return nil }
-        let attribute = model.compiled.trees[row.type.tree].attributes[slot]
+        let attribute = model.compiled[row.type.table].attributes[slot]
         let current = Coercion.storedValue(row.key.json, as: attribute.type) ?? .null
         let given = try AttributeMapper(values, of: row.type, in: model).values[attribute.name] ?? .null
         let key = given.isNull ? current : given

@@ -12,11 +12,11 @@ struct LinkInserter {
     ///   `rowNotFound` if one is gone.
     func link(_ relationship: CompiledRelationship, to targets: [Record]) throws {
         try check(targets, relationship)
-        let link = layout.model.links[relationship.link]
-        switch layout.links[relationship.link] {
+        let link = layout.model[relationship.link]
+        switch layout[relationship.link] {
         case .foreignKey(let table, let column, let order):
             let key = ForeignKeySQL(
-                table: table, key: layout.tables[link.first.tree].keyColumn, column: column, order: order,
+                table: table, key: layout[link.first.table].keyColumn, column: column, order: order,
                 freePlace: FreePlaceSQL.query(relationship.link, .second, layout), db: db)
             if relationship.end == .first, let target = targets.first {
                 try point(rowKey, at: target.rowKey, key, link)
@@ -50,7 +50,7 @@ struct LinkInserter {
                 let expected = layout.model.entities[relationship.destination].name
                 throw misfit("the targets are of entity \(expected), not \(target.entity)", relationship)
             }
-            let table = layout.tables[target.type.tree]
+            let table = layout[target.type.table]
             let sql =
                 "SELECT 1 FROM \(SchemaSQL.quoted(table.name)) WHERE \(SchemaSQL.quoted(table.keyColumn)) = ?"
             guard try Row.fetchOne(db, sql: sql, arguments: [target.rowKey]) != nil else {

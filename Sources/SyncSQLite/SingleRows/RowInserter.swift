@@ -18,8 +18,8 @@ struct RowInserter {
         self.stack = stack
         self.entity = entity
         self.db = db
-        tree = stack.model.compiled.trees[entity.tree]
-        table = stack.layout.tables[entity.tree]
+        tree = stack.model.compiled[entity.table]
+        table = stack.layout[entity.table]
     }
 
     func insert(_ values: [String: JSONValue], _ links: [String: [Record]]) throws -> Record {

@@ -17,8 +17,8 @@ struct RowKeyChange {
     /// - Throws: ``SyncError`` `keyTaken`.
     @discardableResult
     func rekey(to key: StoredValue) throws -> DatabaseValue {
-        let tree = stack.model.compiled.trees[row.type.tree]
-        let table = stack.layout.tables[row.type.tree]
+        let tree = stack.model.compiled[row.type.table]
+        let table = stack.layout[row.type.table]
         guard let slot = row.type.keySlot else { return row.rowKey }
         let stored = ColumnValue.databaseValue(key, as: tree.attributes[slot].type)
         try stack.refuseTaken(stored, of: row.type, in: db)
@@ -49,9 +49,9 @@ struct RowKeyChange {
     /// Observers do not see what a foreign key changes by itself.
     private func notifyReferring(to tree: EntityTree) throws {
         var region = DatabaseRegion()
-        for link in stack.model.compiled.links where link.first.tree == tree.id || link.second.tree == tree.id {
-            switch stack.layout.links[link.id] {
-            case .foreignKey(let table, _, _) where link.second.tree == tree.id:
+        for link in stack.model.compiled.links where link.first.table == tree.id || link.second.table == tree.id {
+            switch stack.layout[link.id] {
+            case .foreignKey(let table, _, _) where link.second.table == tree.id:
                 region = region.union(try Table(table).databaseRegion(db))
             case .foreignKey: break
             case .joinTable(let table, _, _, _, _): region = region.union(try Table(table).databaseRegion(db))
@@ -64,7 +64,7 @@ struct RowKeyChange {
 extension DataStack {
     /// A key is taken by any row that shares its keys with the entity.
     func refuseTaken(_ key: DatabaseValue, of entity: CompiledEntity, in db: Database) throws {
-        let table = layout.tables[entity.tree]
+        let table = layout[entity.table]
         guard let slot = entity.keySlot, let owner = entity.keyOwner else { return }
         let bound = ColumnValue.bound(key)
         let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""

@@ -17,7 +17,7 @@ struct ExpectationMatcher<Source: RowSource> {
         for member in members {
             let path = path.isEmpty ? member.key : "\(path).\(member.key)"
             if let slot = entity.slotByName[member.key] {
-                let attribute = model.compiled.trees[entity.tree].attributes[slot]
+                let attribute = model.compiled[entity.table].attributes[slot]
                 let found = row.values[attribute.name] ?? .null
                 if !ValueMatcher.matches(member.value, found, isFloat: attribute.sourceType == "Float") {
                     mismatches.append(Mismatch(path, member.value, ValueMatcher.json(found)))
@@ -91,7 +91,7 @@ struct ExpectationMatcher<Source: RowSource> {
 
     private func keyName(of row: FoundRow) throws -> String? {
         let entity = try model.compiled.entity(named: row.entity)
-        return entity.keySlot.map { model.compiled.trees[entity.tree].attributes[$0].name }
+        return entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
     }
 
     /// The row by its key, as a report shows a row that should not be there.

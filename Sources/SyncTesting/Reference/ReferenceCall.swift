@@ -40,7 +40,7 @@ struct ReferenceCall {
         let owner = try compiled.entity(named: parent.entity)
         let relationship = try Self.relationship(relationship, from: owner, to: entity, compiled)
         guard let slot = owner.keySlot,
-            let key = Coercion.storedValue(parent.id, as: compiled.trees[owner.tree].attributes[slot].type),
+            let key = Coercion.storedValue(parent.id, as: compiled[owner.table].attributes[slot].type),
             let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
         else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
         self.parent = (row, relationship)

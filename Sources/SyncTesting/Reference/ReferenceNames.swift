@@ -8,7 +8,7 @@ final class ReferenceNames: @unchecked Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
     private struct LinkEnd: Hashable {
-        let link: Int
+        let link: LinkID
         let end: Link.End
     }
 

@@ -28,7 +28,7 @@ struct ReferenceReading: Sendable {
 
     private mutating func readAttributes(_ record: JSONValue, _ entity: CompiledEntity, _ model: Model) {
         var best: [Int: (strength: Int, value: JSONValue)] = [:]
-        let attributes = model.compiled.trees[entity.tree].attributes
+        let attributes = model.compiled[entity.table].attributes
         let roots = Set(entity.slots.compactMap { attributes[$0].remoteKey }.flatMap(Self.prefixes))
         func read(_ value: JSONValue, path: String) {
             guard case .object(let members) = value else { return }

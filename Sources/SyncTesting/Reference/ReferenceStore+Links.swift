@@ -10,7 +10,7 @@ extension ReferenceStore {
         targets[side(row, relationship)] ?? []
     }
 
-    func link(_ relationship: CompiledRelationship) -> Link { model.compiled.links[relationship.link] }
+    func link(_ relationship: CompiledRelationship) -> Link { model.compiled[relationship.link] }
 
     /// The end of the rows a relationship leads to.
     func farEnd(_ relationship: CompiledRelationship) -> Link.End {
@@ -54,7 +54,7 @@ extension ReferenceStore {
     }
 
     /// Whether a row is linked, at its end of a link, to another row than this one.
-    func isOwned(_ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: Int, _ end: Link.End) -> Bool {
+    func isOwned(_ row: ReferenceRow.ID, byOtherThan owner: ReferenceRow.ID, _ link: LinkID, _ end: Link.End) -> Bool {
         targets[ReferenceSide(row: row, link: link, end: end)]?.contains { $0 != owner } ?? false
     }
 

@@ -51,7 +51,7 @@ extension ReferenceSync {
             origins.compactMap { id, origin in
                 guard let row = store.rows[id] else { return nil }
                 let lacks = row.entity.slots.contains { slot in
-                    let attribute = model.compiled.trees[row.entity.tree].attributes[slot]
+                    let attribute = model.compiled[row.entity.table].attributes[slot]
                     return !attribute.isOptional && slot != row.entity.keySlot
                         && row.values[attribute.name]?.isNull != false
                 }

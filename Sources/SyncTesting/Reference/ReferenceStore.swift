@@ -30,7 +30,7 @@ public struct ReferenceStore: Sendable {
 
     private func newValues(of entity: CompiledEntity) -> [String: StoredValue] {
         entity.slots.reduce(into: [:]) { values, slot in
-            let attribute = model.compiled.trees[entity.tree].attributes[slot]
+            let attribute = model.compiled[entity.table].attributes[slot]
             values[attribute.name] = slot == entity.keySlot ? .null : attribute.defaultValue ?? .null
         }
     }
@@ -43,7 +43,7 @@ public struct ReferenceStore: Sendable {
     }
 
     func keyName(of entity: CompiledEntity) -> String? {
-        entity.keySlot.map { model.compiled.trees[entity.tree].attributes[$0].name }
+        entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
     }
 
     /// The key of a row; nil for a keyless row and for one whose key is local.
@@ -83,7 +83,7 @@ struct ReferenceRow: Sendable {
 /// One row's side of a link.
 struct ReferenceSide: Hashable, Sendable {
     var row: ReferenceRow.ID
-    var link: Int
+    var link: LinkID
     var end: Link.End
 }
 

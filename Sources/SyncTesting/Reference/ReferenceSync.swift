@@ -176,7 +176,7 @@ struct ReferenceSync {
     private mutating func fill(_ row: ReferenceRow.ID, with reading: ReferenceReading, as entity: CompiledEntity) {
         for (name, value) in reading.values {
             guard let slot = entity.slotByName[name] else { continue }
-            let attribute = model.compiled.trees[entity.tree].attributes[slot]
+            let attribute = model.compiled[entity.table].attributes[slot]
             if value.isNull, !attribute.isOptional || slot == entity.keySlot { continue }
             store.rows[row]?.values[name] = value
         }
@@ -267,7 +267,7 @@ struct ReferenceSync {
 
     func key(_ id: JSONValue, of entity: CompiledEntity) -> StoredValue? {
         guard let slot = entity.keySlot else { return nil }
-        let value = Coercion.storedValue(id, as: model.compiled.trees[entity.tree].attributes[slot].type)
+        let value = Coercion.storedValue(id, as: model.compiled[entity.table].attributes[slot].type)
         return value.flatMap { $0.isNull ? nil : $0 }
     }
 }

@@ -63,6 +63,6 @@ struct ModelPrinter {
         guard let compiled = try? model.compiled.entity(named: entity.name), let slot = compiled.keySlot else {
             return false
         }
-        return model.compiled.trees[compiled.tree].attributes[slot].name == attribute.name
+        return model.compiled[compiled.table].attributes[slot].name == attribute.name
     }
 }

@@ -38,7 +38,7 @@ struct ResultPrinter {
         var names: [String: [String]] = [:]
         for entity in model.compiled.entities {
             let attributes = entity.slots.filter { $0 != entity.keySlot }.map {
-                model.compiled.trees[entity.tree].attributes[$0].name
+                model.compiled[entity.table].attributes[$0].name
             }
             names[entity.name] = attributes + entity.relationships.filter { !$0.isToMany }.map(\.name)
         }

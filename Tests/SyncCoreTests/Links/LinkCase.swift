@@ -59,20 +59,24 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         return kind == .toMany ? pairs(LinkPairs(statements)) : pairs(LinkTargets(statements, stored: storedTargets))
     }
 
-    private var storedTargets: [Int32] {
-        var targets = Array(repeating: LinkTargets.none, count: Self.count)
-        for pair in stored { targets[pair.first] = Int32(pair.second) }
+    private var storedTargets: [LinkTarget] {
+        var targets = Array(repeating: LinkTarget.nowhere, count: Self.count)
+        for pair in stored { targets[pair.first] = LinkTarget(NodeID(pair.second)) }
         return targets
     }
 
     private func pairs(_ targets: LinkTargets) -> Set<Pair> {
-        Set(targets.nodes.enumerated().filter { $1 >= 0 }.map { Pair(first: $0, second: Int($1)) })
+        let pairs = targets.nodes.enumerated().compactMap { first, target in
+            target.node.map { Pair(first: first, second: $0.index) }
+        }
+        return Set(pairs)
     }
 
     private func pairs(_ said: LinkPairs) -> Set<Pair> {
-        var found = Set(said.pairs.filter { !$0.onlyKeeps }.map { Pair(first: Int($0.first), second: Int($0.second)) })
+        var found = Set(
+            said.pairs.filter { !$0.onlyKeeps }.map { Pair(first: $0.first.index, second: $0.second.index) })
         for pair in stored {
-            let (first, second) = (Int32(pair.first), Int32(pair.second))
+            let (first, second) = (NodeID(pair.first), NodeID(pair.second))
             let stays = said.index(of: first, second) != nil || said.staysStored(first, second)
             if stays { found.insert(pair) }
         }
@@ -94,7 +98,8 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
 
     private static func mention(parent: Int32) -> ChangePlan.Mention {
         .init(
-            tree: 0, node: 0, parent: parent, permission: .full, mark: .init(offset: 0, length: 0, table: 0, index: 0))
+            table: 0, node: 0, parent: parent, permission: .full,
+            mark: .init(offset: 0, length: 0, table: 0, index: 0))
     }
 
     private var batch: LinkBatch {
@@ -107,12 +112,12 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
         func assert(_ first: Int, _ second: Int, by end: Link.End, position: Int = -1, mention: Int32 = 0, byID: Bool) {
             batch.assertions.append(
                 .init(
-                    first: Int32(first), second: Int32(second), sequence: sequence, position: Int32(position),
+                    first: NodeID(first), second: NodeID(second), sequence: sequence, position: Int32(position),
                     mention: mention, saidBy: end, isListed: position >= 0, isByID: byID))
         }
         func replace(_ end: Link.End, _ node: Int, _ kind: LinkBatch.Replacement.Kind) {
             batch.replacements.append(
-                .init(node: Int32(node), end: end, kind: kind, sequence: sequence, mention: 0))
+                .init(node: NodeID(node), end: end, kind: kind, sequence: sequence, mention: 0))
         }
         switch statement {
         case .to(.first, let first, let second, let byID): assert(first, second, by: .first, byID: byID)

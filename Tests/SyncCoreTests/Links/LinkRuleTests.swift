@@ -94,6 +94,9 @@ struct LinkRuleTests {
         for kind in linkCase.kinds { #expect(try linkCase.found(kind) == linkCase.expected, "\(kind)") }
     }
 
+    /// A store without links.
+    private static let nothing = Array(repeating: LinkTarget.nowhere, count: LinkCase.count)
+
     // MARK: What is waited for
 
     @Test("Only ids wait for rows", arguments: [LinkCase.Kind.toOne, .toMany])
@@ -102,7 +105,7 @@ struct LinkRuleTests {
             "", [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0, 3], deletes: false)], is: []
         ).statements(kind)
         let awaited =
-            kind == .toOne ? LinkTargets(statements, stored: [-1, -1, -1, -1]).awaited : LinkPairs(statements).awaited
+            kind == .toOne ? LinkTargets(statements, stored: Self.nothing).awaited : LinkPairs(statements).awaited
         #expect(awaited.map { [$0.first, $0.second] } == [[0, 3], [3, 2]])
         #expect(awaited.awaitedPlaces(at: .second) == [2: 2])
         #expect(awaited.awaitedPlaces(at: .first) == [:])
@@ -113,7 +116,7 @@ struct LinkRuleTests {
         let said: [LinkCase.Statement] = [.to(.first, 0, 3), .to(.first, 1, 3, byID: false), .list(2, [0])]
         func claimed(_ kind: LinkCase.Kind) throws -> [[Bool]] {
             let ends = try LinkCase("", said, is: []).statements(kind).claimedEnds()
-            return [ends.first, ends.second].map { end in (0..<4).map { end.speaks(of: $0) } }
+            return [ends.first, ends.second].map { end in (0..<4).map { end.speaks(of: NodeID($0)) } }
         }
         #expect(try claimed(.toOne) == [[true, true, false, false], [false, false, true, false]])
         #expect(try claimed(.oneToOne) == [[true, true, false, false], [false, false, true, true]])
@@ -125,7 +128,7 @@ struct LinkRuleTests {
     @Test("The place of a row is that in the last list of the row it leads to")
     func places() throws {
         func positions(_ said: [LinkCase.Statement]) throws -> [Int32] {
-            try LinkTargets(LinkCase("", said, is: []).statements(.toOne), stored: [-1, -1, -1, -1]).positions
+            try LinkTargets(LinkCase("", said, is: []).statements(.toOne), stored: Self.nothing).positions
         }
         #expect(try positions([.list(2, [1, 0])]) == [1, 0, -1, -1])
         #expect(try positions([.list(2, [1, 0]), .list(2, [0, 2])]) == [0, -1, 1, -1])
@@ -139,7 +142,7 @@ struct LinkRuleTests {
         let pairs = try LinkPairs(
             LinkCase("", [.list(2, [1, 0]), .listAtFirst(0, [1, 2]), .list(2, [0, 1])], is: []).statements(.toMany)
         ).pairs
-        let places = Set(pairs.map { [$0.first, $0.second, $0.firstPosition, $0.secondPosition] })
+        let places = Set(pairs.map { [$0.first.number, $0.second.number, $0.firstPosition, $0.secondPosition] })
         #expect(places == [[0, 1, 0, -1], [0, 2, 1, 0], [1, 2, -1, 1]])
     }
 
@@ -149,7 +152,7 @@ struct LinkRuleTests {
             let said = (0..<count).map { LinkCase.Statement.to(.first, $0 % 3, ($0 + 1) % 3) }
             let pairs = try LinkPairs(LinkCase("", said, is: []).statements(.toMany))
             #expect(pairs.pairs.count == 3)
-            #expect(pairs.holds(0, 1) && pairs.holds(2, 0) && !pairs.holds(1, 0) && pairs.index(of: -1, 0) == nil)
+            #expect(pairs.holds(0, 1) && pairs.holds(2, 0) && !pairs.holds(1, 0) && pairs.index(of: nil, 0) == nil)
         }
     }
 
@@ -163,7 +166,8 @@ struct LinkRuleTests {
         #expect(end.sequence(of: 1) == 4 && end.deletes(at: 1) && end.nodes == [1])
         end.note(1, 4, deletes: false)
         #expect(!end.deletes(at: 1))
-        #expect(end.sequence(of: 0) == LinkRule.never && !end.speaks(of: -1) && !end.deletes(at: -1))
+        #expect(end.sequence(of: 0) == LinkRule.never && !end.speaks(of: nil) && !end.deletes(at: nil))
+        #expect(!end.speaks(of: .nowhere) && !end.speaks(of: .unmentioned) && end.speaks(of: LinkTarget(1)))
         #expect(SpokenEnd().isEmpty && !SpokenEnd().speaks(of: 7) && !SpokenEnd().deletes(at: 7))
     }
 }

@@ -34,20 +34,20 @@ struct PayloadStagingTests {
     /// The rows of an entity in words: key or owner, and values.
     private func rows(_ entity: String, _ plan: ChangePlan) throws -> [String] {
         let compiled = try plan.model.entity(named: entity)
-        let batch = plan.rows[compiled.tree]
+        let batch = plan[compiled.table]
         return plan.withTexts { pool in
             batch.nodes.map { node in
                 let name = RowKey(node.key, pool).map { "\($0.recordKey(nil))" }
-                let owner = node.owner < 0 ? nil : batch.owners[Int(node.owner)]
+                let owner = node.ownerPlace.map { batch.owners[$0] }
                 let values =
-                    node.firstVersion < 0
+                    !node.isGiven
                     ? []
                     : (0..<batch.stride).compactMap { slot -> String? in
                         let value = batch.slots[Int(node.firstVersion) * batch.stride + slot]
                         if slot == compiled.keySlot || value.kind == .absent { return nil }
                         return value.kind == .null ? "null" : RowKey(value, pool).map { "\($0.recordKey(nil))" }
                     }
-                let key = name ?? owner.map { "of \($0.node) at \($0.position)" } ?? "?"
+                let key = name ?? owner.map { "of \($0.node.index) at \($0.position)" } ?? "?"
                 return ([key] + values).joined(separator: " ") + (node.isRoot ? " root" : "")
             }
         }
@@ -56,16 +56,16 @@ struct PayloadStagingTests {
     /// What is said of a relationship's link, in document order.
     private func links(_ entity: String, _ name: String, _ plan: ChangePlan) throws -> [String] {
         let relationship = try #require(try plan.model.entity(named: entity).relationship(named: name))
-        let batch = plan.links[relationship.link]
+        let batch = plan[relationship.link]
         let said = batch.assertions.map { assertion -> (UInt32, String) in
             let (owner, target) =
                 relationship.end == .first ? (assertion.first, assertion.second) : (assertion.second, assertion.first)
             let place = assertion.position < 0 ? "" : " at \(assertion.position)"
-            return (assertion.sequence, "\(owner)→\(target)\(place)\(assertion.isByID ? " by id" : "")")
+            return (assertion.sequence, "\(owner.index)→\(target.index)\(place)\(assertion.isByID ? " by id" : "")")
         }
         let replaced = batch.replacements.map { replacement -> (UInt32, String) in
             let side = replacement.end == relationship.end ? "" : " other side"
-            return (replacement.sequence, "\(replacement.node) \(replacement.kind)s\(side)")
+            return (replacement.sequence, "\(replacement.node.index) \(replacement.kind)s\(side)")
         }
         return (said + replaced).enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
             .map(\.element.1)

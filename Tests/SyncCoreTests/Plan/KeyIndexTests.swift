@@ -15,12 +15,12 @@ struct KeyIndexTests {
         var batch = RowBatch(stride: 0)
         for key in 0..<5_000 {
             let found = batch.node(forKey: .integer(Int64(key) * 7 - 9_000), keyOwner: 0, entity: 0, Self.noTexts)
-            #expect(found.node == key && found.isNew)
-            index.insert(key, hash: Self.noTexts.hash(batch.nodes[key].key))
+            #expect(found.node == NodeID(key) && found.isNew)
+            index.insert(NodeID(key), hash: Self.noTexts.hash(batch.nodes[key].key))
         }
         for key in 0..<5_000 {
             let slot = Slot.integer(Int64(key) * 7 - 9_000)
-            #expect(index.node(for: slot, hash: Self.noTexts.hash(slot), in: batch.nodes, Self.noTexts) == key)
+            #expect(index.node(for: slot, hash: Self.noTexts.hash(slot), in: batch.nodes, Self.noTexts) == NodeID(key))
             let other = Slot.integer(Int64(key) * 7 - 8_999)
             #expect(index.node(for: other, hash: Self.noTexts.hash(other), in: batch.nodes, Self.noTexts) == nil)
         }
@@ -32,11 +32,11 @@ struct KeyIndexTests {
         var batch = RowBatch(stride: 0)
         for key in 0..<20 {
             _ = batch.node(forKey: .integer(Int64(key)), keyOwner: 0, entity: 0, Self.noTexts)
-            index.insert(key, hash: 0xAAAA_BBBB_0000_0000)
+            index.insert(NodeID(key), hash: 0xAAAA_BBBB_0000_0000)
         }
         for key in 0..<20 {
             let slot = Slot.integer(Int64(key))
-            #expect(index.node(for: slot, hash: 0xAAAA_BBBB_0000_0000, in: batch.nodes, Self.noTexts) == key)
+            #expect(index.node(for: slot, hash: 0xAAAA_BBBB_0000_0000, in: batch.nodes, Self.noTexts) == NodeID(key))
         }
     }
 

@@ -9,16 +9,16 @@ struct RowBatchTests {
     }
 
     private func merge(
-        _ values: [Slot], into node: Int, of batch: inout RowBatch, _ permission: Permission = .full,
+        _ values: [Slot], into node: NodeID, of batch: inout RowBatch, _ permission: Permission = .full,
         mention: Int32 = -1
     ) {
         values.withUnsafeBufferPointer { batch.merge($0, into: node, permission: permission, mention: mention) }
     }
 
     /// The values of each version of a node, as numbers; nil for absent ones.
-    private func versions(_ node: Int, _ batch: RowBatch) -> [[Int64?]] {
+    private func versions(_ node: NodeID, _ batch: RowBatch) -> [[Int64?]] {
         var found: [[Int64?]] = []
-        var version = batch.nodes[node].firstVersion
+        var version = batch.nodes[node.index].firstVersion
         while version >= 0 {
             let first = Int(version) * batch.stride
             found.append(batch.slots[first..<first + batch.stride].map { $0.kind == .absent ? nil : $0.integer })
@@ -36,7 +36,7 @@ struct RowBatchTests {
     @Test("What is said later of a row counts, and what is not said leaves what was")
     func merged() {
         var batch = batch(nodes: 2)
-        #expect(batch.nodes[1].firstVersion == -1)
+        #expect(batch.nodes.map(\.isGiven) == [false, false])
         merge([.integer(1), .integer(2)], into: 0, of: &batch)
         merge([.absent, .integer(3)], into: 0, of: &batch)
         #expect(versions(0, batch) == [[1, 3]])
@@ -81,11 +81,11 @@ struct RowBatchTests {
     @Test("A row without a key is known by its owner and its place there")
     func owned() {
         var batch = RowBatch(stride: 0)
-        let first = RowBatch.Owner(link: 0, end: .first, tree: 0, node: 0, position: 0)
+        let first = RowBatch.Owner(link: 0, end: .first, table: 0, node: 0, position: 0)
         var second = first
         second.position = 1
         let nodes = [first, second, first].map { batch.node(ownedBy: $0, entity: 2) }
         #expect(nodes.map(\.node) == [0, 1, 0] && nodes.map(\.isNew) == [true, true, false])
-        #expect(batch.nodes.map(\.owner) == [0, 1] && batch.owners == [first, second])
+        #expect(batch.nodes.map(\.ownerPlace) == [0, 1] && batch.owners == [first, second])
     }
 }

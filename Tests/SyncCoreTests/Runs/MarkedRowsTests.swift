@@ -12,21 +12,21 @@ struct MarkedRowsTests {
     @Test("are kept for every kind of key, each table's for itself", arguments: keys)
     func kept(_ key: RowKey) {
         var marks = MarkedRows()
-        let row = StoredRow(tree: 2, key: key)
+        let row = StoredRow(table: 2, key: key)
         #expect(marks[row] == [])
         let added: [RowMark] = [.mentioned, [.counted, .listed], [.root, .written, .inserted]]
         let before = added.map { marks.insert($0, for: row) }
         #expect(before == [[], .mentioned, [.mentioned, .counted, .listed]])
         #expect(marks[row] == [.mentioned, .counted, .listed, .root, .written, .inserted])
-        #expect(marks[StoredRow(tree: 1, key: key)] == [] && marks[StoredRow(tree: 3, key: key)] == [])
-        for other in Self.keys where other != key { #expect(marks[StoredRow(tree: 2, key: other)] == []) }
+        #expect(marks[StoredRow(table: 1, key: key)] == [] && marks[StoredRow(table: 3, key: key)] == [])
+        for other in Self.keys where other != key { #expect(marks[StoredRow(table: 2, key: other)] == []) }
     }
 
     @Test("are handed over once, whole numbers in order")
     func handedOver() {
         var marks = MarkedRows()
-        for key in [130, -5, 7, 64] as [Int64] { marks.insert(.listed, for: StoredRow(tree: 0, key: .integer(key))) }
-        marks.insert(.root, for: StoredRow(tree: 1, key: .text("x")))
+        for key in [130, -5, 7, 64] as [Int64] { marks.insert(.listed, for: StoredRow(table: 0, key: .integer(key))) }
+        marks.insert(.root, for: StoredRow(table: 1, key: .text("x")))
         var found: [RowKey: RowMark] = [:]
         var order: [Int64] = []
         marks.removeAll { row, mark in
@@ -43,8 +43,8 @@ struct MarkedRowsTests {
         var dense = MarkedRows()
         var sparse = MarkedRows()
         for key in 0..<6_400 as Range<Int64> {
-            dense.insert(.mentioned, for: StoredRow(tree: 0, key: .integer(key)))
-            sparse.insert(.mentioned, for: StoredRow(tree: 0, key: .integer(key << 7)))
+            dense.insert(.mentioned, for: StoredRow(table: 0, key: .integer(key)))
+            sparse.insert(.mentioned, for: StoredRow(table: 0, key: .integer(key << 7)))
         }
         #expect(dense.size < 6_400 * 4 && sparse.size > dense.size * 10)
     }

@@ -39,8 +39,8 @@ struct ManyKeysTests {
         let plan = try plan(record { member.replacing("%d", with: "\($0)") }, model())
         let company = try plan.model.entity(named: "Company")
         let link = try #require(try plan.model.entity(named: "User").relationship(named: "company")).link
-        #expect(plan.rows[company.tree].nodes.count == 1)
-        #expect(plan.links[link].assertions.count == 1)
+        #expect(plan[company.table].nodes.count == 1)
+        #expect(plan[link].assertions.count == 1)
     }
 
     @Test("of a record that list one relationship are looked at once each")
@@ -48,7 +48,7 @@ struct ManyKeysTests {
         let ids = (0..<50).map(String.init).joined(separator: ",")
         let plan = try plan(record { $0 % 2 == 0 ? "\"tag_ids\": [\(ids)]" : "\"tags\": [{\"id\": 3}]" }, model())
         let link = try #require(try plan.model.entity(named: "User").relationship(named: "tags")).link
-        #expect(plan.links[link].assertions.count == 1)
+        #expect(plan[link].assertions.count == 1)
     }
 
     @Test(

@@ -27,13 +27,13 @@ struct StoredLinksTests {
         let db: Database
 
         /// The link of a relationship, and the end it leads from.
-        func link(_ entity: String, _ name: String) throws -> (id: Int, end: Link.End) {
+        func link(_ entity: String, _ name: String) throws -> (id: LinkID, end: Link.End) {
             let found = try #require(try model.entity(named: entity).relationship(named: name))
             return (found.link, found.end)
         }
 
         func row(_ entity: String, _ key: Int64) throws -> StoredRow {
-            StoredRow(tree: try model.entity(named: entity).tree, key: .integer(key))
+            StoredRow(table: try model.entity(named: entity).table, key: .integer(key))
         }
 
         func targets(_ entity: String, _ key: Int64, _ name: String) throws -> [Int64] {

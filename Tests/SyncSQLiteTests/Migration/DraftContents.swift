@@ -42,7 +42,7 @@ struct DraftContents: Equatable {
         _ mark: Int64, _ entity: CompiledEntity, _ lineage: [DraftModel.Entity], _ layout: StoreLayout, _ db: Database,
         _ random: inout RandomSource
     ) throws {
-        let table = layout.tables[entity.tree]
+        let table = layout[entity.table]
         var values: [String: DatabaseValue] = ["mark": mark.databaseValue, "code": (mark + 100).databaseValue]
         if table.hasEntityColumn { values[TableLayout.entityColumn] = entity.name.databaseValue }
         for attribute in lineage.flatMap(\.attributes) where attribute.isRequired || !random.once(in: 3) {
@@ -68,7 +68,7 @@ struct DraftContents: Equatable {
         _ link: Link, _ layout: StoreLayout, _ db: Database, _ random: inout RandomSource
     ) throws {
         func keys(_ side: Link.Side) throws -> [DatabaseValue] {
-            let table = layout.tables[side.tree]
+            let table = layout[side.table]
             let family = SchemaSQL.entityCondition(layout.model.entities[side.entity].family, layout)
             let condition = table.hasEntityColumn ? "WHERE \(family)" : ""
             let keys = try Row.fetchAll(
@@ -99,7 +99,7 @@ struct DraftContents: Equatable {
     private mutating func readRows(
         of entity: DraftModel.Entity, _ draft: DraftModel, _ layout: StoreLayout, _ db: Database
     ) throws {
-        let table = layout.tables[try layout.model.entity(named: entity.name).tree]
+        let table = layout[try layout.model.entity(named: entity.name).table]
         let condition = table.hasEntityColumn ? "WHERE sync_entity = \(entity.name.literal)" : ""
         for row in try Row.fetchAll(db, sql: "SELECT * FROM \(table.name.quoted) \(condition)") {
             var contents = RowContents(entity: entity.id)
@@ -123,10 +123,10 @@ struct DraftContents: Equatable {
         guard let owner = draft.entity(pair.first.entity),
             let relationship = try layout.model.entity(named: owner.name).relationship(named: pair.first.name)
         else { return }
-        let link = layout.model.links[relationship.link]
-        let (first, second) = (layout.tables[link.first.tree], layout.tables[link.second.tree])
+        let link = layout.model[relationship.link]
+        let (first, second) = (layout[link.first.table], layout[link.second.table])
         let from: String
-        switch layout.links[link.id] {
+        switch layout[link.id] {
         case .foreignKey(_, let column, let order):
             from = """
                 SELECT f.mark, s.mark, 0 AS o1, \(order.map { "f.\($0.quoted)" } ?? "0") AS o2 FROM \(first.name.quoted) f

@@ -57,7 +57,7 @@ struct PredicateGenerator {
         guard random.chance(3, of: 4) else {
             return relationship(random.pick(entity.relationships), after: names, quantifier)
         }
-        let attribute = random.pick(entity.slots.map { model.trees[entity.tree].attributes[$0] })
+        let attribute = random.pick(entity.slots.map { model[entity.table].attributes[$0] })
         return test(PredicatePath(components: names + [attribute.name], quantifier: quantifier), attribute.type)
     }
 
@@ -71,14 +71,14 @@ struct PredicateGenerator {
         }
         let destination = model.entities[hop.destination]
         if hop.isToMany, quantifier == nil, let slot = destination.keySlot, random.chance(1, of: 2) {
-            let type = model.trees[destination.tree].attributes[slot].type
+            let type = model[destination.table].attributes[slot].type
             return test(PredicatePath(components: components, quantifier: .any), type)
         }
         let path = PredicatePath(components: components, quantifier: quantifier)
         guard !hop.isToMany, let slot = destination.keySlot, random.chance(2, of: 3) else {
             return .compare(path, random.pick([.equal, .notEqual]), nil)
         }
-        return test(path, model.trees[destination.tree].attributes[slot].type)
+        return test(path, model[destination.table].attributes[slot].type)
     }
 
     private mutating func test(_ path: PredicatePath, _ type: AttributeType) -> RecordPredicate {

@@ -57,7 +57,7 @@ private struct RandomPredicateStore {
     func inSQL(_ predicate: RecordPredicate, _ entity: CompiledEntity) throws -> [Bool] {
         let condition = try PredicateSQL(predicate, on: entity, layout: stack.layout, alias: "row")
         let family = PredicateSQL.familyCondition(entity, layout: stack.layout, alias: "row") ?? "1"
-        let table = stack.layout.tables[entity.tree]
+        let table = stack.layout[entity.table]
         let sql = """
             SELECT \(condition.sql) FROM "\(table.name)" AS "row" WHERE \(family) ORDER BY "\(table.keyColumn)"
             """
@@ -72,7 +72,7 @@ private struct RandomPredicateStore {
         let entity = try stack.model.compiled.entity(named: name)
         var values: [String: StoredValue] = [:]
         for slot in entity.slots {
-            let attribute = stack.model.compiled.trees[entity.tree].attributes[slot]
+            let attribute = stack.model.compiled[entity.table].attributes[slot]
             if slot == entity.keySlot {
                 guard number % 4 != 3 else { continue }
                 values[attribute.name] =

@@ -29,7 +29,7 @@ struct PredicateStore {
         let entity = try layout.model.entity(named: entity)
         let condition = try PredicateSQL(predicate, on: entity, layout: layout, alias: "row")
         let family = PredicateSQL.familyCondition(entity, layout: layout, alias: "row") ?? "1"
-        let table = layout.tables[entity.tree].name
+        let table = layout[entity.table].name
         let sql = "SELECT ref, \(condition.sql) FROM \"\(table)\" AS row WHERE \(family) ORDER BY ref"
         let rows = try queue.read { db in
             try Row.fetchAll(db, sql: sql, arguments: StatementArguments(condition.arguments))
@@ -43,7 +43,7 @@ struct PredicateStore {
     }
 
     private static func table(_ tree: EntityTree, _ layout: StoreLayout) -> String {
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         var columns = table.hasHiddenKey ? ["\"sync_id\" INTEGER PRIMARY KEY"] : []
         if table.hasEntityColumn { columns.append("\"sync_entity\" TEXT NOT NULL") }
         for (slot, attribute) in tree.attributes.enumerated() {
@@ -57,7 +57,7 @@ struct PredicateStore {
             columns.append("\"\(attribute.name)\" \(type)\(tree.keySlot == slot ? " PRIMARY KEY NOT NULL" : "")")
         }
         for link in tree.foreignKeys {
-            if case .foreignKey(_, let column, _) = layout.links[link] { columns.append("\"\(column)\" ANY") }
+            if case .foreignKey(_, let column, _) = layout[link] { columns.append("\"\(column)\" ANY") }
         }
         return "CREATE TABLE \"\(table.name)\" (\(columns.joined(separator: ", "))) STRICT"
     }

@@ -33,14 +33,14 @@ struct LinkDamage {
     }
 
     private func linkStatement(_ link: Link, _ random: inout SplitMix64, in db: Database) throws -> String? {
-        let trees = [link.first.tree, link.second.tree]
-        let rows = try trees.map { try row(of: $0, &random, in: db) }
-        let others = trees.map { key(&random, of: layout.model.trees[$0]) }
-        switch layout.links[link.id] {
+        let tables = [link.first.table, link.second.table]
+        let rows = try tables.map { try row(of: $0, &random, in: db) }
+        let others = tables.map { key(&random, of: layout.model[$0]) }
+        switch layout[link.id] {
         case .foreignKey(let table, let column, _):
             guard let row = rows[0], let other = others[1] else { return nil }
             return "UPDATE \(SchemaSQL.quoted(table)) SET \(SchemaSQL.quoted(column)) = \(other) "
-                + "WHERE \(key(trees[0])) = \(row)"
+                + "WHERE \(key(tables[0])) = \(row)"
         case .joinTable(let table, let first, let second, _, _):
             let columns = [first, second].map(SchemaSQL.quoted).joined(separator: ", ")
             let ends = zip(rows, others).compactMap { random.chance(50) ? $0 ?? $1 : $1 ?? $0 }
@@ -50,12 +50,12 @@ struct LinkDamage {
         }
     }
 
-    private func name(_ tree: Int) -> String { SchemaSQL.quoted(layout.tables[tree].name) }
+    private func name(_ table: TableID) -> String { SchemaSQL.quoted(layout[table].name) }
 
-    private func key(_ tree: Int) -> String { SchemaSQL.quoted(layout.tables[tree].keyColumn) }
+    private func key(_ table: TableID) -> String { SchemaSQL.quoted(layout[table].keyColumn) }
 
-    private func row(of tree: Int, _ random: inout SplitMix64, in db: Database) throws -> String? {
-        let all = try String.fetchAll(db, sql: "SELECT quote(\(key(tree))) FROM \(name(tree)) ORDER BY 1")
+    private func row(of table: TableID, _ random: inout SplitMix64, in db: Database) throws -> String? {
+        let all = try String.fetchAll(db, sql: "SELECT quote(\(key(table))) FROM \(name(table)) ORDER BY 1")
         return all.isEmpty ? nil : random.pick(all)
     }
 
@@ -72,9 +72,9 @@ struct LinkDamage {
 
     /// Removes every link to a row that is not stored, and what rows that are not stored waited for.
     func repair(_ db: Database) throws {
-        for (id, link) in layout.links.enumerated() {
-            let (first, second) = (layout.model.links[id].first.tree, layout.model.links[id].second.tree)
-            switch link {
+        for link in layout.model.links {
+            let (first, second) = (link.first.table, link.second.table)
+            switch layout[link.id] {
             case .foreignKey(let table, let column, let order):
                 let cleared = [column, order].compactMap { $0 }.map { "\(SchemaSQL.quoted($0)) = NULL" }
                 try db.execute(
@@ -90,14 +90,14 @@ struct LinkDamage {
         for entity in layout.model.entities {
             try db.execute(
                 sql: "DELETE FROM sync_pending WHERE owner_entity = '\(entity.name)' "
-                    + "AND \(isMissing("owner_key", of: "sync_pending", entity.tree))")
+                    + "AND \(isMissing("owner_key", of: "sync_pending", entity.table))")
         }
     }
 
-    private func isMissing(_ column: String, of table: String, _ tree: Int) -> String {
+    private func isMissing(_ column: String, of table: String, _ target: TableID) -> String {
         // A row's own table has columns of the same names.
         let column = "\(SchemaSQL.quoted(table)).\(SchemaSQL.quoted(column))"
         return "\(column) IS NOT NULL AND NOT EXISTS "
-            + "(SELECT 1 FROM \(name(tree)) AS target WHERE target.\(key(tree)) = \(column))"
+            + "(SELECT 1 FROM \(name(target)) AS target WHERE target.\(key(target)) = \(column))"
     }
 }

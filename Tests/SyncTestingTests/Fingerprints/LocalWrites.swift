@@ -11,10 +11,10 @@ struct LocalWrites {
 
     /// A statement, by what a store has; nil if it has nothing to change.
     func statement(_ random: inout SplitMix64, in db: Database) throws -> String? {
-        let joins = layout.links.indices.filter { layout.model.links[$0].storage == .joinTable }
+        let joins = layout.model.links.filter { $0.storage == .joinTable }.map(\.id)
         if !joins.isEmpty, random.chance(25) { return try joinStatement(random.pick(joins), &random, in: db) }
         let tree = random.pick(layout.model.trees)
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         let key = SchemaSQL.quoted(table.keyColumn)
         let name = SchemaSQL.quoted(table.name)
         guard let row = try pick(key, name, &random, in: db) else { return nil }
@@ -41,7 +41,7 @@ struct LocalWrites {
 
     /// What changes rows beside, or along with, the schema; or by a name of the key that no column has.
     private func schemaEdit(_ tree: EntityTree, _ row: String, _ random: inout SplitMix64) -> String? {
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         let name = SchemaSQL.quoted(table.name)
         let key = SchemaSQL.quoted(table.keyColumn)
         let slots = tree.attributes.indices.filter { $0 != tree.keySlot && !layout.isKey($0, tree) }
@@ -86,8 +86,8 @@ struct LocalWrites {
     ) throws -> (column: String, value: String)? {
         guard !tree.foreignKeys.isEmpty else { return nil }
         let id = random.pick(tree.foreignKeys)
-        guard case .foreignKey(_, let column, _) = layout.links[id] else { return nil }
-        let target = layout.tables[layout.model.links[id].second.tree]
+        guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
+        let target = layout[layout.model[id].second.table]
         let value = try pick(SchemaSQL.quoted(target.keyColumn), SchemaSQL.quoted(target.name), &random, in: db)
         return (SchemaSQL.quoted(column), random.chance(30) ? "NULL" : value ?? "NULL")
     }
@@ -104,12 +104,12 @@ struct LocalWrites {
 
     /// A copy of a row under another key. Not where a unique index is in the way of it.
     private func copy(_ row: String, as key: String, _ tree: EntityTree, replacing: Bool) -> String? {
-        let table = layout.tables[tree.id]
+        let table = layout[tree.id]
         guard !table.hasHiddenKey else { return nil }
         var columns = tree.attributes.indices.filter { $0 != tree.keySlot }.map { SchemaSQL.quoted(table.columns[$0]) }
         if table.hasEntityColumn { columns.append(SchemaSQL.quoted(TableLayout.entityColumn)) }
         for id in tree.foreignKeys {
-            guard case .foreignKey(_, let column, _) = layout.links[id] else { continue }
+            guard case .foreignKey(_, let column, _) = layout[id] else { continue }
             columns.append(SchemaSQL.quoted(column))
         }
         let list = columns.map { ", \($0)" }.joined()
@@ -119,10 +119,10 @@ struct LocalWrites {
             + "SELECT \(key)\(list) FROM \(name) WHERE \(SchemaSQL.quoted(table.keyColumn)) = \(row)"
     }
 
-    private func joinStatement(_ id: Int, _ random: inout SplitMix64, in db: Database) throws -> String? {
-        guard case .joinTable(let name, let first, let second, _, _) = layout.links[id] else { return nil }
-        let link = layout.model.links[id]
-        let (one, other) = (layout.tables[link.first.tree], layout.tables[link.second.tree])
+    private func joinStatement(_ id: LinkID, _ random: inout SplitMix64, in db: Database) throws -> String? {
+        guard case .joinTable(let name, let first, let second, _, _) = layout[id] else { return nil }
+        let link = layout.model[id]
+        let (one, other) = (layout[link.first.table], layout[link.second.table])
         guard let left = try pick(SchemaSQL.quoted(one.keyColumn), SchemaSQL.quoted(one.name), &random, in: db),
             let right = try pick(SchemaSQL.quoted(other.keyColumn), SchemaSQL.quoted(other.name), &random, in: db),
             !link.isSymmetric

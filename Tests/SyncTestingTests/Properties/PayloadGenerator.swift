@@ -135,7 +135,7 @@ struct PayloadGenerator {
                 members.append(.init("id", key(number, of: entity)))
             }
         }
-        let attributes = model.compiled.trees[entity.tree].attributes
+        let attributes = model.compiled[entity.table].attributes
         for slot in entity.slots where slot != entity.keySlot && random.chance(45) {
             members.append(.init(attributes[slot].name, value(of: attributes[slot])))
         }
@@ -184,7 +184,7 @@ struct PayloadGenerator {
 
     // MARK: Keys
 
-    private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.tree) \(number)" }
+    private func name(_ number: Int, _ entity: CompiledEntity) -> String { "\(entity.table.index) \(number)" }
 
     /// A number of a key that may be used (again). An entity and its sub-entity have keys of their own: of which of them
     /// a row is that is new as both is not said.
@@ -204,7 +204,7 @@ struct PayloadGenerator {
 
     private mutating func key(_ number: Int, of entity: CompiledEntity) -> JSONValue {
         guard let slot = entity.keySlot else { return .null }
-        switch model.compiled.trees[entity.tree].attributes[slot].type {
+        switch model.compiled[entity.table].attributes[slot].type {
         case .string: return .string("k\(number)")
         case .uuid:
             let digits = String(number, radix: 16)

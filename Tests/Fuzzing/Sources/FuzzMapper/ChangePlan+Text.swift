@@ -8,16 +8,20 @@ extension ChangePlan {
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
             var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(isLoneObject)"]
-            for (tree, batch) in rows.enumerated() { lines += batch.lines(model.trees[tree].attributes, pool) }
+            for tree in model.trees { lines += self[tree.id].lines(tree.attributes, pool) }
             for (link, batch) in links.enumerated() {
                 lines += batch.assertions.map {
-                    "link \(link): \($0.first) \($0.second) #\($0.sequence) at \($0.position) \($0.saidBy) \($0.isListed) \($0.isByID)"
+                    let pair = "\($0.first.index) \($0.second.index) #\($0.sequence) at \($0.position)"
+                    return "link \(link): \(pair) \($0.saidBy) \($0.isListed) \($0.isByID)"
                 }
-                lines += batch.replacements.map { "list \(link): \($0.node) \($0.end) \($0.kind) #\($0.sequence)" }
+                lines += batch.replacements.map {
+                    "list \(link): \($0.node.index) \($0.end) \($0.kind) #\($0.sequence)"
+                }
             }
-            lines += ownedRows.map { "owned \($0.tree) \($0.node)" }
+            lines += ownedRows.map { "owned \($0.table.index) \($0.node.index)" }
             lines += mentions.indices.map {
-                "mention \(mentions[$0].tree) \(mentions[$0].node) \(withPlaces ? path(of: $0, pool) : "")"
+                let node = mentions[$0].node.map { "\($0.index)" } ?? "-"
+                return "mention \(mentions[$0].table.index) \(node) \(withPlaces ? path(of: $0, pool) : "")"
             }
             lines += diagnostics.map { withPlaces ? "\($0)" : "\($0.kind) of \($0.entity) \($0.key ?? "")" }
             lines += unmappedKeys.map { "\($0)" } + ["and \(omittedDiagnostics)"]
@@ -30,7 +34,7 @@ extension RowBatch {
     fileprivate func lines(_ attributes: [Attribute], _ pool: TextPool) -> [String] {
         var lines: [String] = []
         for node in nodes {
-            lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.owner >= 0)")
+            lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.ownerPlace != nil)")
             var version = Int(node.firstVersion)
             while version >= 0 {
                 let values = attributes.indices.map { index in

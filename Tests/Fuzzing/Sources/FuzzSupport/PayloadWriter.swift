@@ -34,7 +34,7 @@ struct PayloadWriter {
 
     private mutating func record(_ id: Int, depth: Int) {
         let entity = model.entities[id]
-        let attributes = model.trees[entity.tree].attributes
+        let attributes = model[entity.table].attributes
         var isFirst = true
         text += "{"
         if let slot = entity.keySlot, choose(16) < 15 {
@@ -65,7 +65,7 @@ struct PayloadWriter {
 
     private mutating func relationship(_ relationship: CompiledRelationship, depth: Int, _ isFirst: inout Bool) {
         let entity = model.entities[relationship.destination]
-        let key = entity.keySlot.map { model.trees[entity.tree].attributes[$0].type }
+        let key = entity.keySlot.map { model[entity.table].attributes[$0].type }
         let count = relationship.isToMany ? choose(4) : 1
         let form = choose(8)
         let byID = key != nil && (form < 3 || depth >= Self.maximumDepth)

@@ -22,8 +22,8 @@ struct SyncComparison {
             inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
             options: call.options)
         guard let plan = try? staging?.plan(call.data, options: call.options) else { return }
-        again = plan.ownedRows.allSatisfy { plan.model.trees[$0.tree].keySlot == nil }
-        let rows = plan.mentions.map { ChangePlan.RowReference(tree: Int($0.tree), node: Int($0.node)) }
+        again = plan.ownedRows.allSatisfy { plan.model[$0.table].keySlot == nil }
+        let rows = plan.mentions.map { [$0.table.index, $0.node?.index ?? -1] }
         let namesOnce = Set(rows).count == rows.count
         let ordersByID = zip(plan.model.links, plan.links).contains { link, batch in
             (link.first.isOrdered || link.second.isOrdered) && batch.assertions.contains(where: \.isByID)

@@ -1,0 +1,13 @@
+import SyncCore
+
+extension TableID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral index: Int) { self.init(index) }
+}
+
+extension LinkID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral index: Int) { self.init(index) }
+}
+
+extension NodeID: ExpressibleByIntegerLiteral {
+    package init(integerLiteral index: Int) { self.init(index) }
+}
