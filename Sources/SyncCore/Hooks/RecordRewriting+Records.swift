@@ -11,7 +11,7 @@ extension RecordRewriting {
     /// - Throws: What the hook throws; ``SyncError`` `recordExpected` or `invalidOption` for an answer that is no
     ///   record or has another key; what mapping throws.
     package mutating func next(after plan: ChangePlan, newMentions new: [Int]) throws -> ChangePlan? {
-        let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.places[$0]) } }
+        let open = rows(new, plan).filter { row in !row.mentions.contains { settled.contains(plan.recordPaths[$0]) } }
         guard !open.isEmpty else { return nil }
         let waiting = Set(open.map(\.row))
         let ready = open.filter { row in !row.mentions.contains { isInside(waiting, $0, plan) } }
@@ -48,21 +48,21 @@ extension RecordRewriting {
 
     /// Puts the hook's answer in the place of the last record of the row. What it left out is taken out of the others.
     private mutating func rewrite(_ row: NewRow, _ plan: ChangePlan) throws {
-        let places = row.mentions.map { plan.places[$0] }
-        let found = places.map { $0.value(in: records) ?? .object([]) }
+        let paths = row.mentions.map { plan.recordPaths[$0] }
+        let found = paths.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
         let entity = plan.model.entities[Int(plan[row.row.table].nodes[row.row.node.index].entity)]
         let insertion = Insertion(
             entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
         let answer = try hook(insertion)
-        guard let last = places.last, case .object(let members) = answer else {
+        guard let last = paths.last, case .object(let members) = answer else {
             throw SyncError(.recordExpected, "the hook must give a record (JSON object)", entity: entity.name)
         }
         try checkKey(answer, of: row.row, entity, plan)
-        for place in places.dropLast() {
-            guard case .object(let before)? = place.value(in: records) else { continue }
+        for path in paths.dropLast() {
+            guard case .object(let before)? = path.value(in: records) else { continue }
             let kept = before.filter { member in members.contains { $0.key.utf8.elementsEqual(member.key.utf8) } }
-            place.replace(in: &records, with: .object(kept))
+            path.replace(in: &records, with: .object(kept))
         }
         last.replace(in: &records, with: answer)
         settled.insert(last)

@@ -253,7 +253,7 @@ struct PayloadMapper: ~Copyable {
             plan.mentions.append(
                 .init(
                     table: entity.table, node: node, parent: context.mention, permission: permission, mark: path.mark))
-            if options.willInsert != nil { plan.places.append(path.place(bytes, keyTables.all)) }
+            if options.willInsert != nil { plan.recordPaths.append(path.recordPath(bytes, keyTables.all)) }
         }
         guard let node else { return (nil, mention) }
         logGiven(entity.table, node, bytes)

@@ -47,16 +47,16 @@ struct PayloadPath {
     }
 
     /// The same way for a hook that rewrites the record there.
-    func place(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPlace {
-        var place = RecordPlace(root: rootIndex, steps: [])
+    func recordPath(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPath {
+        var path = RecordPath(root: rootIndex, steps: [])
         for step in steps {
             switch step {
-            case .index(let index): place.steps.append(.index(index))
+            case .index(let index): path.steps.append(.index(index))
             case .key(let offset, let length, let table):
-                if table >= 0 { place.steps += tables[table].path.map(RecordPlace.Step.key) }
-                place.steps.append(.key(String(decoding: bytes[offset..<offset + length], as: UTF8.self)))
+                if table >= 0 { path.steps += tables[table].path.map(RecordPath.Step.key) }
+                path.steps.append(.key(String(decoding: bytes[offset..<offset + length], as: UTF8.self)))
             }
         }
-        return place
+        return path
     }
 }

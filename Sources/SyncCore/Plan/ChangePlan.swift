@@ -55,7 +55,7 @@ package struct ChangePlan: Sendable {
     package internal(set) var links: [LinkBatch]
     package internal(set) var mentions: [Mention] = []
     /// Where each mention stands in the payload, if a hook may rewrite it.
-    var places: [RecordPlace] = []
+    var recordPaths: [RecordPath] = []
     /// What maps the payload again as a hook rewrites it.
     package internal(set) var rewriting: RecordRewriting?
     package internal(set) var parent: Parent?

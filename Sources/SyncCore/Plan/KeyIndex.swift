@@ -3,7 +3,7 @@ import CPrefetch
 /// A hash table from keys to the nodes of a batch, made for being filled and asked millions of times.
 package struct KeyIndex: Sendable {
     /// Upper half: 32 bits of the hash, which also say where to look first; lower half: node + 1, or 0 if free.
-    private var places: [UInt64] = Array(repeating: 0, count: 16)
+    private var buckets: [UInt64] = Array(repeating: 0, count: 16)
     private var mask = 15
     private var count = 0
 
@@ -23,15 +23,15 @@ package struct KeyIndex: Sendable {
     @inline(__always)
     private func node(hash: UInt64, where isKey: (Int) -> Bool) -> NodeID? {
         let half = hash >> 32
-        var place = Int(truncatingIfNeeded: half) & mask
+        var bucket = Int(truncatingIfNeeded: half) & mask
         while true {
-            let entry = places[place]
+            let entry = buckets[bucket]
             if entry == 0 { return nil }
             if entry >> 32 == half {
                 let node = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) - 1
                 if isKey(node) { return NodeID(node) }
             }
-            place = (place + 1) & mask
+            bucket = (bucket + 1) & mask
         }
     }
 
@@ -39,22 +39,22 @@ package struct KeyIndex: Sendable {
     @inline(__always)
     package mutating func insert(_ node: NodeID, hash: UInt64) {
         if count * 4 >= mask * 3 { grow() }
-        place((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node.index + 1))
+        bucket((hash & ~0xFFFF_FFFF) | UInt64(truncatingIfNeeded: node.index + 1))
         count += 1
     }
 
     @inline(__always)
-    private mutating func place(_ entry: UInt64) {
-        var place = Int(truncatingIfNeeded: entry >> 32) & mask
-        while places[place] != 0 { place = (place + 1) & mask }
-        places[place] = entry
+    private mutating func bucket(_ entry: UInt64) {
+        var bucket = Int(truncatingIfNeeded: entry >> 32) & mask
+        while buckets[bucket] != 0 { bucket = (bucket + 1) & mask }
+        buckets[bucket] = entry
     }
 
-    /// Asks for the memory of a key that will be looked up soon: its place is a random one.
+    /// Asks for the memory of a key that will be looked up soon: its bucket is a random one.
     @inline(__always)
     func prefetch(hash: UInt64) {
-        places.withUnsafeBufferPointer { places in
-            guard let base = places.baseAddress else { return }
+        buckets.withUnsafeBufferPointer { buckets in
+            guard let base = buckets.baseAddress else { return }
             sync_prefetch(base + (Int(truncatingIfNeeded: hash >> 32) & mask))
         }
     }
@@ -69,11 +69,11 @@ package struct KeyIndex: Sendable {
     private mutating func grow() { grow(to: mask * 2 + 1) }
 
     private mutating func grow(to mask: Int) {
-        let old = places
+        let old = buckets
         self.mask = mask
-        places = []
-        places.reserve(mask + 1)
-        places.append(contentsOf: repeatElement(0, count: mask + 1))
-        for entry in old where entry != 0 { place(entry) }
+        buckets = []
+        buckets.reserve(mask + 1)
+        buckets.append(contentsOf: repeatElement(0, count: mask + 1))
+        for entry in old where entry != 0 { bucket(entry) }
     }
 }

@@ -13,7 +13,7 @@ package struct RecordRewriting: Sendable {
     let hook: Hook
     var records: [JSONValue]
     /// Where answers of the hook stand.
-    var settled: Set<RecordPlace> = []
+    var settled: Set<RecordPath> = []
 
     init(
         _ records: [JSONValue], of model: Model, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?

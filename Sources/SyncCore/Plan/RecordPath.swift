@@ -1,5 +1,5 @@
 /// Where a record stands in a payload: which root record it is or is nested in, and the way from there.
-struct RecordPlace: Hashable, Sendable {
+struct RecordPath: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case index(Int)
         case key(String)
@@ -9,7 +9,7 @@ struct RecordPlace: Hashable, Sendable {
     var steps: [Step]
 }
 
-extension RecordPlace {
+extension RecordPath {
     func value(in records: [JSONValue]) -> JSONValue? {
         guard records.indices.contains(root) else { return nil }
         var value = records[root]
