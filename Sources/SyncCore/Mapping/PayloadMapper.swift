@@ -252,7 +252,7 @@ struct PayloadMapper: ~Copyable {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
             plan.mentions.append(
                 .init(
-                    table: entity.table, node: node, parent: context.mention, permission: permission, mark: path.mark))
+                    table: entity.table, parent: context.mention, node: node, permission: permission, mark: path.mark))
             if options.willInsert != nil { plan.recordPaths.append(path.recordPath(bytes, keyTables.all)) }
         }
         guard let node else { return (nil, mention) }

@@ -7,10 +7,11 @@ package struct ChangePlan: Sendable {
     /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
     package struct Mention: Sendable {
         package var table: TableID
-        /// Nil for a record that is skipped; what is nested in it counts all the same.
-        package var node: NodeID?
         /// The record it is nested in; -1 for a root record.
         package var parent: Int32
+        /// Nil for a record that is skipped; what is nested in it counts all the same. Beside the permission, which fits
+        /// into what an optional leaves of a word.
+        package var node: NodeID?
         package var permission: Permission
         /// Where it stands in the record around it.
         var mark: Mark

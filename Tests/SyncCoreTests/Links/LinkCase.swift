@@ -98,7 +98,7 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
 
     private static func mention(parent: Int32) -> ChangePlan.Mention {
         .init(
-            table: 0, node: 0, parent: parent, permission: .full,
+            table: 0, parent: parent, node: 0, permission: .full,
             mark: .init(offset: 0, length: 0, table: 0, index: 0))
     }
 
