@@ -27,10 +27,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CPrefetch"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: ours),
+        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: ours),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "CPrefetch", "SyncCore",
+                "CPrefetch", "SyncCore", "SyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -50,7 +51,9 @@ let package = Package(
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncSQLiteTests",
-            dependencies: ["SyncSQLite", "SyncCore", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "SyncSQLite", "SyncStore", "SyncCore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: ours),
         .testTarget(
             name: "SyncTests",

@@ -52,7 +52,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.changes { try $0.plan(json) }
+        return try await call.changes { try $0.stage(json) }
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
@@ -64,7 +64,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.changes { try $0.plan(json) }
+        return try await call.changes { try $0.stage(json) }
     }
 
     /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.
@@ -88,7 +88,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.dryRun { try $0.plan(json) }
+        return try await call.dryRun { try $0.stage(json) }
     }
 
     /// What a sync of what `JSONSerialization` read would change. Writes nothing.
@@ -98,7 +98,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.dryRun { try $0.plan(json) }
+        return try await call.dryRun { try $0.stage(json) }
     }
 
     /// The same for callers that are not async: `completion` is called once, on no particular thread.

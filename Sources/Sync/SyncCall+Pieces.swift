@@ -76,7 +76,7 @@ extension SyncCall {
         let quiet = paged.quiet
         var results = MergedResults()
         try await map(chunks, total, with: quiet.staging()) { piece in
-            let result = try await quiet.changes { _ in piece.plan }
+            let result = try await quiet.changes { _ in piece.payload }
             if outer != nil { results.add(result) }
         }
         try Task.checkCancellation()
@@ -85,7 +85,7 @@ extension SyncCall {
 
     // MARK: Mapping
 
-    /// Gives the plan of each piece to `body`, which is awaited before the next is mapped.
+    /// Gives each piece to `body`, which is awaited before the next is mapped.
     private nonisolated(nonsending) func map<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?, with staging: PayloadStaging, _ body: (PlanPiece) async throws -> Void
     ) async throws where Chunks.Element: ContiguousBytes {
@@ -96,15 +96,15 @@ extension SyncCall {
         for try await chunk in chunks {
             try Task.checkCancellation()
             var position = 0
-            while let plan = try chunk.withUnsafeBytes({ bytes in
+            while let payload = try chunk.withUnsafeBytes({ bytes in
                 var rest = bytes[position...]
                 defer { position = rest.startIndex }
                 return try pieces.next(from: &rest)
             }) {
-                try await body(PlanPiece(plan: plan, isLast: false))
+                try await body(PlanPiece(payload, isLast: false))
             }
         }
         try Task.checkCancellation()
-        try await body(PlanPiece(plan: pieces.last(), isLast: true))
+        try await body(PlanPiece(pieces.last(), isLast: true))
     }
 }

@@ -32,14 +32,14 @@ struct SyncCall: Sendable {
 
     /// Maps a payload, and writes what differs.
     nonisolated(nonsending) func changes(
-        _ plan: (PayloadStaging) throws -> ChangePlan
+        _ stage: (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {
         guard let run = options.payload.run else {
-            return try await stack.sync(plan(staging()), request(isDryRun: false))
+            return try await stack.sync(stage(staging()), request(isDryRun: false))
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
         do {
-            let result = try await stack.sync(plan(staging()), request(isDryRun: false))
+            let result = try await stack.sync(stage(staging()), request(isDryRun: false))
             run.endPage(succeeded: true)
             return result
         } catch {
@@ -49,21 +49,21 @@ struct SyncCall: Sendable {
     }
 
     /// Maps a payload, and finds out what differs.
-    nonisolated(nonsending) func dryRun(_ plan: (PayloadStaging) throws -> ChangePlan) async throws -> SyncResult {
-        try await stack.sync(plan(staging()), request(isDryRun: true))
+    nonisolated(nonsending) func dryRun(_ stage: (PayloadStaging) throws -> StagedPayload) async throws -> SyncResult {
+        try await stack.sync(stage(staging()), request(isDryRun: true))
     }
 
     // MARK: Bytes
 
     /// Maps a payload of bytes, but for the records that are known, and writes what differs.
     nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
-        guard let use = try fingerprints() else { return try await changes { try $0.plan(json, options: options) } }
+        guard let use = try fingerprints() else { return try await changes { try $0.stage(json, options: options) } }
         return try await stack.sync(json, staging(), use, request(isDryRun: false))
     }
 
     /// Maps a payload of bytes, but for the records that are known, and finds out what differs.
     nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
-        guard let use = try fingerprints() else { return try await dryRun { try $0.plan(json, options: options) } }
+        guard let use = try fingerprints() else { return try await dryRun { try $0.stage(json, options: options) } }
         return try await stack.sync(json, staging(), use, request(isDryRun: true))
     }
 
@@ -105,7 +105,7 @@ struct SyncCall: Sendable {
             var last = self
             if last.options.payload.run != nil { last.options.payload = .snapshot }
             last.options.keyPath = []
-            return try last.staging().plan(JSONValue.array([]))
+            return try last.staging().stage(JSONValue.array([])).plan
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 package import GRDB
 package import SyncCore
+import SyncStore
 
 /// Attribute values as columns hold them, and back.
 package enum ColumnValue {

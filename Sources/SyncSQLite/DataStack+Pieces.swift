@@ -1,5 +1,6 @@
 import GRDB
 package import SyncCore
+import SyncStore
 
 extension DataStack {
     /// How many unresolved references the result of a payload in pieces lists where keys are not collected.
@@ -21,11 +22,11 @@ extension DataStack {
             var first = try next()
             return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
                 memory in
-                try self.transaction(db, request, deferringIndexes: true) { session in
-                    try stopBrokenTriggers(in: session.db)
+                try self.transaction(db, request, deferringIndexes: true) { session, db in
+                    try stopBrokenTriggers(in: db)
                     // Each piece asks for rows all over the tables.
-                    try PageCache.grow(to: PageCache.largeSize, session.db)
-                    return try sync(&first, then: next, ending: ending, session, run: &memory)
+                    try PageCache.grow(to: PageCache.largeSize, db)
+                    return try sync(&first, then: next, ending: ending, session, db, run: &memory)
                 }
             }
         }
@@ -33,29 +34,28 @@ extension DataStack {
 
     private func sync(
         _ first: inout PlanPiece?, then next: () throws -> PlanPiece?, ending: ChangePlan?, _ session: SyncSession,
-        run memory: inout RunMemory?
+        _ db: Database, run memory: inout RunMemory?
     ) throws -> SyncResult {
         let options = session.request.options
         var piece = first.take()
         if let only = piece, only.isLast, ending != nil {
             memory = nil
-            return try session.apply(only.plan)
+            return try session.apply(only.payload)
         }
         let quiet = session.quiet
-        while var plan = piece?.plan {
+        while let payload = piece?.payload {
             piece = nil
-            plan.isComplete = false
-            let page = try quiet.apply(plan, run: &memory)
+            let page = try quiet.apply(payload, run: &memory)
             memory?.changes.add(page)
-            if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, session.db) }
+            if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, db) }
             try Task.checkCancellation()
             piece = try next()
         }
         if let ending {
             memory?.isEnding = true
-            let last = try session.apply(ending, run: &memory)
+            let last = try session.apply(StagedPayload(ending), run: &memory)
             memory?.changes.add(last)
-            try settleUnresolved(&memory, options, session.db)
+            try settleUnresolved(&memory, options, db)
         }
         return memory?.changes.result() ?? SyncResult(entity: "")
     }

@@ -1,18 +1,19 @@
 import GRDB
 package import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Compares a plan with the stored rows and writes the difference, in one transaction.
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
-    package func sync(_ plan: ChangePlan, _ request: SyncRequest) async throws -> SyncResult {
+    package func sync(_ payload: StagedPayload, _ request: SyncRequest) async throws -> SyncResult {
         try await database.writeWithoutTransaction { db in
             guard let run = request.options.payload.run else {
                 var none: RunMemory?
-                return try self.sync(plan, request, in: db, run: &none)
+                return try self.sync(payload, request, in: db, run: &none)
             }
             return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
-                let page = try self.sync(plan, request, in: db, run: &memory)
+                let page = try self.sync(payload, request, in: db, run: &memory)
                 memory?.changes.add(page)
                 return page
             }
@@ -26,7 +27,7 @@ extension DataStack {
         try await database.writeWithoutTransaction { db in
             try Self.remembering(run, isDryRun: false) { memory in
                 memory?.isEnding = true
-                let last = try self.sync(plan, request, in: db, run: &memory)
+                let last = try self.sync(StagedPayload(plan), request, in: db, run: &memory)
                 memory?.changes.add(last)
                 try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
                 return memory?.changes.result() ?? last
@@ -45,12 +46,12 @@ extension DataStack {
     }
 
     private func sync(
-        _ plan: ChangePlan, _ request: SyncRequest, in db: Database, run: inout RunMemory?
+        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, run: inout RunMemory?
     ) throws -> SyncResult {
         func sync(deferringIndexes: Bool) throws -> SyncResult {
-            try transaction(db, request, deferringIndexes: deferringIndexes) { session in
-                try stopBrokenTriggers(in: session.db)
-                return try session.apply(plan, run: &run)
+            try transaction(db, request, deferringIndexes: deferringIndexes) { session, db in
+                try stopBrokenTriggers(in: db)
+                return try session.apply(payload, run: &run)
             }
         }
         // What a run remembers is not there twice to begin again with.

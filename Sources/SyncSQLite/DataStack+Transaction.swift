@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Runs the work of a sync in a transaction of its own, if the tables are still those of the model.
@@ -9,17 +10,24 @@ extension DataStack {
     /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and what `body` throws;
     ///   the store is then as it was.
     func transaction(
-        _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, _ body: (SyncSession) throws -> SyncResult
+        _ db: Database, _ request: SyncRequest, deferringIndexes: Bool,
+        _ body: (SyncSession, Database) throws -> SyncResult
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         try transaction(db, isDryRun: request.isDryRun) { db, arrivals in
-            let session = SyncSession(db, layout, arrivals, request)
+            let session = self.session(db, arrivals, request)
             result =
                 deferringIndexes
-                ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try body(session) } : try body(session)
+                ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try body(session, db) }
+                : try body(session, db)
             try Task.checkCancellation()
         }
         return result
+    }
+
+    /// What a sync works with inside a transaction.
+    func session(_ db: Database, _ arrivals: ArrivalWatch, _ request: SyncRequest) -> SyncSession {
+        SyncSession(SQLiteSession(db, layout, arrivals), model.compiled, request)
     }
 
     /// A dry run is taken back. It does not wait for another process to finish writing, and may be of a store that nobody

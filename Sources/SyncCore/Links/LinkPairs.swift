@@ -49,6 +49,12 @@ package struct LinkPairs: Sendable {
     package private(set) var awaited: [LinkBatch.Assertion] = []
     private let order: PairOrder
 
+    /// Of a payload that says nothing.
+    package init() {
+        order = PairOrder([])
+        (first, second) = (SpokenEnd(), SpokenEnd())
+    }
+
     package init(_ statements: LinkStatements) {
         order = PairOrder(statements.batch.assertions)
         first = statements.spokenEnd(.first)

@@ -1,5 +1,5 @@
-extension ChangePlan {
-    /// The plan of a payload, or of its last piece where none before had a record that could be read.
+extension StagedPayload {
+    /// The payload, or its last piece where none before had a record that could be read.
     ///
     /// - Throws: ``SyncError`` `noRecords` if the payload has records and none of them has a readable key: it is not the
     ///   answer that was asked for, so nothing in it counts. Records that are refused for something else were read.
@@ -7,9 +7,16 @@ extension ChangePlan {
     /// - Parameter unfit: A key of an earlier piece that does not fit, if one does not.
     func requiringRecords(
         of model: Model, _ options: SyncOptions, after unfit: Diagnostic? = nil
-    ) throws -> ChangePlan {
+    ) throws -> StagedPayload {
+        try plan.requireRecords(of: model, options, after: unfit)
+        return self
+    }
+}
+
+extension ChangePlan {
+    fileprivate func requireRecords(of model: Model, _ options: SyncOptions, after unfit: Diagnostic?) throws {
         let count = firstRecord + rootRecords
-        guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return self }
+        guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return }
         let name = self.model.entities[entity].name
         let key = try model.primaryKey(of: name)?.remote ?? "key"
         let found =

@@ -61,30 +61,30 @@ package struct PayloadStaging: Sendable {
     /// - Parameter known: The records that need not be read, where the store has fingerprints; what the others speak of
     ///   is then logged.
     /// - Throws: ``SyncError`` of the JSON with its place; `noRecords`, as all that map a payload.
-    package consuming func plan(
+    package consuming func stage(
         _ data: Data, options: SyncOptions, knowing known: KnownRecords? = nil
-    ) throws -> ChangePlan {
+    ) throws -> StagedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
-            return try plan(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
+            return try stage(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
         }
     }
 
     /// A payload of bytes, or a piece of one, which `reader` is about to read.
     ///
     /// - Parameter firstRecord: How many records are in the pieces before.
-    func plan(
+    func stage(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
         knowing known: KnownRecords? = nil
-    ) throws -> ChangePlan {
+    ) throws -> StagedPayload {
         var staging = self
         staging.base.firstRecord = firstRecord
         if options.willInsert != nil {
             let records = try Self.values(&reader, bytes)
             staging.base.isLoneObject = reader.isLoneObject
-            return try staging.plan(records)
+            return try staging.stage(records)
         }
         var mapper = staging.mapper()
         var tape = JSONTape()
@@ -107,7 +107,7 @@ package struct PayloadStaging: Sendable {
             }
             if mapper.plan.rootRecords & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
         }
-        return mapper.finish(payload: data)
+        return StagedPayload(mapper.finish(payload: data))
     }
 
     private static func values(
@@ -120,14 +120,14 @@ package struct PayloadStaging: Sendable {
     }
 
     /// A payload of values.
-    package consuming func plan(_ value: JSONValue) throws -> ChangePlan {
+    package consuming func stage(_ value: JSONValue) throws -> StagedPayload {
         let value = try records(in: value)
         let (model, options) = (model, options)
         switch value {
-        case .array(let records): return try plan(records).requiringRecords(of: model, options)
+        case .array(let records): return try stage(records).requiringRecords(of: model, options)
         case .object:
             base.isLoneObject = true
-            return try plan([value]).requiringRecords(of: model, options)
+            return try stage([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
                 .recordExpected, "an array of records is expected",
@@ -138,12 +138,12 @@ package struct PayloadStaging: Sendable {
     /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, and what mapping throws.
-    package consuming func plan(singleRecord record: JSONValue, key: StoredValue? = nil) throws -> ChangePlan {
+    package consuming func stage(singleRecord record: JSONValue, key: StoredValue? = nil) throws -> StagedPayload {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
         }
         rootKey = key?.slot(arena: &base.arena)
-        return try plan([record])
+        return try stage([record])
     }
 
     /// What is at the key path.
@@ -167,14 +167,14 @@ package struct PayloadStaging: Sendable {
         SyncError(.keyPathNotFound, "an object with the key '\(key)' is expected", path: path)
     }
 
-    private consuming func plan(_ records: [JSONValue]) throws -> ChangePlan {
-        guard let hook = options.willInsert else { return try mapped(records) }
+    private consuming func stage(_ records: [JSONValue]) throws -> StagedPayload {
+        guard let hook = options.willInsert else { return StagedPayload(try mapped(records)) }
         let isStrict = options.isStrict
         let (map, model) = (mapping(isStrict: false), model)
         let mapStrictly = isStrict ? mapping(isStrict: true) : nil
-        var plan = try map(records)
-        plan.rewriting = RecordRewriting(records, of: model, hook: hook, map: map, mapStrictly: mapStrictly)
-        return plan
+        return StagedPayload(
+            try map(records),
+            rewriting: RecordRewriting(records, of: model, hook: hook, map: map, mapStrictly: mapStrictly))
     }
 
     private func mapping(isStrict: Bool) -> RecordRewriting.Mapping {
@@ -194,17 +194,17 @@ package struct PayloadStaging: Sendable {
     }
 
     /// A payload as Foundation's JSON gives it.
-    package consuming func plan(_ records: [[String: Any]]) throws -> ChangePlan {
+    package consuming func stage(_ records: [[String: Any]]) throws -> StagedPayload {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
         let (model, options) = (model, options)
         if options.willInsert != nil {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
-            return try plan(values).requiringRecords(of: model, options)
+            return try stage(values).requiringRecords(of: model, options)
         }
         let plan = try plan(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
         }
-        return try plan.requiringRecords(of: model, options)
+        return try StagedPayload(plan).requiringRecords(of: model, options)
     }
 
     private consuming func plan(

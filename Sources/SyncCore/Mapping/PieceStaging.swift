@@ -1,6 +1,6 @@
 import Foundation
 
-/// Maps a payload that arrives in chunks: each piece of it to a plan of its own.
+/// Maps a payload that arrives in chunks: each piece of it by itself.
 package struct PieceStaging {
     private let staging: PayloadStaging
     private let options: SyncOptions
@@ -33,27 +33,27 @@ package struct PieceStaging {
     /// piece yet.
     ///
     /// - Throws: What reading and mapping throw, with places in the whole payload.
-    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> ChangePlan? {
-        try splitter.next(from: &chunk).map { try plan($0) }
+    package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> StagedPayload? {
+        try splitter.next(from: &chunk).map { try stage($0) }
     }
 
     /// The rest of the payload, which ends here.
     ///
     /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
-    package mutating func last() throws -> ChangePlan {
-        let plan = try plan(splitter.last())
-        return hasRecords ? plan : try plan.requiringRecords(of: staging.model, options, after: unfitKey)
+    package mutating func last() throws -> StagedPayload {
+        let payload = try stage(splitter.last())
+        return hasRecords ? payload : try payload.requiringRecords(of: staging.model, options, after: unfitKey)
     }
 
-    private mutating func plan(_ piece: JSONPiece) throws -> ChangePlan {
-        let plan = try piece.bytes.withUnsafeBytes { raw in
+    private mutating func stage(_ piece: JSONPiece) throws -> StagedPayload {
+        let payload = try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
-            return try staging.plan(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
+            return try staging.stage(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
         }
-        hasRecords = hasRecords || plan.readableRootRecords > 0
-        if !hasRecords, unfitKey == nil { unfitKey = try plan.unfitKey(of: staging.model) }
+        hasRecords = hasRecords || payload.plan.readableRootRecords > 0
+        if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: staging.model) }
         progress(piece.place.offset + piece.bytes.count)
-        return plan
+        return payload
     }
 }

@@ -1,6 +1,14 @@
 extension ChangePlan {
-    /// Makes nodes that turned out to be the same row one: by the node to give up, the one to keep.
-    package mutating func merge(_ nodes: [RowReference: NodeID]) {
+    /// The same plan with nodes that turned out to be the same row made one.
+    ///
+    /// - Parameter nodes: By the node to give up, the one to keep.
+    package func merging(_ nodes: [RowReference: NodeID]) -> ChangePlan {
+        var merged = self
+        merged.merge(nodes)
+        return merged
+    }
+
+    private mutating func merge(_ nodes: [RowReference: NodeID]) {
         for (node, kept) in nodes.sorted(by: { ($0.key.table, $0.key.node) < ($1.key.table, $1.key.node) }) {
             self[node.table].absorb(node.node, into: kept)
         }

@@ -57,15 +57,13 @@ package struct ChangePlan: Sendable {
     package internal(set) var mentions: [Mention] = []
     /// Where each mention stands in the payload, if a hook may rewrite it.
     var recordPaths: [RecordPath] = []
-    /// What maps the payload again as a hook rewrites it.
-    package internal(set) var rewriting: RecordRewriting?
     package internal(set) var parent: Parent?
     /// What each root record speaks of, if the store wants to know.
     package internal(set) var log: RecordLog?
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []
     /// Whether the payload is all there is of its scope.
-    package var isComplete = true
+    package internal(set) var isComplete = true
     /// How many root records are in the pieces before this one.
     var firstRecord = 0
     /// Whether the payload is one object in no array: it says what it is, not what else there is.
@@ -116,16 +114,17 @@ package struct ChangePlan: Sendable {
         mentions.reserveCapacity(Int(Double(mentions.count) * factor))
     }
 
-    /// The records of a page follow those of the pages before it, in the list of a parent too.
+    /// The same plan as that of a page whose records follow those of the pages before it, in the list of a parent too.
     ///
     /// - Parameter count: How many records those have.
-    package mutating func follow(_ count: Int) {
-        guard let parent, count > firstRecord else { return }
+    package func following(_ count: Int) -> ChangePlan {
+        guard let parent, count > firstRecord else { return self }
+        var plan = self
         let places = Int32(truncatingIfNeeded: count - firstRecord)
-        let link = parent.link.index
-        for index in links[link].assertions.indices where links[link].assertions[index].sequence == 0 {
-            links[link].assertions[index].move(by: places)
+        for (index, assertion) in plan[parent.link].assertions.enumerated() where assertion.sequence == 0 {
+            plan[parent.link].assertions[index].move(by: places)
         }
+        return plan
     }
 
     /// The JSON path of a record, such as `[3].notes[0]`; empty where mentions are not tracked.

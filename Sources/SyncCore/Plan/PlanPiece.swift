@@ -1,11 +1,11 @@
-/// What one piece of a payload asserts.
+/// One piece of a payload, mapped.
 package struct PlanPiece: Sendable {
-    package var plan: ChangePlan
+    package var payload: StagedPayload
     /// Whether the payload ends with it.
     package var isLast: Bool
 
-    package init(plan: ChangePlan, isLast: Bool) {
-        self.plan = plan
+    package init(_ payload: StagedPayload, isLast: Bool) {
+        self.payload = payload
         self.isLast = isLast
     }
 }

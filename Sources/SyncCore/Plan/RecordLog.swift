@@ -15,7 +15,7 @@ package struct RecordLog: Sendable {
     }
 
     /// A row that a record speaks of.
-    package struct Mention: Sendable {
+    package struct LoggedNode: Sendable {
         package var table: TableID
         package var node: NodeID
         /// Whether it gives the row, not only its id.
@@ -23,7 +23,7 @@ package struct RecordLog: Sendable {
     }
 
     package internal(set) var records: [Record] = []
-    package internal(set) var nodes: [Mention] = []
+    package internal(set) var nodes: [LoggedNode] = []
     /// Rows that records give different values.
     package internal(set) var contested: Set<ChangePlan.RowReference> = []
     /// What the records have that nothing in the model takes; many have the same.

@@ -53,8 +53,8 @@ package struct RunMemory: Sendable {
     package var orphans: Set<StoredRow> = []
     /// The rows of the parent before the run; nil before the first page.
     package var parentRows: [RowKey]?
-    /// By quoted name: tables found to have more rows than this.
-    package var largeTables: [String: Int] = [:]
+    /// What the store wants to know again at the next page.
+    package var storeMemory: [String: Int] = [:]
     /// How many records the pages had.
     package var rootRecords = 0
     /// Whether a page was one object in no array.

@@ -16,10 +16,11 @@ extension DataStack {
             var defersIndexes = false
             while true {
                 do {
-                    var result = try self.transaction(db, request, deferringIndexes: defersIndexes) { session in
+                    var result = try self.transaction(db, request, deferringIndexes: defersIndexes) { session, db in
                         let sync = FingerprintedSync(
-                            data: data, staging: staging, use: use, model: self.model, session: session)
-                        if damage != nil || defersIndexes { try FingerprintSchema.reset(session.db) }
+                            data: data, staging: staging, use: use, model: self.model, layout: self.layout,
+                            session: session, db: db)
+                        if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
                         return try defersIndexes ? sync.syncAll() : sync.sync(reading: read)
                     }
                     if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// Takes fingerprints of the records of a plan that was applied: of those whose every statement the store satisfies now,
 /// and about which nothing else in the payload says anything different.
@@ -26,8 +27,10 @@ struct FingerprintMaker {
     mutating func fingerprints(isTaken: (UInt64) -> Bool) -> FingerprintList {
         guard !log.records.isEmpty else { return FingerprintList() }
         findContestedRows()
-        for link in sync.model.links where !plan.links[link.id].isEmpty { findContested(link) }
-        for noted in sync.pending.noted { isOpen[record(of: noted.assertion.sequence)] = true }
+        for link in sync.model.links where !plan[link.id].isEmpty { findContested(link) }
+        for (_, assertions) in sync.awaited.all {
+            for assertion in assertions { isOpen[record(of: assertion.sequence)] = true }
+        }
         var found = allFingerprints()
         leaveOutRepeated(found.fingerprints)
         found.fingerprints = found.fingerprints.enumerated().filter { index, fingerprint in
@@ -65,26 +68,28 @@ struct FingerprintMaker {
     // MARK: Contests
 
     private mutating func findContestedRows() {
-        for row in log.contested.union(sync.duplicates.keys) { contest(row.tree, row.node) }
-        for (duplicate, kept) in sync.duplicates { contest(duplicate.tree, kept) }
-        for tree in sync.trees.indices { for node in sync.trees[tree].refused { contest(tree, Int(node)) } }
+        for row in log.contested.union(sync.duplicates.keys) { contest(row.table, row.node) }
+        for (duplicate, kept) in sync.duplicates { contest(duplicate.table, kept) }
+        for table in sync.tables { for node in table.refused { contest(table.id, node) } }
     }
 
-    private mutating func contest(_ tree: Int, _ node: Int) {
-        for place in [places.row(tree), places.gone(tree)] { hash(node, tree, place).map { _ = contested.insert($0) } }
+    private mutating func contest(_ table: TableID, _ node: NodeID) {
+        for place in [places.row(table), places.gone(table)] {
+            hash(node, sync.tables[table], place).map { _ = contested.insert($0) }
+        }
     }
 
     /// Each end of a link may be spoken for once at each row, and links from one of their ends only.
     private mutating func findContested(_ link: Link) {
-        let batch = plan.links[link.id]
+        let batch = plan[link.id]
         let speakers = Set(batch.assertions.map(\.saidBy)).union(batch.replacements.map(\.end))
         let isSpokenFromBoth = speakers.count > 1 || link.isSymmetric
         var last: [[UInt32]] = [Link.End.first, .second].map { end in
-            Array(repeating: 0, count: plan.rows[link.side(end).tree].nodes.count)
+            Array(repeating: 0, count: plan[link.side(end).table].nodes.count)
         }
-        func isContested(_ end: Link.End, _ node: Int32, _ sequence: UInt32) -> Bool {
-            defer { last[end.rawValue][Int(node)] = sequence }
-            let earlier = last[end.rawValue][Int(node)]
+        func isContested(_ end: Link.End, _ node: NodeID, _ sequence: UInt32) -> Bool {
+            defer { last[end.rawValue][node.index] = sequence }
+            let earlier = last[end.rawValue][node.index]
             return isSpokenFromBoth || (earlier != 0 && earlier != sequence)
         }
         for replacement in batch.replacements {
@@ -100,15 +105,15 @@ struct FingerprintMaker {
         }
     }
 
-    private mutating func contest(_ link: Link, _ end: Link.End, _ node: Int32) {
-        hash(Int(node), link.side(end).tree, places.links(link.id, end)).map { _ = contested.insert($0) }
+    private mutating func contest(_ link: Link, _ end: Link.End, _ node: NodeID) {
+        hash(node, sync.tables[link.side(end).table], places.links(link.id, end)).map { _ = contested.insert($0) }
     }
 
     // MARK: Places
 
-    private func hash(_ node: Int, _ tree: Int, _ place: Int) -> UInt64? {
-        if let key = sync.trees[tree].rowKeys[Int32(truncatingIfNeeded: node)] { return hasher.hash(key, at: place) }
-        let slot = plan.rows[tree].nodes[node].key
+    private func hash(_ node: NodeID, _ table: SyncTable, _ place: Int) -> UInt64? {
+        if let key = table.keys[node] { return hasher.hash(key, at: place) }
+        let slot = table.batch.nodes[node.index].key
         switch slot.kind {
         case .integer, .real: return hasher.hash(slot.bits, at: place)
         case .payloadText, .arenaText: return hasher.hash(sync.pool.bytes(slot), at: place)
@@ -122,7 +127,7 @@ struct FingerprintMaker {
         found.unmapped = log.unmapped
         found.fingerprints.reserveCapacity(log.records.count)
         found.places.reserve(log.nodes.count * 2)
-        let links = sync.model.links.filter { !plan.links[$0.id].isEmpty }
+        let links = sync.model.links.filter { !plan[$0.id].isEmpty }
         var cursors = links.map { _ in (replacement: 0, assertion: 0) }
         for (index, record) in log.records.enumerated() {
             let start = found.places.count
@@ -143,41 +148,43 @@ struct FingerprintMaker {
     /// Whether all the rows are stored.
     private func addRows(_ mentions: Range<Int>, from start: Int, to places: inout RecordPlaces) -> Bool {
         for mention in log.nodes[mentions] {
-            let tree = Int(mention.tree)
-            let node = Int(mention.node)
-            guard sync.trees[tree].presence[node] != .missing,
-                let place = hash(node, tree, mention.isGiven ? self.places.row(tree) : self.places.gone(tree))
+            let table = sync.tables[mention.table]
+            guard table.isPresent(mention.node),
+                let place = hash(
+                    mention.node, table, mention.isGiven ? self.places.row(table.id) : self.places.gone(table.id))
             else { return false }
-            let kind = mention.isGiven ? UInt16(truncatingIfNeeded: sync.trees[tree].entity(of: node) + 1) : 0
+            let kind = mention.isGiven ? UInt16(truncatingIfNeeded: table.entity(of: mention.node) + 1) : 0
             places.add(place, kind: kind, from: start)
-            if sync.columns[tree].hasHiddenKey { addKey(of: node, tree, from: start, to: &places) }
+            if table.hasHiddenKey { addKey(of: mention.node, table, from: start, to: &places) }
         }
         return !mentions.isEmpty
     }
 
     /// A row with a hidden key is known by its key attribute too.
-    private func addKey(of node: Int, _ tree: Int, from start: Int, to places: inout RecordPlaces) {
-        let slot = plan.rows[tree].nodes[node].key
+    private func addKey(of node: NodeID, _ table: SyncTable, from start: Int, to places: inout RecordPlaces) {
+        let slot = table.batch.nodes[node.index].key
         guard slot.kind != .absent, let key = RowKey(slot, sync.pool),
-            let keySlot = sync.model.entities[sync.trees[tree].entity(of: node)].keySlot
+            let keySlot = sync.model.entities[table.entity(of: node)].keySlot
         else { return }
-        places.add(hasher.hash(key, at: self.places.key(tree, slot: keySlot)), from: start)
+        places.add(hasher.hash(key, at: self.places.key(table.id, slot: keySlot)), from: start)
     }
 
     private func addLinks(
         _ link: Link, _ cursor: inout (replacement: Int, assertion: Int), upTo last: UInt32, from start: Int,
         to places: inout RecordPlaces
     ) {
-        func add(_ end: Link.End, _ node: Int32) {
-            guard let hash = hash(Int(node), link.side(end).tree, self.places.links(link.id, end)) else { return }
+        func add(_ end: Link.End, _ node: NodeID) {
+            guard let hash = hash(node, sync.tables[link.side(end).table], self.places.links(link.id, end)) else {
+                return
+            }
             places.add(hash, from: start)
         }
-        let replacements = plan.links[link.id].replacements
+        let replacements = plan[link.id].replacements
         while cursor.replacement < replacements.count, replacements[cursor.replacement].sequence <= last {
             add(replacements[cursor.replacement].end, replacements[cursor.replacement].node)
             cursor.replacement += 1
         }
-        let assertions = plan.links[link.id].assertions
+        let assertions = plan[link.id].assertions
         while cursor.assertion < assertions.count, assertions[cursor.assertion].sequence <= last {
             let assertion = assertions[cursor.assertion]
             if assertion.saidBy == .first || !link.first.isToMany { add(.first, assertion.first) }

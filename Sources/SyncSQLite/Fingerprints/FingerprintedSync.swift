@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// A sync that leaves out the records it knows: those of which the store has a fingerprint, and nothing they speak of
 /// was written since.
@@ -12,9 +13,9 @@ struct FingerprintedSync {
     let staging: PayloadStaging
     let use: FingerprintUse
     let model: Model
+    let layout: StoreLayout
     let session: SyncSession
-    private var db: Database { session.db }
-    private var layout: StoreLayout { session.layout }
+    let db: Database
     private var options: SyncOptions { session.request.options }
 
     /// - Parameter read: The records that an earlier attempt found out it needs.
@@ -30,11 +31,11 @@ struct FingerprintedSync {
         let written = try forgetWritten(set, headers)
         let records = set.known(but: read)
         do {
-            let plan = try staging.plan(data, options: options, knowing: records)
+            let payload = try staging.stage(data, options: options, knowing: records)
             let known = KnownPlaces(
                 set, records, doubting: written.links(model.compiled), model.compiled, db)
             var run: RunMemory?
-            let result = try session.apply(plan, run: &run, knowing: known)
+            let result = try session.apply(payload, run: &run, knowing: known)
             try save(set, known, headers)
             return result
         } catch is SyncError where records.usedCount > 0 {
@@ -51,7 +52,7 @@ struct FingerprintedSync {
     }
 
     /// Reads every record, and keeps no fingerprints.
-    func syncAll() throws -> SyncResult { try session.apply(staging.plan(data, options: options)) }
+    func syncAll() throws -> SyncResult { try session.apply(staging.stage(data, options: options)) }
 
     // MARK: Fingerprints
 

@@ -82,9 +82,9 @@ final class KnownPlaces {
     /// Has records read that speak of what the plan wrote; forgets the fingerprints of others that do.
     ///
     /// - Throws: ``NeedsRecords`` if there are such records.
-    func settle(_ written: WrittenRows) throws {
+    func settleWritten() throws {
         if let failure { throw failure }
-        let concerned = try set.concerned(by: written, in: db)
+        let concerned = try set.concerned(by: WrittenRows(db), in: db)
         let left = concerned.filter { records.uses[$0] > 0 }
         guard left.isEmpty else {
             throw NeedsRecords(records: .some(Set(left.map { set.fingerprints[$0].hash })))

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 extension StoreMigrator {
     /// The name an old table has now.

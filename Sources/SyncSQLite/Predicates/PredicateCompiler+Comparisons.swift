@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 extension PredicateCompiler {
     /// - Parameter existence: what is NULL where there is no value, if that is another expression.

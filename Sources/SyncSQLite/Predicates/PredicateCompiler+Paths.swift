@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 extension PredicateCompiler {
     /// The rows that relationships lead to, from a row of `entity`: `FROM … WHERE …`, and the alias of the last.

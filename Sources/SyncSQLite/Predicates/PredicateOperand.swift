@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// The SQL of what a condition compares: a column, or a subquery that yields one value or NULL.
 struct PredicateOperand {

@@ -1,5 +1,6 @@
 public import GRDB
 public import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Deletes the row with this key, and what the delete rules of the model delete with it. No error if there is none.
@@ -11,7 +12,9 @@ extension DataStack {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
         try db.inSavepoint {
-            result = try SyncSession(db, layout, arrivals, SyncRequest()).delete(row)
+            guard let key = RowKey(row.rowKey) else { return .commit }
+            result = try session(db, arrivals, SyncRequest())
+                .delete(StoredRow(table: row.type.table, key: key), of: row.type)
             return .commit
         }
         return result

@@ -1,6 +1,7 @@
 import Foundation
 public import GRDB
 public import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Creates a row from values by local name.

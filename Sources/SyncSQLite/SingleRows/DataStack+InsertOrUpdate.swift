@@ -1,5 +1,6 @@
 public import GRDB
 public import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Stores one JSON record: a new row, or the values that differ in the row with its key.
@@ -21,7 +22,7 @@ extension DataStack {
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
-        return try sync(singleRecord: try staging.plan(singleRecord: record), options, in: db)
+        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db)
     }
 
     /// Stores one JSON record, in a transaction of its own.
@@ -42,8 +43,9 @@ extension DataStack {
 
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
     func sync(
-        singleRecord plan: ChangePlan, _ options: SyncOptions, in db: Database
+        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database
     ) throws -> (row: Record, result: SyncResult) {
+        let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
         guard let key = plan.rootKey else {
             throw SyncError(
@@ -52,7 +54,7 @@ extension DataStack {
         }
         var applied: (row: Record, result: SyncResult)?
         try db.inSavepoint {
-            let result = try SyncSession(db, layout, arrivals, SyncRequest(options: options)).apply(plan)
+            let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
             guard result.root.inserted + result.root.matched > 0,
                 let row = try fetch(entity.name, id: key.jsonForm, in: db)
             else { throw refusal(entity, result) }

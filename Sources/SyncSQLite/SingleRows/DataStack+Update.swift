@@ -22,11 +22,11 @@ extension DataStack {
         let current = Coercion.storedValue(row.key.json, as: attribute.type) ?? .null
         let given = try AttributeMapper(values, of: row.type, in: model).values[attribute.name] ?? .null
         let key = given.isNull ? current : given
-        let plan = try singleRowStaging(row.entity, options).plan(singleRecord: values, key: key)
+        let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
         var updated: (row: Record, result: SyncResult)?
         try db.inSavepoint {
             if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
-            updated = try sync(singleRecord: plan, options, in: db)
+            updated = try sync(singleRecord: payload, options, in: db)
             return .commit
         }
         if key != current, let recordKey = updated?.row.key {

@@ -28,7 +28,7 @@ struct PayloadStagingTests {
         let staging = try PayloadStaging(
             inEntity: entity, of: Model(schema: Self.schema), parent: nil, relationship: nil, operations: operations,
             options: SyncOptions())
-        return try staging.plan(Data(json.utf8), options: SyncOptions())
+        return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }
 
     /// The rows of an entity in words: key or owner, and values.

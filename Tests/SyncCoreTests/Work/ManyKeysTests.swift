@@ -25,7 +25,7 @@ struct ManyKeysTests {
     private func plan(_ text: String, _ model: Model) throws -> ChangePlan {
         try PayloadStaging(
             inEntity: "User", of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions()
-        ).plan(Data(text.utf8), options: SyncOptions())
+        ).stage(Data(text.utf8), options: SyncOptions()).plan
     }
 
     private func record(_ members: (Int) -> String) -> String {

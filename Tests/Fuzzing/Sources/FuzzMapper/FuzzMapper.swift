@@ -14,14 +14,14 @@ enum FuzzMapper {
 
     static func check(_ call: FuzzCall) {
         let withPlaces = !call.payload.contains(UInt8(ascii: "\\"))
-        let ofBytes = MappingOutcome(call, withPlaces: withPlaces) { try $0.plan(call.data, options: call.options) }
+        let ofBytes = MappingOutcome(call, withPlaces: withPlaces) { try $0.stage(call.data, options: call.options).plan }
         ofBytes.error?.requirePlace(in: call.payload)
         requireSameInPieces(ofBytes, call)
         guard let value = call.value else {
             require(ofBytes.error != nil, "a plan was made of what is no JSON")
             return
         }
-        requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.plan(value) }, "as values")
+        requireSame(ofBytes, MappingOutcome(call, withPlaces: withPlaces) { try $0.stage(value).plan }, "as values")
         guard case .array(let records) = value else { return }
         if call.options.form == .json, call.options.keyPath.isEmpty, !records.isEmpty {
             requireSame(ofBytes, ofLines(records, call, withPlaces), "one record a line")
@@ -44,8 +44,8 @@ enum FuzzMapper {
             let native = records.map { NativeValue($0, isBoxed: isBoxed) }
             let dictionaries = native.compactMap { $0.any as? [String: Any] }
             guard dictionaries.count == records.count else { return }
-            let ofValues = MappingOutcome(call, withPlaces: true) { try $0.plan(.array(native.map(\.json))) }
-            let ofDictionaries = MappingOutcome(call, withPlaces: true) { try $0.plan(dictionaries) }
+            let ofValues = MappingOutcome(call, withPlaces: true) { try $0.stage(.array(native.map(\.json))).plan }
+            let ofDictionaries = MappingOutcome(call, withPlaces: true) { try $0.stage(dictionaries).plan }
             requireSame(ofValues, ofDictionaries, "as dictionaries")
         }
     }
@@ -60,7 +60,7 @@ enum FuzzMapper {
             var other = call
             other.options.form = .ndjson
             other.payload = buffer
-            return MappingOutcome(other, withPlaces: withPlaces) { try $0.plan(other.data, options: other.options) }
+            return MappingOutcome(other, withPlaces: withPlaces) { try $0.stage(other.data, options: other.options).plan }
         }
     }
 

@@ -21,7 +21,7 @@ struct SyncComparison {
         let staging = try? PayloadStaging(
             inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
             options: call.options)
-        guard let plan = try? staging?.plan(call.data, options: call.options) else { return }
+        guard let plan = try? staging?.stage(call.data, options: call.options).plan else { return }
         again = plan.ownedRows.allSatisfy { plan.model[$0.table].keySlot == nil }
         let rows = plan.mentions.map { [$0.table.index, $0.node?.index ?? -1] }
         let namesOnce = Set(rows).count == rows.count

@@ -1,0 +1,95 @@
+import SyncCore
+import SyncStore
+
+/// Binds what nodes of a table shall hold to statements.
+struct NodeBinding {
+    private let table: SyncTable
+    private let columns: RowColumns
+    private let batch: RowBatch
+    private let values: CountingValues
+    private let foreignKeys: [ForeignKeyOutcome]
+    private let keys: NodeKeys
+    private let targets: [NodeKeys]
+    private let defaults: DefaultValues
+    private let pool: TextPool
+
+    init(_ table: SyncTable, _ session: SQLiteSession) {
+        self.table = table
+        columns = session.columns(table.id)
+        batch = table.batch
+        values = table.values
+        foreignKeys = table.foreignKeys
+        keys = NodeKeys(table)
+        targets = session.columns(table.id).targets.compactMap { target in
+            session.tables.map { NodeKeys($0[target]) }
+        }
+        defaults = DefaultValues(table.tree)
+        pool = table.pool
+    }
+
+    // MARK: Rows
+
+    /// Binds all columns of a new row; the parameters for it begin after an offset.
+    func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
+        bindKey(of: node, to: statement, at: offset + 1)
+        if let entity = columns.entity {
+            statement.bind(.text(table.wantedEntity(of: node).name), at: offset + entity + 1)
+        }
+        bindValues(of: node, to: statement, offset)
+        for index in columns.targets.indices {
+            bindTarget(of: node, index, to: statement, at: offset + columns.foreignKeys + index + 1)
+            if let place = columns.orders[index] { bindPlace(of: node, index, to: statement, at: offset + place + 1) }
+        }
+    }
+
+    /// Attribute values of a new row: the payload's, else the model's defaults. Keys have none.
+    private func bindValues(of node: NodeID, to statement: RawStatement, _ offset: Int) {
+        let entity = table.wantedEntity(of: node)
+        let keyColumn = columns.hasHiddenKey ? -1 : columns.keySlot
+        let (slots, start) = slots(of: node)
+        for slot in 0..<batch.stride where slot != keyColumn {
+            let parameter = offset + columns.attributes + slot + 1
+            let value = slots.isEmpty ? Slot.absent : slots[start + slot]
+            if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
+                defaults.bind(slot, to: statement, at: parameter)
+            } else {
+                statement.bind(value, at: parameter, pool)
+            }
+        }
+    }
+
+    /// Where the values of a node are that count; an empty array for none.
+    @inline(__always)
+    private func slots(of node: NodeID) -> (slots: [Slot], start: Int) {
+        let version = Int(values.versions[node.index])
+        if version < 0 { return ([], 0) }
+        if version < batch.versionCount { return (batch.slots, version * batch.stride) }
+        return (values.merged, (version - batch.versionCount) * batch.stride)
+    }
+
+    // MARK: Columns
+
+    func bind(_ column: TableColumn, of node: NodeID, to statement: RawStatement, at parameter: Int) {
+        switch column {
+        case .attribute(let slot): statement.bind(table.value(slot, of: node), at: parameter, pool)
+        case .foreignKey(let index): bindTarget(of: node, index, to: statement, at: parameter)
+        case .place(let index): bindPlace(of: node, index, to: statement, at: parameter)
+        }
+    }
+
+    func bindKey(of node: NodeID, to statement: RawStatement, at parameter: Int) {
+        keys.bind(node, to: statement, at: parameter)
+    }
+
+    private func bindTarget(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
+        guard let target = foreignKeys[index].targets[node.index].node else { return statement.bindNull(at: parameter) }
+        targets[index].bind(target, to: statement, at: parameter)
+    }
+
+    private func bindPlace(of node: NodeID, _ index: Int, to statement: RawStatement, at parameter: Int) {
+        guard !foreignKeys[index].places.isEmpty, let place = foreignKeys[index].places[node.index] else {
+            return statement.bindNull(at: parameter)
+        }
+        statement.bind(place, at: parameter)
+    }
+}

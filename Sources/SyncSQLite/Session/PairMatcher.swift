@@ -1,0 +1,104 @@
+import SyncCore
+import SyncStore
+
+/// Meets the pairs of one join table, as they are read, with those that a payload says there are.
+struct PairMatcher {
+    private(set) var said: LinkPairs
+    private(set) var compared = ComparedPairs()
+    /// Whether a pair was met of a row of which the payload does not speak, and that stays.
+    private(set) var metUnmentioned = false
+    private let first: SyncTable
+    private let second: SyncTable
+    private let firstLookup: NodeLookup
+    private let secondLookup: NodeLookup
+    private let firstColumns: RowColumns
+    private let secondColumns: RowColumns
+    private var seen: Set<LinkedRows> = []
+
+    init(_ said: LinkPairs, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup], _ session: SQLiteSession) {
+        self.said = said
+        (first, second) = ends
+        firstLookup = lookups[first.id.index]
+        secondLookup = lookups[second.id.index]
+        firstColumns = session.columns(first.id)
+        secondColumns = session.columns(second.id)
+    }
+
+    func table(_ end: Link.End) -> SyncTable { end == .first ? first : second }
+
+    /// Pairs of stored rows neither of which is spoken for.
+    func unspokenPairs() -> [LinkPairs.Pair] {
+        said.pairs.filter {
+            !said.first.speaks(of: $0.first) && !said.second.speaks(of: $0.second)
+                && first.isPresent($0.first, as: .stored) && second.isPresent($0.second, as: .stored)
+        }
+    }
+
+    /// All pairs that a statement reads.
+    mutating func compareAll(_ statement: RawStatement, isOrdered: Bool, _ steps: SyncSteps) throws {
+        let (firstKeys, secondKeys) = (firstLookup.integerKeys, secondLookup.integerKeys)
+        let isGuessed = !firstKeys.isEmpty && !secondKeys.isEmpty && !isOrdered
+        var counter = StepCounter(steps)
+        var guess = 0
+        while try statement.step() {
+            try counter.advance()
+            // Pairs are often stored in the order they are said in.
+            if isGuessed, guess < said.pairs.count,
+                firstKeys[said.pairs[guess].first.index] == statement.integer(0),
+                secondKeys[said.pairs[guess].second.index] == statement.integer(1)
+            {
+                said.pairs[guess].isStored = true
+                guess += 1
+            } else if let met = compare(statement) {
+                guess = met + 1
+            }
+        }
+        try counter.finish()
+    }
+
+    /// A pair that may be met at both ends.
+    mutating func compareOnce(_ statement: RawStatement) {
+        guard let rows = rows(statement), seen.insert(rows).inserted else { return }
+        _ = compare(statement)
+    }
+
+    /// One stored pair against what was said; the place of the pair it is, if it was said.
+    mutating func compare(_ statement: RawStatement) -> Int? {
+        let (one, other) = (
+            node(statement, 0, first, firstLookup, firstColumns),
+            node(statement, 1, second, secondLookup, secondColumns)
+        )
+        if let index = said.index(of: one, other) {
+            said.pairs[index].isStored = true
+            let stored = LinkPlaces(
+                first: statement.isNull(2) ? nil : statement.integer(2),
+                second: statement.isNull(3) ? nil : statement.integer(3))
+            let moved = ComparedPairs.Moved(said.pairs[index], index: index, stored: stored) { rows(statement) }
+            if let moved { compared.moved.append(moved) }
+            return index
+        }
+        guard !said.staysStored(one, other), let rows = rows(statement) else {
+            if one == nil || other == nil { metUnmentioned = true }
+            return nil
+        }
+        compared.removed.append(.init(rows: rows, first: one, second: other))
+        return nil
+    }
+
+    private func rows(_ statement: RawStatement) -> LinkedRows? {
+        guard let one = statement.key(0), let other = statement.key(1) else { return nil }
+        return LinkedRows(first: one, second: other)
+    }
+
+    /// The node at one end of a stored pair; nil for a row of which the payload does not speak.
+    private func node(
+        _ statement: RawStatement, _ column: Int, _ table: SyncTable, _ lookup: NodeLookup, _ columns: RowColumns
+    ) -> NodeID? {
+        if columns.hasHiddenKey { return table.keys.node(ofHidden: statement.integer(column)) }
+        if lookup.hasOwned, table.keys.hasOwned, let key = statement.key(column), let owned = table.keys.owned(key) {
+            return owned
+        }
+        guard let key = columns.commonKey, !lookup.isEmpty else { return nil }
+        return lookup.node(statement, column, key.type, key.owner, table.pool, guess: -1).map { NodeID($0) }
+    }
+}

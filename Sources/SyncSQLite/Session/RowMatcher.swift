@@ -1,0 +1,197 @@
+import SyncCore
+import SyncStore
+
+/// Meets the rows of one table, as they are read, with the plan's nodes, and notes what they hold.
+///
+/// A structure that lives as long as the loop around it: what it notes is the table's again when the loop is over.
+struct RowMatcher {
+    private let table: SyncTable
+    private let columns: RowColumns
+    private let allColumns: [RowColumns]
+    private let lookups: [NodeLookup]
+    private let lookup: NodeLookup
+    private let model: CompiledModel
+    private let batch: RowBatch
+    private let values: CountingValues
+    private let pool: TextPool
+    private let pass: MatchPass
+    /// The targets that the payload gives, guessed to be the stored ones, by foreign key; empty if it gives none.
+    private let expected: [[Int32]]
+    private(set) var met: MetNodes
+
+    init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
+        self.table = table
+        columns = session.columns(table.id)
+        allColumns = session.columns
+        lookups = session.lookups
+        lookup = session.lookups[table.id.index]
+        model = table.model
+        batch = table.batch
+        values = table.values
+        pool = table.pool
+        self.pass = pass
+        self.expected = expected
+        met = table.takeMet()
+    }
+
+    /// Gives the table what was noted.
+    mutating func finish() {
+        table.met = met
+    }
+
+    /// Every stored row is looked at.
+    mutating func isScanned() { met.isScanned = true }
+
+    // MARK: Finding nodes
+
+    /// The plan's node for a stored row.
+    func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
+        let compiled = model.entities[entity]
+        if columns.hasHiddenKey, let known = table.keys.node(ofHidden: statement.integer(0)) { return known.index }
+        guard let slot = compiled.keySlot, let keyOwner = compiled.keyOwner else { return nil }
+        let column = columns.hasHiddenKey ? columns.attributes + slot : 0
+        return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
+    }
+
+    /// The node that a foreign key to a table without hidden keys leads to.
+    func target(_ statement: RawStatement, _ column: Int, _ target: TableID, guess: Int = -1) -> Int? {
+        guard let key = allColumns[target.index].commonKey else { return nil }
+        let lookup = lookups[target.index]
+        return lookup.isEmpty ? nil : lookup.node(statement, column, key.type, key.owner, pool, guess: guess)
+    }
+
+    /// Asks for what the rows after the next few will be compared with.
+    @inline(__always)
+    func prefetch(_ cursor: KeyCursor) {
+        if let node = cursor.node(ahead: 16) { lookup.prefetch(node, version: Int(values.versions[node])) }
+        if let node = cursor.node(ahead: 8) { lookup.prefetchTexts(version: Int(values.versions[node]), pool) }
+    }
+
+    // MARK: Meeting
+
+    mutating func accept(_ statement: RawStatement, node: Int, entity: Int) {
+        if pass != .compare { meet(statement, node: node, entity: entity) }
+        if pass != .meet, met.presence[node] == .stored { compare(statement, node: node) }
+    }
+
+    private mutating func meet(_ statement: RawStatement, node: Int, entity: Int) {
+        if !met.entities.isEmpty {
+            let given = batch.nodes[node]
+            if given.isGiven, !model.entity(entity, isKindOf: Int(given.entity)) {
+                met.mismatches.append((NodeID(node), entity))
+            }
+            met.entities[node] = Int32(truncatingIfNeeded: entity)
+        }
+        met.presence[node] = .stored
+        if columns.hasHiddenKey { table.keys.meet(NodeID(node), hidden: statement.integer(0)) }
+        for index in columns.targets.indices {
+            readTarget(statement, node: node, index: index)
+            guard let place = columns.orders[index] else { continue }
+            if met.foreignKeys[index].places.isEmpty {
+                met.foreignKeys[index].places = Array(repeating: nil, count: met.presence.count)
+            }
+            met.foreignKeys[index].places[node] = statement.isNull(place) ? nil : statement.integer(place)
+        }
+    }
+
+    private mutating func readTarget(_ statement: RawStatement, node: Int, index: Int) {
+        let column = columns.foreignKeys + index
+        guard !statement.isNull(column) else { return }
+        let target = columns.targets[index]
+        guard !allColumns[target.index].hasHiddenKey else {
+            if met.foreignKeys[index].hiddenTargets.isEmpty {
+                met.foreignKeys[index].hiddenTargets = Array(repeating: nil, count: met.presence.count)
+            }
+            met.foreignKeys[index].hiddenTargets[node] = statement.integer(column)
+            return
+        }
+        let guess = expected.isEmpty || expected[index].isEmpty ? -1 : Int(expected[index][node])
+        if let found = self.target(statement, column, target, guess: guess) {
+            met.foreignKeys[index].targets[node] = LinkTarget(NodeID(found))
+            return
+        }
+        met.foreignKeys[index].targets[node] = .unmentioned
+        if lookups[target.index].hasOwned, let key = statement.key(column) {
+            met.foreignKeys[index].unnamedTargets[NodeID(node)] = key
+        }
+    }
+
+    // MARK: Comparing
+
+    /// Marks the columns that differ from the payload.
+    private mutating func compare(_ statement: RawStatement, node: Int) {
+        let version = Int(values.versions[node])
+        guard version >= 0 else { return }
+        // A row that was met by its key has it.
+        let key = batch.nodes[node].key.kind == .absent ? -1 : columns.keySlot
+        let differing =
+            version < batch.versionCount
+            ? batch.slots.withUnsafeBufferPointer { differingSlots(statement, $0, version, key) }
+            : values.merged.withUnsafeBufferPointer { differingSlots(statement, $0, version - batch.versionCount, key) }
+        for slot in differing { met.changed.insert(slot, of: NodeID(node)) }
+    }
+
+    @inline(__always)
+    private func differingSlots(
+        _ statement: RawStatement, _ slots: UnsafeBufferPointer<Slot>, _ version: Int, _ key: Int
+    ) -> [Int] {
+        let stride = columns.types.count
+        let base = columns.attributes
+        let row = UnsafeBufferPointer(rebasing: slots[version * stride..<(version + 1) * stride])
+        var differing: [Int] = []
+        for slot in 0..<stride where slot != key {
+            let value = row[slot]
+            if value.kind == .absent || statement.column(base + slot, equals: value, pool) { continue }
+            if isSameValue(statement, base + slot, value, columns.types[slot]) { continue }
+            differing.append(slot)
+        }
+        return differing
+    }
+
+    /// Whether bytes that differ mean the same: JSON or a decimal that something else wrote in another spelling.
+    private func isSameValue(_ statement: RawStatement, _ column: Int, _ slot: Slot, _ type: AttributeType) -> Bool {
+        guard slot.isText, !statement.isNull(column) else { return false }
+        switch type {
+        case .json:
+            guard let value = try? JSONValue(parsing: Array(statement.text(column))) else { return false }
+            return CanonicalJSON.bytes(value).elementsEqual(pool.bytes(slot))
+        case .decimal:
+            var canonical: [UInt8] = []
+            return DecimalText.append(statement.text(column), to: &canonical)
+                && canonical.elementsEqual(pool.bytes(slot))
+        default:
+            return false
+        }
+    }
+
+    // MARK: Strays
+
+    /// Notes a row that no node is, if it matters.
+    ///
+    /// - Returns: Links that may lead nowhere.
+    mutating func addStray(_ statement: RawStatement, entity: Int, _ watch: StrayWatch) -> [LinkID] {
+        guard let key = statement.key(0) else { return [] }
+        var doubtful: [LinkID] = []
+        var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
+        for (index, link) in table.tree.foreignKeys.enumerated() where watch.watched[index] {
+            let column = columns.foreignKeys + index
+            let second = columns.targets[index]
+            if statement.isNull(column) || allColumns[second.index].hasHiddenKey { continue }
+            guard let target = target(statement, column, second) else {
+                if watch.speaksOfAll { doubtful.append(link) }
+                continue
+            }
+            met.strays.pointers.append(.init(row: met.strays.rows.count, link: link, target: NodeID(target)))
+            isNeeded = true
+        }
+        if isNeeded { met.strays.rows.append(.init(key: key, entity: entity)) }
+        return doubtful
+    }
+
+    /// Drops those that do not matter after all of the strays from an index on.
+    mutating func keepStrays(from start: Int, _ keeping: ([Strays.Row]) throws -> [Strays.Row]) rethrows {
+        guard met.strays.rows.count > start else { return }
+        let kept = try keeping(Array(met.strays.rows[start...]))
+        met.strays.rows.replaceSubrange(start..., with: kept)
+    }
+}

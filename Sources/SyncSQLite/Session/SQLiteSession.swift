@@ -1,0 +1,122 @@
+package import GRDB
+import GRDBSQLite
+package import SyncCore
+package import SyncStore
+
+/// A connection to SQLite inside a transaction, as a sync uses it.
+package final class SQLiteSession {
+    package let db: Database
+    let layout: StoreLayout
+    let columns: [RowColumns]
+    let statements: StatementCache
+    /// What the connection knows of who wrote what.
+    private let arrivals: ArrivalWatch
+    /// By quoted table: how many rows it is known to have more than.
+    package var memory: [String: Int] = [:]
+
+    // Of the sync that is under way.
+    private(set) var plan: ChangePlan?
+    private(set) var tables: SyncTables?
+    private(set) var lookups: [NodeLookup] = []
+    private(set) var steps = SyncSteps(nil)
+    /// When it began.
+    private var start: ArrivalWatch.Point?
+    /// Whether references were remembered when it began.
+    private(set) var hasReferences = false
+    /// The tables that no awaited row can have come to without a sync that saw it.
+    private(set) var settled: Set<TableID> = []
+    /// What is known of links since others wrote.
+    var soundness = LinkSoundness()
+    /// Links of which something was read that may lead nowhere.
+    var doubtfulLinks: Set<LinkID> = []
+
+    package init(_ db: Database, _ layout: StoreLayout, _ arrivals: ArrivalWatch) {
+        self.db = db
+        self.layout = layout
+        self.arrivals = arrivals
+        columns = layout.model.trees.map { RowColumns($0, layout) }
+        statements = StatementCache(db)
+    }
+
+    var model: CompiledModel { layout.model }
+
+    func columns(_ table: TableID) -> RowColumns { columns[table.index] }
+}
+
+extension SQLiteSession: StoreSession {
+    package func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws {
+        self.plan = plan
+        self.tables = tables
+        self.steps = steps
+        lookups = tables.map { NodeLookup($0.batch) }
+        doubtfulLinks = []
+        hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
+        let start = try ArrivalWatch.Point(db)
+        self.start = start
+        settled = hasReferences ? arrivals.settled(at: start) : Set(tables.lazy.map(\.id))
+        soundness = arrivals.soundness(at: start)
+    }
+
+    /// Keeps in mind, once the transaction is committed, that nothing else has written to the store up to here.
+    package func end(awaits: Bool) throws {
+        // They may be large, and what comes next may be too.
+        (plan, tables, lookups) = (nil, nil, [])
+        guard let start, hasReferences || awaits else { return }
+        let end = ArrivalWatch.Point(dataVersion: start.dataVersion, changes: db.totalChangesCount)
+        db.afterNextTransaction(
+            onCommit: { [arrivals, settled] _ in arrivals.settle(settled, at: end) },
+            onRollback: { [arrivals] db in
+                arrivals.move(from: start, to: .init(dataVersion: start.dataVersion, changes: db.totalChangesCount))
+            })
+    }
+
+    /// References are remembered from now on.
+    func noteReferences() { hasReferences = true }
+
+    func settle(_ tables: some Sequence<TableID>) { settled.formUnion(tables) }
+
+    /// Notes what was found of links in this transaction, which may be undone.
+    func keepSoundness() {
+        guard let start, !soundness.weighed.isEmpty else { return }
+        arrivals.note(soundness, at: start)
+        db.afterNextTransaction(onCommit: { _ in }, onRollback: { [arrivals] _ in arrivals.forgetSoundness() })
+    }
+
+    package func makeRoom(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }
+
+    /// Asked before the commit, which could only say that one does not.
+    package func checkLinks() throws {
+        var open: Int32 = 0
+        var peak: Int32 = 0
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
+        guard open != 0 else { return }
+        let violations = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(5)
+        let places = violations.map { "\($0["table"] as String? ?? "?") row \($0["rowid"] as Int64? ?? 0)" }
+        throw SyncError(
+            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+    }
+
+    private static let tablesPerNotice = 64
+
+    package func notifyObservers(of tables: [TableID], andPairs: Bool) throws {
+        let names = tables.map { layout[$0].name } + (andPairs ? layout.pairTables : [])
+        // A region is copied for each table that is added to it.
+        for start in stride(from: 0, to: names.count, by: Self.tablesPerNotice) {
+            var region = DatabaseRegion()
+            for name in names[start..<min(start + Self.tablesPerNotice, names.count)] {
+                region.formUnion(try Table(name).databaseRegion(db))
+            }
+            try db.notifyChanges(in: region)
+        }
+    }
+}
+
+extension StoreLayout {
+    /// The join tables, by name.
+    fileprivate var pairTables: [String] {
+        links.compactMap { link in
+            guard case .joinTable(let name, _, _, _, _) = link else { return nil }
+            return name
+        }
+    }
+}

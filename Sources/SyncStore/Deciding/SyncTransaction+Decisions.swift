@@ -1,0 +1,132 @@
+import Foundation
+import SyncCore
+
+// Which records count: what the operations allow, and what a new row must have.
+extension SyncTransaction {
+    /// - Parameter admittingIncomplete: Whether new rows may lack what they must have, because a hook has not seen them yet.
+    mutating func decideWhichRecordsCount(admittingIncomplete: Bool = false) throws {
+        if plan.mentions.isEmpty {
+            for table in tables { admitNewRows(table, admittingIncomplete) { _ in true } }
+        } else {
+            try decideMentions(admittingIncomplete)
+        }
+        try giveKeysToOwnedRows()
+    }
+
+    /// What is nested in a refused record does not count either, so this is repeated until no more are refused.
+    private mutating func decideMentions(_ admittingIncomplete: Bool) throws {
+        while true {
+            let refused = tables.map(\.refused.count)
+            try weighMentions()
+            for table in tables {
+                table.weighValues { records.counts($0) }
+                admitNewRows(table, admittingIncomplete) { table.values.count(for: $0) }
+            }
+            if refused == tables.map(\.refused.count) { break }
+        }
+        try compareRows()
+    }
+
+    /// A record counts if the record around it does and it may be inserted or updated, whichever it needs. One that may
+    /// only be updated counts for a row that another record inserts too: the next time that row is stored.
+    private mutating func weighMentions() throws {
+        let someOnlyUpdate = plan.mentions.contains { $0.permission == .update }
+        var inserted: Set<ChangePlan.RowReference> = []
+        var insertedBefore: Int
+        repeat {
+            insertedBefore = inserted.count
+            records.counts = Array(repeating: false, count: plan.mentions.count)
+            for (index, mention) in plan.mentions.enumerated() {
+                let table = tables[mention.table]
+                guard mention.parent < 0 || records.counts[Int(mention.parent)] else { continue }
+                guard let node = mention.node else {
+                    records.counts[index] = !mention.permission.isEmpty
+                    continue
+                }
+                if table.refused.contains(node) { continue }
+                let isStored = table.isPresent(node, as: .stored)
+                if isStored, try isInsertedBefore(node, table) {
+                    records.counts[index] = !mention.permission.isEmpty
+                    continue
+                }
+                records.counts[index] = mention.permission.contains(isStored ? .update : .insert)
+                guard someOnlyUpdate, !isStored else { continue }
+                let row = ChangePlan.RowReference(table: table.id, node: node)
+                if records.counts[index] { inserted.insert(row) }
+                if mention.permission == .update { records.counts[index] = inserted.contains(row) }
+            }
+        } while inserted.count > insertedBefore
+    }
+
+    /// Whether an earlier page of the run inserted a row, which is as new as if one payload had it.
+    private func isInsertedBefore(_ node: NodeID, _ table: SyncTable) throws -> Bool {
+        guard run != nil, let row = table.row(node) else { return false }
+        return try marks(of: row).contains(.inserted)
+    }
+
+    // MARK: New rows
+
+    private mutating func admitNewRows(
+        _ table: SyncTable, _ admittingIncomplete: Bool, where mayInsert: (NodeID) -> Bool
+    ) {
+        let batch = table.batch
+        var presence = table.met.presence
+        for index in batch.nodes.indices where presence[index] != .stored {
+            let node = NodeID(index)
+            presence[index] = .missing
+            guard batch.nodes[index].isGiven, mayInsert(node), !table.refused.contains(node) else { continue }
+            if !admittingIncomplete, let problem = problem(withNew: node, table) {
+                table.refuseNew(node)
+                report.add(
+                    problem.kind, table.wantedEntity(of: node).id, key: RowKey(batch.nodes[index].key, pool),
+                    path: path(of: node, table), problem.message)
+            } else {
+                presence[index] = .new
+            }
+        }
+        table.met.presence = presence
+    }
+
+    private func problem(withNew node: NodeID, _ table: SyncTable) -> (kind: Diagnostic.Kind, message: String)? {
+        let entity = table.wantedEntity(of: node)
+        if entity.isAbstract {
+            return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored")
+        }
+        if table.batch.nodes[node.index].ownerPlace != nil, let slot = entity.keySlot {
+            let type = table.tree.attributes[slot].type
+            if ![.integer, .string, .uuid].contains(type) {
+                return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
+            }
+        }
+        for slot in entity.slots where slot != entity.keySlot && table.lacksValue(slot, of: node) {
+            let name = table.tree.attributes[slot].name
+            return (.requiredValueMissing, "a new \(entity.name) needs a value for \(name); the record is refused")
+        }
+        return nil
+    }
+
+    /// Hidden keys for new rows of hidden-key tables, local keys for new rows that have no key of their own.
+    private func giveKeysToOwnedRows() throws {
+        for table in tables where !table.isEmpty && (table.hasHiddenKey || !table.batch.owners.isEmpty) {
+            var next: Int64?
+            for node in table.nodes(.new) {
+                guard table.hasHiddenKey || table.batch.nodes[node.index].ownerPlace != nil else { continue }
+                let key = try newRowKey(table, table.wantedEntity(of: node), next: &next)
+                table.keys.own(node, key, isHidden: table.hasHiddenKey)
+            }
+        }
+    }
+
+    private func newRowKey(_ table: SyncTable, _ entity: CompiledEntity, next: inout Int64?) throws -> RowKey {
+        if !table.hasHiddenKey {
+            switch entity.keySlot.map({ table.tree.attributes[$0].type }) {
+            case .string: return .text(LocalKey.text())
+            case .uuid: return .text(UUID().uuidString)
+            default: break
+            }
+        }
+        let value = try next ?? store.nextKey(of: table.id)
+        next = value + 1
+        return .integer(value)
+    }
+}

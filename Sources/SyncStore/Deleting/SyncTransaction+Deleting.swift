@@ -1,0 +1,194 @@
+import SyncCore
+
+// Deletions come last, on the final state, in rounds: what the scope, the lists and the delete rules doom; then what
+// that frees into the scope or leaves without an owner.
+extension SyncTransaction {
+    mutating func deleteRows() throws {
+        try clearLinksOfLeftOutRows()
+        var doomed = leaving.leftOut
+        leaving.noteOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
+        doomed.formUnion(leaving.rows(where: \.isOutOfScope))
+        doomed.formUnion(try ownerlessRows())
+        while !doomed.isEmpty {
+            let closure = try closure(of: doomed)
+            try refuseDenied(closure)
+            try detach(closure)
+            try delete(closure)
+            let scoped = try scopeRows(isFirstRound: false)
+            leaving.noteOutOfScope(scoped)
+            doomed = scoped.union(try ownerlessRows())
+        }
+    }
+
+    // MARK: Links to follow
+
+    /// An end of a link that rows of a table are at.
+    private struct LinkEnd {
+        let link: Link
+        let end: Link.End
+        var other: TableID { link.side(end.other).table }
+    }
+
+    /// Of each table, the links its rows can have and the ends they are at, if they are wanted.
+    private func ends(where isWanted: (LinkEnd) -> Bool) -> [[LinkEnd]] {
+        model.trees.map { tree in
+            model.links.flatMap { link in link.ends(in: tree.id).map { LinkEnd(link: link, end: $0) } }.filter(isWanted)
+        }
+    }
+
+    private func load(_ rows: some Sequence<StoredRow>, _ ends: [[LinkEnd]]) throws {
+        for (table, rows) in Dictionary(grouping: rows, by: \.table) {
+            for end in ends[table.index] { try links.load(rows.lazy.map(\.key), end.link.id, from: end.end) }
+        }
+    }
+
+    private func targets(of row: StoredRow, _ end: LinkEnd) throws -> [StoredRow] {
+        try links.targets(of: row.key, end.link.id, from: end.end).map { StoredRow(table: end.other, key: $0) }
+    }
+
+    // MARK: Rows without an owner
+
+    /// Keyless rows that lost a link and have none left.
+    private mutating func ownerlessRows() throws -> Set<StoredRow> {
+        let orphans = leaving.takeOrphans()
+        guard !orphans.isEmpty else { return [] }
+        try identities.load(orphans)
+        let keyless = try orphans.filter { try identities.isKeyless($0) }
+        let ends = ends { $0.link.side($0.end.other).relationship != nil }
+        try loadOwners(of: keyless, ends)
+        return try keyless.filter { row in
+            var seen: Set<StoredRow> = []
+            return try !isOwned(row, ends, &seen)
+        }
+    }
+
+    /// Reads what leads to keyless rows, through other keyless rows too.
+    private func loadOwners(of rows: Set<StoredRow>, _ ends: [[LinkEnd]]) throws {
+        var seen = rows
+        var next = rows
+        while !next.isEmpty {
+            try load(next, ends)
+            let owners = try next.lazy.flatMap { row in
+                try ends[row.table.index].flatMap { try targets(of: row, $0) }
+            }
+            let hidden = Set(owners.filter { tables[$0.table].hasHiddenKey }).subtracting(seen)
+            try identities.load(hidden)
+            next = try hidden.filter { try identities.isKeyless($0) }
+            seen.formUnion(next)
+        }
+    }
+
+    /// Whether a row with a key leads to a keyless one: by its own relationships, directly or through other keyless rows.
+    private func isOwned(_ row: StoredRow, _ ends: [[LinkEnd]], _ seen: inout Set<StoredRow>) throws -> Bool {
+        seen.insert(row)
+        for end in ends[row.table.index] {
+            for owner in try targets(of: row, end) {
+                guard try identities.isKeyless(owner) else { return true }
+                if try !seen.contains(owner) && isOwned(owner, ends, &seen) { return true }
+            }
+        }
+        return false
+    }
+
+    // MARK: Delete rules
+
+    /// The rows and everything their deletion cascades to, owners before what they own. A row that the payload mentions
+    /// stays, and what it owns with it.
+    private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
+        let cascades = ends { $0.link.side($0.end).relationship?.deleteRule == .cascade }
+        var seen = rows
+        var closure: [StoredRow] = []
+        var level = rows.sorted {
+            ($0.table.index, $0.key.recordKey(nil)) < ($1.table.index, $1.key.recordKey(nil))
+        }
+        while !level.isEmpty {
+            closure += level
+            try load(level, cascades)
+            var owned: [StoredRow] = []
+            for row in level {
+                try steps.advance()
+                for end in cascades[row.table.index] { owned += try targets(of: row, end) }
+            }
+            try loadMarks(of: owned)
+            level = try owned.filter { try !isMentioned($0) && seen.insert($0).inserted }
+        }
+        return closure
+    }
+
+    private func refuseDenied(_ closure: [StoredRow]) throws {
+        let denials = ends { $0.link.side($0.end).relationship?.deleteRule == .deny }
+        guard denials.contains(where: { !$0.isEmpty }) else { return }
+        try load(closure, denials)
+        let going = Set(closure)
+        for row in closure {
+            for end in denials[row.table.index] {
+                if end.end == .first, isCut(end.link.id, of: row) { continue }
+                let staying = try targets(of: row, end).filter { !going.contains($0) }
+                guard !staying.isEmpty, let found = try identities[row] else { continue }
+                let entity = model.entities[found.entity].name
+                let name = "\(entity).\(end.link.side(end.end).relationship?.name ?? "")"
+                throw SyncError(
+                    .deletionDenied,
+                    "\(entity) \(found.key) cannot be deleted: denied by \(name), which still has \(staying.count)",
+                    entity: entity)
+            }
+        }
+    }
+
+    /// Whether the payload took a foreign key from a row to be deleted, for which it is not written any more.
+    private func isCut(_ link: LinkID, of row: StoredRow) -> Bool {
+        leaving[row].leftOut.contains(link) || leaving[row].unlinked.contains(link)
+    }
+
+    /// Removes the links of rows that go to rows that stay.
+    private mutating func detach(_ closure: [StoredRow]) throws {
+        let ends = ends { _ in true }
+        try load(closure, ends)
+        try loadIdentities(of: closure, ends)
+        let going = Set(closure)
+        for row in closure {
+            try steps.advance()
+            for end in ends[row.table.index] { try detach(row, end, going) }
+        }
+    }
+
+    /// Reads what becomes of the rows that go and of those they are linked to.
+    private func loadIdentities(of closure: [StoredRow], _ ends: [[LinkEnd]]) throws {
+        try identities.load(closure)
+        let others = try closure.lazy.flatMap { row in
+            try ends[row.table.index]
+                .filter { history != nil || ($0.link.storage == .foreignKey && $0.end == .second) }
+                .flatMap { try targets(of: row, $0) }
+        }
+        try identities.load(others)
+    }
+
+    private mutating func detach(_ row: StoredRow, _ end: LinkEnd, _ going: Set<StoredRow>) throws {
+        let (link, isJoinTable) = (end.link, end.link.storage == .joinTable)
+        let targets = try targets(of: row, end)
+        for other in targets where !going.contains(other) {
+            if tables[other.table].hasHiddenKey { leaving.noteOrphan(other) }
+            if !isJoinTable, end.end == .second { try clearForeignKey(of: other, link) }
+        }
+        // A foreign key between two rows that go is met from both ends, a row of a join table only once.
+        let isBookedThere = end.end == .second && !isJoinTable
+        for other in targets where !isBookedThere || !going.contains(other) {
+            try bookRemoved(link, of: row, at: end.end, to: other.key)
+        }
+        if isJoinTable { try links.removePairs(of: row.key, link.id, at: end.end) }
+    }
+
+    /// Deletes rows, what they own before them. Notes all of them first: a foreign key may delete one along with another.
+    private mutating func delete(_ closure: [StoredRow]) throws {
+        try writeLinks()
+        try history?.keep(closure)
+        for row in closure {
+            guard let found = try identities[row] else { continue }
+            report.deleted(found, isRoot: leaving[row].isOutOfScope)
+        }
+        try store.forgetReferences(of: closure)
+        try store.delete(closure.reversed())
+        links.forget(closure)
+        identities.noteDeleted(closure)
+    }
+}

@@ -1,0 +1,67 @@
+import SyncCore
+
+// The rows that the payload speaks for, and that it leaves out.
+extension SyncTransaction {
+    /// Stored rows in scope that nothing in the payload mentions.
+    mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
+        guard deletesMissing else { return [] }
+        if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
+        if isWholeEntityScope {
+            guard isFirstRound else { return [] }
+            return known?.leavesRecordsOut == true ? try unmentionedRows(where: nil) : try wholeEntityRows()
+        }
+        if try !isFirstRound && !scopeFollowsLinks() { return [] }
+        return try unmentionedRows(where: scopeCondition())
+    }
+
+    /// Whether a row can come into scope by losing links to rows that are deleted.
+    private func scopeFollowsLinks() throws -> Bool {
+        try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
+    }
+
+    private func scopeCondition() throws -> RecordPredicate? {
+        if let predicate { return predicate }
+        return try rootEntity.rootScope.map { try RecordPredicate(parsing: "\($0.name) == nil") }
+    }
+
+    /// A condition that follows links must not meet those through which lists left rows out.
+    mutating func clearLinksOfLeftOutRows() throws {
+        guard predicate != nil, try scopeFollowsLinks() else { return }
+        let leftOut = leaving.leftOut
+        try loadTargets(of: leftOut) { $0.leftOut.union($0.unlinked) }
+        for row in leftOut {
+            for link in leaving[row].leftOut.union(leaving[row].unlinked) {
+                try bookRemovedTarget(model[link], of: row)
+                try links.clearTarget(of: row.key, link)
+            }
+        }
+    }
+
+    /// The unmentioned rows of the whole entity, seen while matching.
+    private func wholeEntityRows() throws -> Set<StoredRow> {
+        let table = tables[rootEntity.table]
+        let rows = table.met.strays.rows.lazy
+            .filter { !$0.isNode && model.entity($0.entity, isKindOf: plan.entity) }
+            .map { StoredRow(table: table.id, key: $0.key) }
+        return Set(try missing(rows))
+    }
+
+    private func unmentionedRows(where condition: RecordPredicate?) throws -> Set<StoredRow> {
+        // A condition may follow links.
+        try writeLinks()
+        let table = rootEntity.table
+        let rows = try store.rows(of: rootEntity, where: condition) { keys in
+            try missing(keys.map { StoredRow(table: table, key: $0) }).map(\.key)
+        }
+        return Set(rows.map { StoredRow(table: table, key: $0) })
+    }
+
+    /// Those of stored rows that nothing mentions, and that the service knows.
+    private func missing(_ rows: some Sequence<StoredRow>) throws -> [StoredRow] {
+        let rows = Array(rows)
+        try loadMarks(of: rows)
+        let unmentioned = try rows.filter { try !isMentioned($0) }
+        if tables[rootEntity.table].hasHiddenKey { try identities.load(unmentioned) }
+        return try unmentioned.filter { try !identities.isLocal($0) }
+    }
+}

@@ -1,0 +1,69 @@
+import SyncCore
+
+// Links to rows that are not stored are removed before it is decided what links shall be, so that what the payload says is
+// all that holds.
+extension SyncTransaction {
+    mutating func removeDanglingLinks() throws {
+        try store.forgetReferencesOfNewNodes()
+        try removeDangling(store.danglingLinks(doubting: known?.doubtfulLinks ?? []))
+    }
+
+    mutating func removeDangling(_ found: [DanglingPairs]) throws {
+        for dangling in found {
+            let link = model[dangling.link]
+            for pair in dangling.pairs {
+                noteOrphan(pair.first, link.first.table)
+                noteOrphan(pair.second, link.second.table)
+            }
+            guard link.storage == .foreignKey else { continue }
+            let rows = dangling.pairs.compactMap(\.first).map { StoredRow(table: link.first.table, key: $0) }
+            try history?.keep(rows)
+            for row in rows { leaving[row].mended.formUnion([link.first.relationship?.name].compactMap { $0 }) }
+        }
+        if !found.isEmpty { try store.removeDangling(found.map(\.link)) }
+        for dangling in found { noteRemoved(dangling) }
+    }
+
+    private mutating func noteOrphan(_ key: RowKey?, _ table: TableID) {
+        if let key, tables[table].hasHiddenKey { leaving.noteOrphan(StoredRow(table: table, key: key)) }
+    }
+
+    private mutating func noteRemoved(_ dangling: DanglingPairs) {
+        let link = model[dangling.link]
+        if link.storage == .foreignKey { forgetTargets(of: dangling.pairs.compactMap(\.first), link) }
+        let side = link.first.relationship == nil ? link.second : link.first
+        let name = side.relationship.map { "\(model.entities[side.entity].name).\($0.name)" } ?? ""
+        let count = dangling.pairs.count
+        report.add(
+            .linksToMissingRows, side.entity, key: nil, path: "",
+            "\(count) link\(count == 1 ? "" : "s") of \(name) led to rows that are not stored, and "
+                + "\(count == 1 ? "was" : "were") removed")
+    }
+
+    /// What was read of rows before they lost their links.
+    private func forgetTargets(of rows: [RowKey], _ link: Link) {
+        let table = tables[link.first.table]
+        guard let index = table.foreignKey(link.id) else { return }
+        var strays: Set<RowKey> = []
+        for row in rows {
+            guard let node = table.node(of: row) else {
+                strays.insert(row)
+                continue
+            }
+            table.met.foreignKeys[index].targets[node.index] = .nowhere
+            if !table.met.foreignKeys[index].places.isEmpty { table.met.foreignKeys[index].places[node.index] = nil }
+        }
+        let known = table.met.strays.rows
+        table.met.strays.pointers.removeAll { $0.link == link.id && strays.contains(known[$0.row].key) }
+    }
+
+    /// Rows that lost a link are reported as updated, if they are still there.
+    mutating func reportMendedRows() throws {
+        let mended = leaving.rows { !$0.mended.isEmpty }
+        guard !mended.isEmpty else { return }
+        try identities.load(mended)
+        for row in mended {
+            if let found = try identities[row] { noteUpdate(found, row, leaving[row].mended.sorted()) }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import SyncCore
+
+// What each foreign key shall be, by the rule for links.
+extension SyncTransaction {
+    mutating func resolveForeignKeys() throws {
+        for table in tables {
+            for (index, link) in table.tree.foreignKeys.enumerated() { try resolve(model[link], table, index) }
+        }
+        dropUnownedRows()
+        for table in tables {
+            for (index, link) in table.tree.foreignKeys.enumerated() { try markChanges(model[link], table, index) }
+        }
+    }
+
+    private mutating func resolve(_ link: Link, _ table: SyncTable, _ index: Int) throws {
+        let stored = table.met.foreignKeys[index]
+        guard !plan[link.id].isEmpty else {
+            table.foreignKeys[index] = ForeignKeyOutcome(targets: stored.targets, places: stored.places)
+            return
+        }
+        let outcome = LinkTargets(statements(of: link.id), stored: stored.targets)
+        noteAwaited(outcome.awaited, link.id)
+        var places = stored.places
+        if !outcome.positions.isEmpty {
+            if stored.places.isEmpty {
+                table.met.foreignKeys[index].places = Array(repeating: nil, count: stored.targets.count)
+            }
+            places = try self.places(link, table, index, outcome)
+        }
+        table.foreignKeys[index] = ForeignKeyOutcome(targets: outcome.nodes, places: places)
+        try noteStrays(link, table, outcome.second)
+    }
+
+    // MARK: Places
+
+    /// Places among the rows that point to the same target: the list's for those listed, after them, and after those
+    /// that the list waits for, in their stored order or as they come for others.
+    private func places(
+        _ link: Link, _ table: SyncTable, _ index: Int, _ outcome: LinkTargets
+    ) throws -> [Int64?] {
+        let (stored, presence) = (table.met.foreignKeys[index], table.met.presence)
+        let (positions, targets) = (outcome.positions, outcome.nodes)
+        let awaited = outcome.awaited.awaitedPlaces(at: .second)
+        var places: [Int64?] = Array(repeating: nil, count: targets.count)
+        var next = awaited
+        for child in targets.indices where positions[child] >= 0 {
+            places[child] = Int64(positions[child])
+            if let target = targets[child].node { next[target] = max(next[target] ?? 0, Int64(positions[child]) + 1) }
+        }
+        // Rows that stay come first, in their order; a place among the rows of another target means nothing here.
+        let others = targets.indices
+            .filter { positions[$0] < 0 && presence[$0] != .missing && targets[$0] != .nowhere }
+            .map { (child: $0, stays: targets[$0] == stored.targets[$0]) }
+            .map { (child: $0.child, stays: $0.stays, order: $0.stays ? stored.places[$0.child] ?? .max : .max) }
+            .sorted { ($0.order, $0.child) < ($1.order, $1.child) }
+        let coming = others.lazy.filter { !$0.stays }.compactMap { targets[$0.child].node }
+        let free = try freePlaces(coming.filter { next[$0] == nil }, link)
+        for (child, stays, _) in others {
+            let place = stored.places[child]
+            guard let target = targets[child].node else {
+                // Of a list that the payload does not speak of.
+                places[child] = place
+                continue
+            }
+            if stays, place ?? .min >= next[target] ?? .min {
+                places[child] = place
+                if let known = next[target], let place { next[target] = max(known, place + 1) }
+            } else {
+                let place = next[target] ?? free[target] ?? 0
+                places[child] = place
+                next[target] = place + 1
+            }
+        }
+        keepSameOrders(&places, table, index, targets, outcome.second, awaited)
+        return places
+    }
+
+    /// The places after all others in the lists of nodes, but for new ones, where that is the first.
+    private func freePlaces(_ nodes: [NodeID], _ link: Link) throws -> [NodeID: Int64] {
+        let table = tables[link.second.table]
+        var owners: [NodeID: RowKey] = [:]
+        for node in nodes where owners[node] == nil && table.isPresent(node, as: .stored) {
+            owners[node] = table.rowKey(node)
+        }
+        guard !owners.isEmpty else { return [:] }
+        let asked = Array(owners)
+        let free = try store.freePlaces(in: asked.map(\.value), link, .second)
+        return Dictionary(zip(asked.map(\.key), free), uniquingKeysWith: { $1 })
+    }
+
+    // MARK: Differences
+
+    /// Marks foreign keys and places that differ from what is stored, and books the links.
+    private mutating func markChanges(_ link: Link, _ table: SyncTable, _ index: Int) throws {
+        let (presence, stored, shall) = (table.met.presence, table.met.foreignKeys[index], table.foreignKeys[index])
+        let target = table.index(of: .foreignKey(index))
+        let place = table.index(of: .place(index))
+        let hasPlaces = link.hasPlaces(.second) && !shall.places.isEmpty
+        var differing: [NodeID] = []
+        for node in presence.indices where presence[node] != .missing {
+            let before = presence[node] == .stored ? stored.targets[node] : .nowhere
+            if before != shall.targets[node] { differing.append(NodeID(node)) }
+            if hasPlaces, presence[node] == .stored, shall.places[node] != stored.places[node] {
+                table.met.changed.insert(place, of: NodeID(node))
+            }
+        }
+        try loadEnds(of: differing, link, table)
+        for node in differing {
+            let isStored = presence[node.index] == .stored
+            let before = isStored ? stored.targets[node.index] : .nowhere
+            try bookTarget(of: node, table, link, before: before, after: shall.targets[node.index])
+            guard isStored else { continue }
+            table.met.changed.insert(target, of: node)
+            noteOrphans(node, link, table, index, before)
+        }
+    }
+
+    /// A keyless row at either end of a removed link may have no owner left.
+    private mutating func noteOrphans(
+        _ node: NodeID, _ link: Link, _ table: SyncTable, _ index: Int, _ before: LinkTarget
+    ) {
+        guard before != .nowhere else { return }
+        let second = tables[link.second.table]
+        if model.isKeyless(table.entity(of: node)), let row = table.row(node) { leaving.noteOrphan(row) }
+        if let target = before.node {
+            if model.isKeyless(second.entity(of: target)), let row = second.row(target) { leaving.noteOrphan(row) }
+        } else if second.hasHiddenKey, !table.met.foreignKeys[index].hiddenTargets.isEmpty,
+            let key = table.met.foreignKeys[index].hiddenTargets[node.index]
+        {
+            leaving.noteOrphan(StoredRow(table: second.id, key: .integer(key)))
+        }
+    }
+
+    // MARK: Strays
+
+    /// Unmentioned rows that pointed to a target whose end was spoken for: to be unlinked or deleted. Rows that the
+    /// service does not know yet stay where they are: its lists cannot have them.
+    private mutating func noteStrays(_ link: Link, _ table: SyncTable, _ spoken: SpokenEnd) throws {
+        let strays = table.met.strays
+        let pointers = strays.pointers.filter { $0.link == link.id && spoken.speaks(of: $0.target) }
+        guard !pointers.isEmpty else { return }
+        if table.hasHiddenKey {
+            try identities.load(pointers.lazy.map { StoredRow(table: table.id, key: strays.rows[$0.row].key) })
+        }
+        try loadMarks(of: pointers.lazy.map { StoredRow(table: table.id, key: strays.rows[$0.row].key) })
+        for pointer in pointers {
+            let stray = strays.rows[pointer.row]
+            let row = StoredRow(table: table.id, key: stray.key)
+            let deletes = spoken.deletes(at: pointer.target)
+            if deletes, try identities.isLocal(row) { continue }
+            if deletes || model.isKeyless(stray.entity) {
+                try leaveOut(row, link, owner: pointer.target)
+            } else {
+                leaving[row].unlinked.insert(link.id)
+            }
+        }
+    }
+}

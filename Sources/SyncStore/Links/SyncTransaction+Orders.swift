@@ -1,0 +1,75 @@
+import SyncCore
+
+// Rows that are linked beside a list come after the listed ones, in the order they had: a list does not replace the links
+// of its owner where the operations or a scope keep others, and other rows may say that they are linked to it too.
+extension SyncTransaction {
+    mutating func settleOrders() throws {
+        for link in model.links where !plan[link.id].isEmpty {
+            for end in [Link.End.first, .second] where link.hasPlaces(end) { try settleOrders(link, end) }
+        }
+    }
+
+    private func settleOrders(_ link: Link, _ end: Link.End) throws {
+        let lists = listsToSettle(link, end)
+        guard !lists.isEmpty else { return }
+        try links.load(lists.keys, link.id, from: end)
+        if link.id == plan.parent?.link, end == plan.parent?.end {
+            let table = link.side(end.other).table
+            try loadMarks(
+                of: lists.keys.map { try links.targets(of: $0, link.id, from: end) }.joined()
+                    .map { StoredRow(table: table, key: $0) })
+        }
+        for (owner, listed) in lists {
+            try steps.advance()
+            try settleOrder(of: owner, link, end, listed)
+        }
+    }
+
+    /// By owner: the rows that the lists of the payload name, where others may be linked too.
+    private func listsToSettle(_ link: Link, _ end: Link.End) -> [RowKey: Set<RowKey>] {
+        let statements = statements(of: link.id)
+        let spoken = statements.spokenEnd(end)
+        let (table, others) = (tables[link.side(end).table], tables[link.side(end.other).table])
+        let joined = joinedOwners(link, end)
+        let leaving = leavingOwners(link, end)
+        var lists: [NodeID: Set<RowKey>] = [:]
+        for assertion in statements.stated where assertion.saidBy == end && assertion.position >= 0 {
+            let (owner, child) = assertion.ends(from: end)
+            let isAlone = table.isPresent(owner, as: .new) || spoken.speaks(of: owner)
+            guard !isAlone || joined.contains(owner) || leaving.contains(owner), let key = others.rowKey(child) else {
+                continue
+            }
+            lists[owner, default: []].insert(key)
+        }
+        return Dictionary(
+            lists.compactMap { owner, list in table.rowKey(owner).map { ($0, list) } }, uniquingKeysWith: { $1 })
+    }
+
+    /// The owners that rows of the other side say they are linked to.
+    private func joinedOwners(_ link: Link, _ end: Link.End) -> Set<NodeID> {
+        Set(plan[link.id].assertions.lazy.filter { $0.saidBy != end }.map { $0.ends(from: end).owner })
+    }
+
+    /// The owners whose rows a list left out, which stay until the end of the run: a later page may say that they stay
+    /// for good.
+    private func leavingOwners(_ link: Link, _ end: Link.End) -> Set<NodeID> {
+        guard end == .second, let unlisted = run?.unlisted, !unlisted.isEmpty else { return [] }
+        let keys = Set(unlisted.filter { $0.link == link.id }.map(\.owner))
+        return Set(keys.compactMap { tables[link.second.table].node(of: $0) })
+    }
+
+    private func settleOrder(of owner: RowKey, _ link: Link, _ end: Link.End, _ list: Set<RowKey>) throws {
+        let isParent = link.id == plan.parent?.link && end == plan.parent?.end
+        let table = link.side(end.other).table
+        var last: Int64 = -1
+        var others: [(row: RowKey, place: Int64?)] = []
+        for (row, place) in try links.list(of: owner, link.id, end) {
+            let isListed = try list.contains(row) || (isParent && isListed(StoredRow(table: table, key: row)))
+            if isListed { last = max(last, place ?? -1) } else { others.append((row, place)) }
+        }
+        guard others.contains(where: { $0.place.map { $0 <= last } ?? true }) else { return }
+        for (index, other) in others.enumerated() {
+            try links.setPlace(last + 1 + Int64(index), of: other.row, in: owner, link.id, end)
+        }
+    }
+}

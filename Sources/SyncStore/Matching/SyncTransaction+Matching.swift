@@ -1,0 +1,167 @@
+import SyncCore
+
+// Stored rows meet the plan's nodes: those with a key by it, others by their place among the rows of their owner.
+extension SyncTransaction {
+    mutating func matchRows() throws {
+        // Values are compared in the same pass, unless it must be decided first which records count.
+        let pass: MatchPass = plan.mentions.isEmpty ? .both : .meet
+        for table in tables where !table.isEmpty || speaksForAllRows(of: table.id) {
+            try store.meet(table, pass, watch(table))
+            reportMismatches(table)
+        }
+        try matchOwnedRows(pass)
+        try mergeDuplicates(pass)
+        tables.resolveTargets()
+        try collectStrays()
+    }
+
+    /// The second pass, once it is decided which records count.
+    mutating func compareRows() throws {
+        let nobody = StrayWatch(watched: [], scope: nil, speaksOfAll: false, keeping: nil)
+        for table in tables where !table.isEmpty { try store.meet(table, .compare, nobody) }
+        let owned = plan.ownedRows.filter { tables[$0.table].isPresent($0.node, as: .stored) }
+        for (table, rows) in Dictionary(grouping: owned, by: \.table) {
+            let known = rows.compactMap { row in tables[table].rowKey(row.node).map { (node: row.node, key: $0) } }
+            try store.meet(known, tables[table], .compare)
+        }
+    }
+
+    /// Nodes whose rows turned out to be of another entity are skipped.
+    private mutating func reportMismatches(_ table: SyncTable) {
+        for (node, entity) in table.met.mismatches {
+            table.refuse(node)
+            report.add(
+                .entityMismatch, table.wantedEntity(of: node).id, key: table.rowKey(node), path: path(of: node, table),
+                "the stored row is a \(model.entities[entity].name); the record is skipped")
+        }
+        table.met.mismatches = []
+    }
+
+    /// Where the payload first gives a row.
+    func path(of node: NodeID, _ table: SyncTable) -> String {
+        let given = table.batch.nodes[node.index]
+        return given.isGiven ? plan.path(of: Int(table.batch.mention(ofVersion: given.firstVersion)), pool) : ""
+    }
+
+    // MARK: Rows known by their owner
+
+    /// How many rows are matched at once.
+    private static let ownedAtOnce = 8192
+
+    private mutating func matchOwnedRows(_ pass: MatchPass) throws {
+        for level in ownedLevels() {
+            for start in stride(from: 0, to: level.count, by: Self.ownedAtOnce) {
+                try match(level[start..<min(start + Self.ownedAtOnce, level.count)], pass)
+            }
+        }
+    }
+
+    private func owner(of row: ChangePlan.RowReference) -> RowBatch.Owner? {
+        let batch = plan[row.table]
+        return batch.nodes[row.node.index].ownerPlace.map { batch.owners[$0] }
+    }
+
+    /// The rows whose owners have a key, then those that these own, and so on.
+    private func ownedLevels() -> [[ChangePlan.RowReference]] {
+        let owning = owningTables()
+        var depths: [ChangePlan.RowReference: Int] = [:]
+        var levels: [[ChangePlan.RowReference]] = []
+        for row in plan.ownedRows {
+            guard let owner = owner(of: row) else { continue }
+            let isOwned = plan[owner.table].nodes[owner.node.index].ownerPlace != nil
+            let depth = isOwned ? (depths[.init(table: owner.table, node: owner.node)] ?? -1) + 1 : 0
+            if owning.contains(row.table) { depths[row] = depth }
+            if depth == levels.count { levels.append([]) }
+            levels[depth].append(row)
+        }
+        return levels
+    }
+
+    /// The tables of rows that own others.
+    private func owningTables() -> Set<TableID> {
+        var owning: Set<TableID> = []
+        for tree in model.trees {
+            var last: TableID?
+            for owner in plan[tree.id].owners where owner.table != last {
+                last = owner.table
+                owning.insert(owner.table)
+            }
+        }
+        return owning
+    }
+
+    /// The rows that an owner has by a link.
+    private struct OwnerLink: Hashable {
+        var link: LinkID
+        var end: Link.End
+        var owner: RowKey
+    }
+
+    private mutating func match(_ level: ArraySlice<ChangePlan.RowReference>, _ pass: MatchPass) throws {
+        let owned = try ownedKeys(level)
+        var claimed: [TableID: [(node: NodeID, key: RowKey)]] = [:]
+        var claims: [StoredRow: NodeID] = [:]
+        for row in level {
+            guard let owner = owner(of: row), let ownerKey = storedKey(of: owner),
+                let keys = owned[OwnerLink(link: owner.link, end: owner.end, owner: ownerKey)],
+                Int(owner.position) < keys.count
+            else { continue }
+            let key = keys[Int(owner.position)]
+            let table = tables[row.table]
+            let known = claims[StoredRow(table: row.table, key: key)] ?? table.node(of: key)
+            if let known, claims[StoredRow(table: row.table, key: key)] != nil || table.isPresent(known, as: .stored) {
+                duplicates[row] = known
+                // For what it owns; it is dropped once all are met.
+                table.lend(key, to: row.node)
+            } else {
+                claims[StoredRow(table: row.table, key: key)] = row.node
+                claimed[row.table, default: []].append((row.node, key))
+            }
+        }
+        for (id, rows) in claimed.sorted(by: { $0.key.index < $1.key.index }) {
+            let table = tables[id]
+            try store.meet(rows, table, pass)
+            reportMismatches(table)
+            for (node, key) in rows where table.isPresent(node, as: .stored) {
+                table.keys.own(node, key, isHidden: table.hasHiddenKey)
+            }
+        }
+    }
+
+    private func storedKey(of owner: RowBatch.Owner) -> RowKey? {
+        let table = tables[owner.table]
+        return table.isPresent(owner.node, as: .stored) ? table.rowKey(owner.node) : nil
+    }
+
+    /// The stored rows of the owners of some rows, in order.
+    private func ownedKeys(_ rows: ArraySlice<ChangePlan.RowReference>) throws -> [OwnerLink: [RowKey]] {
+        var found: [OwnerLink: [RowKey]] = [:]
+        var asked: [LinkID: BothEnds<[RowKey]>] = [:]
+        for row in rows {
+            guard let owner = owner(of: row), let key = storedKey(of: owner) else { continue }
+            let link = OwnerLink(link: owner.link, end: owner.end, owner: key)
+            guard found[link] == nil else { continue }
+            found[link] = []
+            asked[owner.link, default: BothEnds([], [])][owner.end].append(key)
+        }
+        for (link, owners) in asked {
+            for end in [Link.End.first, .second] where !owners[end].isEmpty {
+                for stored in try store.links(of: owners[end], model[link], from: end) {
+                    found[OwnerLink(link: link, end: end, owner: stored.row)]?.append(stored.other)
+                }
+            }
+        }
+        return found
+    }
+
+    private mutating func mergeDuplicates(_ pass: MatchPass) throws {
+        guard !duplicates.isEmpty else { return }
+        mergeDuplicates()
+        guard pass == .both else { return }
+        for (id, merged) in Dictionary(grouping: duplicates, by: \.key.table) {
+            let table = tables[id]
+            let rows = Set(merged.map(\.value)).compactMap { node in table.rowKey(node).map { (node: node, key: $0) } }
+            try store.meet(rows, table, .compare)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package import SyncCore
+
+/// What a payload says of links to rows that are not there, by id: in the order in which links were decided.
+package struct AwaitedReferences {
+    package private(set) var all: [(link: LinkID, assertions: [LinkBatch.Assertion])] = []
+
+    package var isEmpty: Bool { all.isEmpty }
+    var count: Int { all.reduce(0) { $0 + $1.assertions.count } }
+
+    mutating func add(_ assertions: [LinkBatch.Assertion], _ link: LinkID) {
+        if !assertions.isEmpty { all.append((link, assertions)) }
+    }
+
+    /// What a link waits for.
+    subscript(link: LinkID) -> [LinkBatch.Assertion] { all.first { $0.link == link }?.assertions ?? [] }
+}

@@ -1,0 +1,5 @@
+/// What becomes of the references that a store remembers.
+struct ReferenceChanges {
+    var remembered: [RememberedReference] = []
+    var forgotten: [LateReference] = []
+}

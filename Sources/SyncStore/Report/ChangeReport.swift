@@ -1,0 +1,152 @@
+package import SyncCore
+
+/// Collects what a sync changes, entity by entity.
+package struct ChangeReport {
+    /// A row as a result names it.
+    struct Identity: Hashable {
+        var entity: Int
+        var key: RecordKey
+    }
+
+    private struct LateUpdate {
+        var changed: Set<String> = []
+        /// Whether the row is counted as inserted or updated anyway.
+        let isCounted: Bool
+    }
+
+    /// What the plan itself does with a row.
+    enum Fate {
+        case unmentioned
+        case unchanged
+        case written
+    }
+
+    let model: CompiledModel
+    let collectsKeys: Bool
+    private(set) var linksAdded = 0
+    private(set) var linksRemoved = 0
+    private(set) var root = SyncResult.RootCounts()
+    private(set) var entities: [SyncResult.EntityChanges]
+    package private(set) var diagnostics: [Diagnostic]
+    /// Rows written outside the plan's own updates, such as those that lose a deleted target.
+    private var lateUpdates: [Identity: LateUpdate] = [:]
+    private let plan: ChangePlan
+
+    init(_ plan: ChangePlan, collectsKeys: Bool) {
+        self.plan = plan
+        self.model = plan.model
+        self.collectsKeys = collectsKeys
+        entities = plan.model.entities.map { _ in .init() }
+        diagnostics = plan.diagnostics
+    }
+
+    mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
+        guard diagnostics.count < 10_000 else { return }
+        diagnostics.append(
+            Diagnostic(
+                kind, entity: model.entities[entity].name,
+                key: key.map { $0.recordKey(model.keyType(of: entity)).description },
+                path: path, message: message))
+    }
+
+    mutating func countLinks(added: Int = 0, removed: Int = 0) {
+        linksAdded += added
+        linksRemoved += removed
+    }
+
+    // MARK: Rows of the plan
+
+    mutating func inserted(_ nodes: [NodeID], _ table: SyncTable) {
+        let batch = table.batch
+        if collectsKeys, table.tree.entities.count == 1 {
+            entities[table.tree.root].inserted.reserveCapacity(nodes.count)
+        }
+        for node in nodes {
+            let entity = Int(batch.nodes[node.index].entity)
+            entities[entity].insertedCount += 1
+            if batch.nodes[node.index].isRoot { root.inserted += 1 }
+            if collectsKeys { entities[entity].inserted.append(table.reportedKey(of: node)) }
+        }
+    }
+
+    mutating func updated(_ node: NodeID, _ table: SyncTable, _ changed: [String]) {
+        let entity = table.entity(of: node)
+        entities[entity].updatedCount += 1
+        if table.batch.nodes[node.index].isRoot, table.values.count(for: node) { root.matched += 1 }
+        if collectsKeys { entities[entity].updated.append(.init(key: table.reportedKey(of: node), changed: changed)) }
+    }
+
+    /// Rows of which nothing changed.
+    mutating func unchanged(_ nodes: [NodeID], _ table: SyncTable) {
+        let batch = table.batch
+        if !table.tree.hasSubEntities {
+            entities[table.tree.root].unchangedCount += nodes.count
+        } else {
+            for node in nodes { entities[table.entity(of: node)].unchangedCount += 1 }
+        }
+        root.matched += nodes.count { batch.nodes[$0.index].isRoot }
+    }
+
+    // MARK: Other rows
+
+    mutating func updated(_ row: Identity, _ changed: [String], inPlan fate: Fate) {
+        if lateUpdates[row] == nil, fate == .unchanged { entities[row.entity].unchangedCount -= 1 }
+        lateUpdates[row, default: LateUpdate(isCounted: fate == .written)].changed.formUnion(changed)
+    }
+
+    mutating func deleted(_ row: Identity, isRoot: Bool) {
+        entities[row.entity].deletedCount += 1
+        if isRoot { root.deleted += 1 }
+        lateUpdates[row] = nil
+        if collectsKeys { entities[row.entity].deleted.append(row.key) }
+    }
+
+    // MARK: Result
+
+    /// The result, into which what was collected is moved.
+    mutating func takeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
+        var result = SyncResult(entity: model.entities[plan.entity].name)
+        mergeLateUpdates()
+        for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
+            // Millions of keys may be listed: taken, not copied, and sorted only where they are not.
+            var changes = SyncResult.EntityChanges()
+            swap(&changes, &entities[id])
+            changes.inserted.sortIfNeeded { $0 < $1 }
+            changes.updated.sortIfNeeded { $0.key < $1.key }
+            changes.deleted.sortIfNeeded { $0 < $1 }
+            result.entities[model.entities[id].name] = changes
+        }
+        result.root = root
+        result.linksAdded = linksAdded
+        result.linksRemoved = linksRemoved
+        result.diagnostics = diagnostics
+        result.omittedDiagnostics = plan.omittedDiagnostics
+        result.unresolved = unresolved
+        result.unmappedKeys = plan.unmappedKeys
+        return result
+    }
+
+    private mutating func mergeLateUpdates() {
+        for (entity, rows) in Dictionary(grouping: lateUpdates, by: \.key.entity) {
+            entities[entity].updatedCount += rows.count { !$0.value.isCounted }
+            guard collectsKeys else { continue }
+            var places: [RecordKey: Int] = [:]
+            for (place, update) in entities[entity].updated.enumerated() { places[update.key] = place }
+            let inserted = Set(entities[entity].inserted)
+            for (row, update) in rows where !inserted.contains(row.key) {
+                if let place = places[row.key] {
+                    let known = entities[entity].updated[place].changed
+                    entities[entity].updated[place].changed += update.changed.subtracting(known).sorted()
+                } else {
+                    entities[entity].updated.append(.init(key: row.key, changed: update.changed.sorted()))
+                }
+            }
+        }
+    }
+}
+
+extension Array {
+    fileprivate mutating func sortIfNeeded(by precedes: (Element, Element) -> Bool) {
+        if zip(self, dropFirst()).contains(where: { precedes($1, $0) }) { sort(by: precedes) }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import SyncCore
+
+/// What the rows that a sync writes held before, and which links it changed. Kept only for callers who ask for values: rows
+/// are read just before they are first written, and once more at the end, so that whatever wrote them in between needs no
+/// bookkeeping.
+final class RowHistory {
+    typealias Values = [String: JSONValue]
+
+    private let store: any StoreSession
+    private let model: CompiledModel
+    private let identities: RowIdentities
+    /// What each row held before it was first written.
+    private var before: [StoredRow: Values] = [:]
+    /// The rows written, as a result names them.
+    private var rows: [ChangeReport.Identity: StoredRow] = [:]
+    private var addedLinks: [SyncResult.Link] = []
+    private var removedLinks: [SyncResult.Link] = []
+
+    init(_ store: any StoreSession, _ model: CompiledModel, _ identities: RowIdentities) {
+        self.store = store
+        self.model = model
+        self.identities = identities
+    }
+
+    func note(_ row: StoredRow, as identity: ChangeReport.Identity) { rows[identity] = row }
+    func noteAdded(_ link: SyncResult.Link) { addedLinks.append(link) }
+    func noteRemoved(_ link: SyncResult.Link) { removedLinks.append(link) }
+
+    /// Keeps what stored rows hold. Called before each write; the first one counts.
+    func keep(_ wanted: some Sequence<StoredRow>) throws {
+        let new = wanted.filter { before[$0] == nil }
+        try identities.load(new)
+        for (row, values) in zip(new, try values(of: new)) {
+            guard let identity = try identities[row], before[row] == nil else { continue }
+            before[row] = values ?? [:]
+            rows[identity] = row
+        }
+    }
+
+    // MARK: The result
+
+    /// Adds values and links to a result.
+    func add(to result: inout SyncResult) throws {
+        result.addedLinks = addedLinks.sorted()
+        result.removedLinks = removedLinks.sorted()
+        for entity in model.entities {
+            guard var changes = result.entities[entity.name] else { continue }
+            let updated = changes.updated.map { ChangeReport.Identity(entity: entity.id, key: $0.key) }
+            for (index, new) in try valuesNow(updated).enumerated() {
+                changes.updated[index].values = changedValues(changes.updated[index], valuesBefore(updated[index]), new)
+            }
+            let inserted = changes.inserted.map { ChangeReport.Identity(entity: entity.id, key: $0) }
+            changes.insertedRows = zip(changes.inserted, try valuesNow(inserted)).map { .init(key: $0, values: $1) }
+            changes.deletedRows = changes.deleted.map {
+                .init(key: $0, values: valuesBefore(.init(entity: entity.id, key: $0)))
+            }
+            result.entities[entity.name] = changes
+        }
+    }
+
+    private func changedValues(
+        _ update: SyncResult.Update, _ old: Values, _ new: Values
+    ) -> [String: SyncResult.ValueChange] {
+        Dictionary(
+            update.changed.map { ($0, .init(old: old[$0] ?? .null, new: new[$0] ?? .null)) }, uniquingKeysWith: { $1 })
+    }
+
+    private func valuesBefore(_ identity: ChangeReport.Identity) -> Values {
+        rows[identity].flatMap { before[$0] } ?? [:]
+    }
+
+    private func valuesNow(_ identities: [ChangeReport.Identity]) throws -> [Values] {
+        let written = identities.compactMap { rows[$0] }
+        try self.identities.load(written)
+        let now = Dictionary(zip(written, try values(of: written)), uniquingKeysWith: { $1 })
+        return identities.map { identity in rows[identity].flatMap { now[$0] ?? nil } ?? [:] }
+    }
+
+    // MARK: Reading
+
+    /// What rows hold by name, nil values left out; nil for those that are not stored.
+    private func values(of wanted: [StoredRow]) throws -> [Values?] {
+        var found: [StoredRow: StoredValues] = [:]
+        for (table, rows) in Dictionary(grouping: wanted, by: \.table) {
+            for (row, values) in zip(rows, try store.values(of: rows.map(\.key), in: table)) { found[row] = values }
+        }
+        try identities.load(
+            found.lazy.flatMap { row, values in
+                values.targets.map { self.target($0, of: row.table).row }
+            })
+        return try wanted.map { row in
+            guard let values = found[row], let identity = try identities[row] else { return nil }
+            return try named(values, row.table, model.entities[identity.entity])
+        }
+    }
+
+    private func target(_ target: (foreignKey: Int, row: RowKey), of table: TableID) -> (link: Link, row: StoredRow) {
+        let link = model[model[table].foreignKeys[target.foreignKey]]
+        return (link, StoredRow(table: link.second.table, key: target.row))
+    }
+
+    private func named(_ stored: StoredValues, _ table: TableID, _ entity: CompiledEntity) throws -> Values {
+        var values: Values = [:]
+        for (slot, value) in stored.attributes where entity.slots.contains(slot) && !value.isNull {
+            values[model[table].attributes[slot].name] = value.reportedForm
+        }
+        for stored in stored.targets {
+            let (link, row) = target(stored, of: table)
+            let leading = entity.relationships.first { $0.link == link.id && $0.end == .first && !$0.isToMany }
+            guard let leading else { continue }
+            values[leading.name] = try identities.end(row, link, .second).key.json
+        }
+        return values
+    }
+}
+
+extension StoredValue {
+    /// The value as JSON, numbers spelled as they are after encoding and decoding.
+    fileprivate var reportedForm: JSONValue {
+        guard case .double(let value) = self else { return jsonForm }
+        guard value.isFinite else { return .string("\(value)") }
+        return .number(Decimal(string: "\(value)").map { "\($0)" } ?? "\(value)")
+    }
+}

@@ -1,0 +1,33 @@
+import SyncCore
+
+extension CompiledModel {
+    /// The type of an entity's key attribute; nil for one without.
+    func keyType(of entity: Int) -> AttributeType? {
+        let compiled = entities[entity]
+        return compiled.keySlot.map { self[compiled.table].attributes[$0].type }
+    }
+
+    func isKeyless(_ entity: Int) -> Bool { entities[entity].keySlot == nil }
+}
+
+extension SyncTable {
+    /// The key of a node's row as a result names it.
+    func reportedKey(of node: NodeID) -> RecordKey {
+        let key = RowKey(batch.nodes[node.index].key, pool) ?? rowKey(node)
+        return key?.recordKey(model.keyType(of: Int(batch.nodes[node.index].entity))) ?? .text("")
+    }
+
+    func identity(of node: NodeID) -> ChangeReport.Identity {
+        .init(entity: entity(of: node), key: reportedKey(of: node))
+    }
+
+    /// What the plan itself does with a node's row.
+    func fate(of node: NodeID) -> ChangeReport.Fate {
+        switch presence(of: node) {
+        case .missing: .unmentioned
+        case .new: .written
+        case .stored where met.changed.contains(node): .written
+        case .stored: values.count(for: node) ? .unchanged : .unmentioned
+        }
+    }
+}

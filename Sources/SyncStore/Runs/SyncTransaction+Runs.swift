@@ -1,0 +1,114 @@
+import SyncCore
+
+// Pages of a run delete nothing: what they leave out is kept in mind, and what no page mentioned goes at the end.
+extension SyncTransaction {
+    /// A payload that is all there is deletes what it leaves out; a page may not, and the end of a run may.
+    private var isPage: Bool { run?.isEnding == false }
+
+    /// Whether the rows in scope that the payload leaves out are deleted. A lone object leaves nothing out, and a run that
+    /// has one does not know what is missing, unless a predicate or a parent says what they speak for.
+    var deletesMissing: Bool {
+        guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
+            return false
+        }
+        let isAlone = plan.isLoneObject || run?.hasLoneObject == true
+        return !isAlone || predicate != nil || plan.parent != nil
+    }
+
+    /// A row that its owner's list does not have any more: to be deleted, by a page unlinked if an earlier one
+    /// mentioned it, else left where it is until the run ends.
+    mutating func leaveOut(_ row: StoredRow, _ link: Link, owner: NodeID) throws {
+        guard isPage else {
+            leaving[row].leftOut.insert(link.id)
+            return
+        }
+        if try isMentionedBefore(row) {
+            leaving[row].unlinked.insert(link.id)
+            if tables[row.table].hasHiddenKey { leaving.noteOrphan(row) }
+        } else if let key = tables[link.second.table].rowKey(owner) {
+            run?.unlisted.insert(.init(row: row, link: link.id, owner: key))
+        }
+    }
+
+    /// Before anything is deleted: a page adds to the memory of its run, the end of a run acts on it.
+    mutating func settleRun() throws {
+        if isPage { try rememberPage() } else if run != nil { try settleUnlisted() }
+    }
+
+    private mutating func rememberPage() throws {
+        forgetUnlisted()
+        for table in tables {
+            try loadMarks(of: table.nodes.compactMap(table.row))
+            for node in table.nodes { try remember(node, table) }
+        }
+        run?.orphans.formUnion(leaving.takeOrphans())
+        run?.parentRows = parentRows
+        if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
+        run?.rootRecords += plan.rootRecords
+        if plan.isLoneObject { run?.hasLoneObject = true }
+        try limitMarks()
+    }
+
+    /// Marks the row of a node, and notes if it was counted by an earlier page too.
+    private mutating func remember(_ node: NodeID, _ table: SyncTable) throws {
+        guard let row = table.row(node) else { return }
+        let isNew = table.isPresent(node, as: .new)
+        let isStored = table.isPresent(node, as: .stored)
+        let hasValues = isStored && table.values.count(for: node)
+        let isUpdated = isStored && table.met.changed.contains(node)
+        var mark: RowMark = .mentioned
+        if isNew || hasValues || isUpdated { mark.insert(.counted) }
+        if isNew || isUpdated { mark.insert(.written) }
+        if isNew { mark.insert(.inserted) }
+        if table.batch.nodes[node.index].isRoot, isNew || hasValues { mark.insert(.root) }
+        let before = try add(mark, to: row)
+        if mark.contains(.root) {
+            if before.contains(.root) {
+                run?.changes.repeatedRoots += 1
+            } else if before.contains(.inserted) {
+                run?.changes.insertedRoots += 1
+            }
+        }
+        guard before.contains(.counted), mark.contains(.counted) else { return }
+        let entity = model.entities[table.entity(of: node)].name
+        if isUpdated, before.contains(.written) {
+            run?.changes.repeats[entity, default: .init()].updated += 1
+        } else {
+            run?.changes.repeats[entity, default: .init()].unchanged += 1
+        }
+    }
+
+    /// Rows of which this page says that they are their owner's after all: whatever a list left out before, this came
+    /// later. A link to a row that is not there yet is none: what a list left out stays left out.
+    private mutating func forgetUnlisted() {
+        guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
+        for id in Set(unlisted.map(\.link)) {
+            let (first, second) = (tables[model[id].first.table], tables[model[id].second.table])
+            for assertion in statements(of: id).stated {
+                guard let row = first.row(assertion.first), let owner = second.rowKey(assertion.second) else {
+                    continue
+                }
+                run?.unlisted.remove(.init(row: row, link: id, owner: owner))
+            }
+        }
+    }
+
+    /// Rows that lists left out and that no page mentioned go; those that one mentioned lose their link.
+    private mutating func settleUnlisted() throws {
+        leaving.noteOrphans(run?.orphans ?? [])
+        guard let unlisted = run?.unlisted, !unlisted.isEmpty else { return }
+        for (link, left) in Dictionary(grouping: unlisted, by: \.link) {
+            try links.load(left.lazy.map(\.row.key), link, from: .first)
+        }
+        try loadMarks(of: unlisted.lazy.map(\.row))
+        let staying = try unlisted.filter { try links.target(of: $0.row.key, $0.link) == $0.owner }
+        try identities.load(staying.lazy.map(\.row))
+        for left in staying {
+            if try isMentioned(left.row) {
+                try unlink(left.row, [left.link])
+            } else {
+                leaving[left.row].leftOut.insert(left.link)
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package import SyncCore
+
+/// A database inside a transaction, as a sync needs it.
+///
+/// Every operation takes and returns many rows at once, so that a sync is about as many of them whether it is of ten rows
+/// or of a million: over a network each may cost a round trip. What a sync decides is none of its business; how values are
+/// kept and compared is nobody else's. Rows are given by their keys, in any order and each once; answers are in that order.
+package protocol StoreSession: AnyObject {
+    // MARK: A sync
+
+    /// Called before anything else of a sync; there may be several in one transaction.
+    ///
+    /// - Parameter tables: The tables of the plan, to be met.
+    func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws
+
+    /// Called when a sync has written all it will.
+    ///
+    /// - Parameter awaits: Whether the payload refers to rows that are not stored.
+    func end(awaits: Bool) throws
+
+    /// What it wants to know again when it meets the next page of a run.
+    var memory: [String: Int] { get set }
+
+    /// Called before rows and pairs are inserted.
+    func makeRoom(forInserting count: Int) throws
+
+    /// Every link must lead to stored rows by now.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure`, naming some that do not.
+    func checkLinks() throws
+
+    /// Tells observers, once the transaction is committed, that rows of these tables changed, and pairs if links did.
+    func notifyObservers(of tables: [TableID], andPairs: Bool) throws
+
+    // MARK: Meeting the plan
+
+    /// Finds the stored rows of the nodes that have a key, and notes in ``SyncTable/met`` what they hold.
+    ///
+    /// - Parameter watch: Which other rows matter.
+    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) throws
+
+    /// Notes what the rows of these nodes hold, which were found through their owners.
+    func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws
+
+    /// Compares the pairs that a payload says there are with those of a join table, and marks those that are stored.
+    func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs
+
+    // MARK: Rows
+
+    /// The rows with these values of the key attribute, among those that share the keys of an entity.
+    func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?]
+
+    /// Which entity rows are of, and the values of their key attributes; nil for those that are not stored.
+    func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?]
+
+    /// What rows hold; nil for those that are not stored.
+    func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?]
+
+    /// The rows of an entity for which a condition holds.
+    ///
+    /// - Parameter keeping: Says of some of them at a time which ones matter.
+    func rows(
+        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+    ) throws -> [RowKey]
+
+    /// Those of some rows that are of an entity and for which a condition holds.
+    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate) throws -> Set<RowKey>
+
+    /// Whether it understands a condition.
+    ///
+    /// - Throws: ``SyncError`` `invalidPredicate`.
+    func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws
+
+    /// How many rows an entity has, those of its sub-entities left out; no more than a limit are counted.
+    func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
+
+    /// A key above those of all rows of a table: a hidden one, or a local one where keys are the service's own.
+    func nextKey(of table: TableID) throws -> Int64
+
+    /// Inserts the rows of new nodes, in the order given.
+    func insert(_ nodes: [NodeID], _ table: SyncTable) throws
+
+    /// Writes the columns of nodes that are marked as changed.
+    func update(_ nodes: [NodeID], _ table: SyncTable) throws
+
+    /// Makes rows those of a sub-entity, with the defaults of the attributes it adds.
+    func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws
+
+    /// Deletes rows, in the order given. Those that own others come after them.
+    func delete(_ rows: [StoredRow]) throws
+
+    // MARK: Links
+
+    /// The links that rows have from one end of a link to rows that are stored.
+    func links(of rows: [RowKey], _ link: Link, from end: Link.End) throws -> [StoredLink]
+
+    /// Which of some pairs a join table has.
+    func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows>
+
+    /// The places after all others in the lists of rows: after those that are linked, and those that they wait for.
+    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [Int64]
+
+    /// The places that are kept in the lists of rows for those that they wait for.
+    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [[Int64]]
+
+    /// Sets foreign keys, with their places in the lists of their targets.
+    func setTargets(_ changes: [TargetChange], _ link: Link) throws
+
+    /// Adds pairs of nodes.
+    ///
+    /// - Parameter places: Their places in the lists of either row; empty if they have none.
+    func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) throws
+
+    /// Adds pairs.
+    func insert(_ pairs: [PlacedPair], _ link: Link) throws
+
+    /// Removes pairs.
+    func remove(_ pairs: [LinkedRows], _ link: Link) throws
+
+    /// Sets the places of links in the lists of the rows at one end.
+    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws
+
+    /// Links to rows that are not stored, which something else left behind, as far as they matter to the plan.
+    ///
+    /// - Parameter doubtful: Links that others wrote to.
+    func danglingLinks(doubting doubtful: Set<LinkID>) throws -> [DanglingPairs]
+
+    /// The same of join tables, once their pairs were compared.
+    func danglingPairs() throws -> [DanglingPairs]
+
+    /// Removes all dangling links of these.
+    func removeDangling(_ links: [LinkID]) throws
+
+    // MARK: References to rows that are not stored
+
+    /// The remembered references that concern the plan: of its rows, to its rows, and those whose rows came by other means
+    /// than a sync. By owner and position.
+    func rememberedReferences() throws -> [RememberedReference]
+
+    /// Remembers references, or that they have another place.
+    func remember(_ references: [RememberedReference]) throws
+
+    func forget(_ references: [LateReference]) throws
+
+    /// Forgets what rows were waiting for that are gone.
+    func forgetReferences(of rows: [StoredRow]) throws
+
+    /// Forgets what rows were waiting for that had the keys of new nodes before.
+    func forgetReferencesOfNewNodes() throws
+
+    // MARK: Marks of a run
+
+    /// The marks that were moved out of memory.
+    func marks(of rows: [StoredRow], in table: String) throws -> [RowMark]
+
+    /// Moves marks out of memory.
+    ///
+    /// - Returns: The name of the table that has them.
+    func move(_ marks: inout MarkedRows, to table: String?) throws -> String
+
+    func dropMarks(in table: String) throws
+}

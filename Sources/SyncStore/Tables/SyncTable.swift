@@ -1,0 +1,176 @@
+package import SyncCore
+
+/// One table while a sync runs: the nodes that the plan has of it, and the rows they met.
+package final class SyncTable {
+    package let id: TableID
+    package let tree: EntityTree
+    package let model: CompiledModel
+    package let pool: TextPool
+    /// What the plan has of the table.
+    package private(set) var batch: RowBatch
+    /// What is stored of the nodes.
+    package var met: MetNodes
+    /// Which of the values that the payload has for them count.
+    package private(set) var values: CountingValues
+    /// What their foreign keys shall be, by position in ``EntityTree/foreignKeys``.
+    package var foreignKeys: [ForeignKeyOutcome]
+    package var keys = RowKeys()
+    /// Nodes that are skipped, for which there is a diagnostic.
+    package private(set) var refused: Set<NodeID> = []
+
+    init(_ tree: EntityTree, _ batch: RowBatch, _ model: CompiledModel, _ pool: TextPool) {
+        id = tree.id
+        self.tree = tree
+        self.model = model
+        self.pool = pool
+        self.batch = batch
+        met = MetNodes(tree, batch)
+        values = CountingValues(batch)
+        foreignKeys = tree.foreignKeys.map { _ in ForeignKeyOutcome() }
+    }
+
+    package var isEmpty: Bool { batch.nodes.isEmpty }
+    package var nodes: some Sequence<NodeID> { batch.nodes.indices.lazy.map { NodeID($0) } }
+    /// Whether rows are stored under a key of the store's, because they have none in common.
+    package var hasHiddenKey: Bool { tree.keySlot == nil }
+
+    // MARK: Nodes
+
+    package func presence(of node: NodeID) -> RowPresence { met.presence[node.index] }
+    package func isPresent(_ node: NodeID) -> Bool { met.presence[node.index] != .missing }
+
+    package func isPresent(_ node: NodeID, as presence: RowPresence) -> Bool { met.presence[node.index] == presence }
+
+    /// The nodes whose rows are new, stored, or missing.
+    package func nodes(_ presence: RowPresence) -> [NodeID] {
+        let known = met.presence
+        return known.indices.lazy.filter { known[$0] == presence }.map { NodeID($0) }
+    }
+
+    /// The entity a stored row is of; of others the node's own.
+    package func entity(of node: NodeID) -> Int {
+        met.entities.isEmpty ? tree.root : Int(met.entities[node.index])
+    }
+
+    /// The most specific entity that the payload gives a node as.
+    package func wantedEntity(of node: NodeID) -> CompiledEntity {
+        model.entities[Int(batch.nodes[node.index].entity)]
+    }
+
+    /// The value of a slot, from whichever version of the node counts.
+    package func value(_ slot: Int, of node: NodeID) -> Slot { values.slot(slot, of: node, batch) }
+
+    /// Whether a row that is new has no value for an attribute that must have one.
+    func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
+        let attribute = tree.attributes[slot]
+        guard !attribute.isOptional, attribute.defaultValue == nil else { return false }
+        return [.absent, .null].contains(value(slot, of: node).kind)
+    }
+
+    // MARK: Keys
+
+    /// The key a node's row is stored under.
+    package func rowKey(_ node: NodeID) -> RowKey? { keys[node] ?? RowKey(batch.nodes[node.index].key, pool) }
+
+    package func row(_ node: NodeID) -> StoredRow? { rowKey(node).map { StoredRow(table: id, key: $0) } }
+
+    /// The key that its row is stored under already; nil for a new row whose key the store makes.
+    package func knownRowKey(_ node: NodeID) -> RowKey? { hasHiddenKey ? keys[node] : rowKey(node) }
+
+    /// The node of a stored row.
+    package func node(of key: RowKey) -> NodeID? {
+        if hasHiddenKey {
+            guard case .integer(let hidden) = key else { return nil }
+            return keys.node(ofHidden: hidden)
+        }
+        if let owned = keys.owned(key) { return owned }
+        guard let slot = tree.keySlot, let keyOwner = model.entities[tree.root].keyOwner else { return nil }
+        switch key {
+        case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
+        case .real(let value): return batch.node(forKey: .real(value), keyOwner: keyOwner, pool)
+        case .text(let text):
+            return Array(text.utf8).withUnsafeBufferPointer { bytes in
+                guard tree.attributes[slot].type == .date else {
+                    return batch.node(forText: bytes, keyOwner: keyOwner, pool)
+                }
+                return DateParser.milliseconds(bytes).flatMap {
+                    batch.node(forKey: .date($0), keyOwner: keyOwner, pool)
+                }
+            }
+        }
+    }
+
+    // MARK: Columns
+
+    /// The position of a link among the foreign keys; nil if it is not one of this table's.
+    package func foreignKey(_ link: LinkID) -> Int? { tree.foreignKeys.firstIndex(of: link) }
+
+    package func column(_ index: Int) -> TableColumn {
+        let (attributes, foreignKeys) = (tree.attributes.count, tree.foreignKeys.count)
+        if index < attributes { return .attribute(index) }
+        return index < attributes + foreignKeys
+            ? .foreignKey(index - attributes) : .place(index - attributes - foreignKeys)
+    }
+
+    func index(of column: TableColumn) -> Int {
+        switch column {
+        case .attribute(let slot): slot
+        case .foreignKey(let index): tree.attributes.count + index
+        case .place(let index): tree.attributes.count + tree.foreignKeys.count + index
+        }
+    }
+
+    /// The name of the attribute or to-one relationship behind a column; nil for places.
+    func name(of column: TableColumn) -> String? {
+        switch column {
+        case .attribute(let slot): tree.attributes[slot].name
+        case .foreignKey(let index): model[tree.foreignKeys[index]].first.relationship?.name
+        case .place: nil
+        }
+    }
+
+    // MARK: Deciding
+
+    /// The values of the versions that count.
+    func weighValues(counts: (_ mention: Int32) -> Bool) { values.weigh(batch, counts: counts) }
+
+    func refuse(_ node: NodeID) { refused.insert(node) }
+
+    /// A node that is not stored is to be inserted, or is refused and has no values.
+    func admit(_ node: NodeID) { met.presence[node.index] = .new }
+
+    func refuseNew(_ node: NodeID) {
+        refused.insert(node)
+        values.versions[node.index] = CountingValues.none
+    }
+
+    /// Hands out what is stored of the nodes, to be given back with what else is found.
+    package func takeMet() -> MetNodes {
+        var taken = MetNodes()
+        swap(&taken, &met)
+        return taken
+    }
+
+    // MARK: Nodes that are one row
+
+    /// A node met the row that another one had met, and stands for it until they are made one.
+    func lend(_ key: RowKey, to node: NodeID) {
+        met.presence[node.index] = .stored
+        keys.lend(key, to: node)
+    }
+
+    /// Forgets a node whose row is another's.
+    func drop(_ node: NodeID) {
+        met.presence[node.index] = .missing
+        values.versions[node.index] = CountingValues.none
+        keys.forget(node)
+    }
+
+    /// The plan has made nodes one.
+    func replaceBatch(_ batch: RowBatch) { self.batch = batch }
+
+    func takeFirstValues(of node: NodeID) {
+        values.versions[node.index] = batch.nodes[node.index].firstVersion
+        met.changed.removeAll(of: node)
+    }
+}

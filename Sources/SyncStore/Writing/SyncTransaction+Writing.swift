@@ -1,0 +1,130 @@
+import SyncCore
+
+// Inserts and updates of what the plan speaks of. Foreign keys are deferred, so any order of tables is right.
+extension SyncTransaction {
+    mutating func writeRows(andPairs pairs: [PairChanges]) throws {
+        try beginWriting(pairs)
+        for table in tables where !table.isEmpty {
+            try insertRows(table)
+            try updateRows(table)
+        }
+        // What was read until here was of what was stored before.
+        identities.removeAll()
+        links.removeAll()
+        try unlinkStrays()
+        try writeLinks()
+        for changes in pairs { try writePairs(changes) }
+        links.removeAll()
+    }
+
+    /// What is counted from here on is written.
+    private func beginWriting(_ pairs: [PairChanges]) throws {
+        let newLinks = pairs.reduce(0) { $0 + $1.added.count }
+        let newRows = tables.reduce(0) { $0 + $1.met.presence.count { $0 == .new } }
+        try store.makeRoom(forInserting: newRows + newLinks)
+        guard steps.areTold else { return }
+        let changedRows = tables.reduce(0) { sum, table in
+            sum + table.nodes(.stored).count { table.met.changed.contains($0) }
+        }
+        steps.beginWriting(expecting: newLinks + newRows + changedRows)
+    }
+
+    private mutating func insertRows(_ table: SyncTable) throws {
+        var new = table.nodes(.new)
+        guard !new.isEmpty else { return }
+        table.sortByKey(&new)
+        try store.insert(new, table)
+        report.inserted(new, table)
+        guard let history else { return }
+        for node in new { if let row = table.row(node) { history.note(row, as: table.identity(of: node)) } }
+    }
+
+    private mutating func updateRows(_ table: SyncTable) throws {
+        let (presence, changed, values) = (table.met.presence, table.met.changed, table.values)
+        var dirty: [NodeID] = []
+        var unchanged: [NodeID] = []
+        for index in presence.indices where presence[index] == .stored {
+            let node = NodeID(index)
+            if changed.contains(node) {
+                dirty.append(node)
+            } else if values.count(for: node) {
+                unchanged.append(node)
+            }
+        }
+        report.unchanged(unchanged, table)
+        guard !dirty.isEmpty else { return }
+        if let history {
+            try history.keep(dirty.compactMap(table.row))
+            for node in dirty { if let row = table.row(node) { history.note(row, as: table.identity(of: node)) } }
+        }
+        try store.update(dirty, table)
+        // Mostly the same columns differ in many rows.
+        var last: (mask: [UInt64], names: [String]) = ([], [])
+        for node in dirty {
+            let mask = changed.mask(of: node)
+            if mask != last.mask {
+                last = (mask, changed.columns(mask).compactMap { table.name(of: table.column($0)) })
+            }
+            report.updated(node, table, last.names)
+        }
+    }
+
+    // MARK: Single rows
+
+    /// Rows the payload does not mention whose owner says that they are not its any more. Those to be deleted lose what
+    /// links they have when they are.
+    private mutating func unlinkStrays() throws {
+        let rows = leaving.rows { !$0.unlinked.isEmpty && $0.leftOut.isEmpty }
+        guard !rows.isEmpty else { return }
+        try identities.load(rows)
+        try loadTargets(of: rows) { $0.unlinked }
+        for row in rows { try unlink(row, leaving[row].unlinked) }
+    }
+
+    /// Reads where the foreign keys of leaving rows lead.
+    func loadTargets(of rows: Set<StoredRow>, _ wanted: (LeavingRows.Reasons) -> Set<LinkID>) throws {
+        var keys: [LinkID: [RowKey]] = [:]
+        for row in rows { for link in wanted(leaving[row]) { keys[link, default: []].append(row.key) } }
+        for (link, keys) in keys { try links.load(keys, link, from: .first) }
+    }
+
+    mutating func unlink(_ row: StoredRow, _ ids: Set<LinkID>) throws {
+        for id in ids {
+            try bookRemovedTarget(model[id], of: row)
+            try clearForeignKey(of: row, model[id])
+        }
+    }
+
+    /// Sets a foreign key, and its place, to NULL, and reports the row as updated.
+    mutating func clearForeignKey(of row: StoredRow, _ link: Link) throws {
+        try links.clearTarget(of: row.key, link.id)
+        guard let found = try identities[row] else { return }
+        noteUpdate(found, row, [link.first.relationship?.name].compactMap { $0 })
+    }
+
+    /// Reports a row that was written outside the plan's own updates.
+    mutating func noteUpdate(_ found: ChangeReport.Identity, _ row: StoredRow, _ changed: [String]) {
+        let table = tables[row.table]
+        report.updated(found, changed, inPlan: table.node(of: row.key).map(table.fate) ?? .unmentioned)
+    }
+
+    /// Writes the links that were changed one by one.
+    func writeLinks() throws { try links.write { try history?.keep($0) } }
+}
+
+extension SyncTable {
+    /// New rows in the order of their keys, as tables take them best.
+    fileprivate func sortByKey(_ nodes: inout [NodeID]) {
+        let batch = batch
+        guard nodes.contains(where: { batch.nodes[$0.index].key.kind != .absent }) else { return }
+        if nodes.allSatisfy({ batch.nodes[$0.index].key.kind == .integer }) {
+            let order = KeyOrder.ascending(nodes.map { batch.nodes[$0.index].key.integer })
+            if !order.isEmpty { nodes = order.map { nodes[Int($0)] } }
+        } else if nodes.allSatisfy({ batch.nodes[$0.index].key.isText }) {
+            nodes.sort { left, right in
+                pool.bytes(batch.nodes[left.index].key).lexicographicallyPrecedes(
+                    pool.bytes(batch.nodes[right.index].key))
+            }
+        }
+    }
+}

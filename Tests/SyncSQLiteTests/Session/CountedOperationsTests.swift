@@ -1,0 +1,169 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+import Testing
+
+@testable import SyncSQLite
+
+/// How many operations a sync asks of a store: as many for a thousand rows as for ten.
+@Suite("Counted operations")
+struct CountedOperationsTests {
+    private static let limit = 60
+
+    /// Owners with notes, which go with them, with boxes without a key, and with tags; all lists are in order.
+    private static let schema = """
+        { "entities": {
+          "Owner": { "attributes": { "id": "integer", "name": "string" },
+                     "relationships": {
+                       "notes": { "entity": "Note", "many": true, "ordered": true, "inverse": "owner",
+                                  "deleteRule": "cascade" },
+                       "boxes": { "entity": "Box", "many": true, "ordered": true, "inverse": "owner",
+                                  "deleteRule": "cascade" },
+                       "tags": { "entity": "Tag", "many": true, "ordered": true, "inverse": "owners" },
+                       "badge": { "entity": "Badge", "inverse": "owner", "deleteRule": "nullify" } } },
+          "Note": { "attributes": { "id": "integer", "text": "string" },
+                    "relationships": { "owner": { "entity": "Owner", "inverse": "notes" } } },
+          "Box": { "attributes": { "size": "integer" },
+                   "relationships": { "owner": { "entity": "Owner", "inverse": "boxes" } } },
+          "Badge": { "attributes": { "id": "integer" },
+                     "relationships": { "owner": { "entity": "Owner", "inverse": "badge" } } },
+          "Tag": { "attributes": { "id": "string" },
+                   "relationships": { "owners": { "entity": "Owner", "many": true, "inverse": "tags" } } } } }
+        """
+
+    private let stack: DataStack
+    /// As many of everything.
+    private static let sizes = [10, 1000]
+
+    init() throws { stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8))) }
+
+    /// Syncs, and counts what that asks of the store.
+    private func operations(
+        _ json: String, of entity: String, options: SyncOptions = SyncOptions(), predicate: RecordPredicate? = nil
+    ) throws -> (names: [String], result: SyncResult) {
+        let staging = try PayloadStaging(
+            inEntity: entity, of: stack.model, parent: nil, relationship: nil, operations: .all, options: options)
+        let payload = try staging.stage(Data(json.utf8), options: options)
+        return try stack.write { db in
+            let session = CountingSession(SQLiteSession(db, stack.layout, stack.arrivals))
+            let request = SyncRequest(predicate: predicate, options: options)
+            let result = try SyncSession(session, stack.model.compiled, request).apply(payload)
+            return (session.operations, result)
+        }
+    }
+
+    private func list(_ ids: some Sequence<Int>, _ record: (Int) -> String) -> String {
+        "[" + ids.map(record).joined(separator: ",") + "]"
+    }
+
+    private func owner(_ id: Int) -> String {
+        """
+        { "id": \(id), "name": "o\(id)", "notes": [{ "id": \(2 * id) }, { "id": \(2 * id + 1) }],
+          "boxes": [{ "size": \(id) }, { "size": 2 }], "tag_ids": ["a", "b\(id % 7)"], "badge": { "id": \(id) } }
+        """
+    }
+
+    private func fill(_ count: Int) throws {
+        _ = try operations(
+            #"[{"id":"a"},{"id":"b0"},{"id":"b1"},{"id":"b2"},{"id":"b3"},{"id":"b4"},{"id":"b5"},{"id":"b6"}]"#,
+            of: "Tag")
+        _ = try operations(list(1...count, owner), of: "Owner")
+    }
+
+    @Test("Importing, and importing the same again", arguments: sizes)
+    func importing(_ count: Int) throws {
+        let first = try operations(list(1...count, owner), of: "Owner")
+        #expect(first.result.entities["Note"]?.insertedCount == 2 * count)
+        #expect(first.names.count <= Self.limit, "\(first.names)")
+        let again = try operations(list(1...count, owner), of: "Owner")
+        #expect(again.result.entities["Owner"]?.unchangedCount == count)
+        #expect(again.names.count <= Self.limit, "\(again.names)")
+    }
+
+    @Test("Deleting rows, with all they own and are linked to", arguments: sizes, [false, true])
+    func deleting(_ count: Int, collectsValues: Bool) throws {
+        try fill(count)
+        var options = SyncOptions()
+        options.collectsValues = collectsValues
+        let (names, result) = try operations("[]", of: "Owner", options: options)
+        #expect(result.entities["Owner"]?.deletedCount == count)
+        #expect(result.entities["Note"]?.deletedCount == 2 * count)
+        #expect(result.entities["Box"]?.deletedCount == 2 * count)
+        #expect(names.count <= Self.limit, "\(names)")
+    }
+
+    @Test("Deleting rows that a condition is true of", arguments: sizes)
+    func deletingInScope(_ count: Int) throws {
+        try fill(count)
+        let predicate = try RecordPredicate(parsing: "badge.id > 0")
+        let (names, result) = try operations("[]", of: "Owner", predicate: predicate)
+        #expect(result.entities["Owner"]?.deletedCount == count)
+        #expect(names.count <= Self.limit, "\(names)")
+    }
+
+    @Test("Rows that lists leave out, some to go and some to stay", arguments: sizes)
+    func leftOut(_ count: Int) throws {
+        try fill(count)
+        let json = list(1...count) {
+            #"{ "id": \#($0), "notes": [{ "id": \#(2 * $0 + 1) }], "boxes": [], "tag_ids": ["a"], "badge": null }"#
+        }
+        let (names, result) = try operations(json, of: "Owner")
+        #expect(result.entities["Note"]?.deletedCount == count)
+        #expect(result.entities["Box"]?.deletedCount == 2 * count)
+        #expect(names.count <= Self.limit, "\(names)")
+    }
+
+    @Test("Linking rows that arrive after the ids that name them", arguments: sizes, [false, true])
+    func lateReferences(_ count: Int, collectsValues: Bool) throws {
+        var options = SyncOptions()
+        options.collectsValues = collectsValues
+        let owners = list(1...count) {
+            #"{ "id": \#($0), "note_ids": [\#(2 * $0), \#(2 * $0 + 1)], "tag_ids": ["t\#($0)", "a"], "badge": \#($0) }"#
+        }
+        let first = try operations(owners, of: "Owner")
+        #expect(first.result.unresolved.count == 5 * count)
+        #expect(first.names.count <= Self.limit, "\(first.names)")
+        let notes = try operations(list(2...(2 * count + 1)) { #"{"id":\#($0)}"# }, of: "Note", options: options)
+        #expect(notes.result.linksAdded == 2 * count)
+        #expect(notes.names.count <= Self.limit, "\(notes.names)")
+        let tags = try operations(
+            list(0...count) { #"{"id":"\#($0 == 0 ? "a" : "t\($0)")"}"# }, of: "Tag", options: options)
+        #expect(tags.result.linksAdded == 2 * count)
+        #expect(tags.names.count <= Self.limit, "\(tags.names)")
+        let badges = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Badge", options: options)
+        #expect(badges.result.linksAdded == count)
+        #expect(badges.names.count <= Self.limit, "\(badges.names)")
+    }
+
+    @Test("Rows that turn up in a list long after another one waits for them", arguments: sizes)
+    func orders(_ count: Int) throws {
+        let ids = (1...count).map { "\($0)" }
+        _ = try operations(list(1...count) { #"{"id":\#($0)}"# }, of: "Note")
+        _ = try operations(#"[{"id":1,"note_ids":[\#(ids.joined(separator: ","))]}]"#, of: "Owner")
+        let turned = #"[{"id":1,"note_ids":[\#(ids.reversed().joined(separator: ","))]}]"#
+        let (names, result) = try operations(turned, of: "Owner")
+        #expect(names.count <= Self.limit, "\(names)")
+        #expect(result.linksAdded == 0)
+        let places = try stack.read { db in
+            try Int.fetchOne(db, sql: "SELECT sync_owner_order FROM Note WHERE id = \(count)") ?? -1
+        }
+        #expect(places == 0)
+    }
+
+    @Test("Reordering links of many rows, with others that came beside the list", arguments: sizes)
+    func reordering(_ count: Int) throws {
+        try fill(count)
+        let turned = list(1...count) {
+            #"{ "id": \#($0), "note_ids": [\#(2 * $0 + 1), \#(2 * $0)], "tag_ids": ["b\#($0 % 7)", "a"] }"#
+        }
+        let (names, _) = try operations(turned, of: "Owner")
+        #expect(names.count <= Self.limit, "\(names)")
+        let beside = list(1...count) { #"{ "id": \#(10_000 + $0), "owner_id": \#($0) }"# }
+        var keeping = SyncOptions()
+        keeping.payload = .delta
+        let notes = try operations(beside, of: "Note", options: keeping)
+        #expect(notes.result.linksAdded == count)
+        #expect(notes.names.count <= Self.limit, "\(notes.names)")
+    }
+}

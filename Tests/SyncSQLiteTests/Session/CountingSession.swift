@@ -1,0 +1,185 @@
+import SyncCore
+import SyncStore
+
+@testable import SyncSQLite
+
+/// A session that counts what is asked of it: over a network each operation may be a round trip.
+final class CountingSession: StoreSession {
+    private let session: SQLiteSession
+    private(set) var operations: [String] = []
+
+    init(_ session: SQLiteSession) { self.session = session }
+
+    private func count<Result>(_ name: String = #function, _ operation: () throws -> Result) rethrows -> Result {
+        operations.append(name)
+        return try operation()
+    }
+
+    var memory: [String: Int] {
+        get { session.memory }
+        set { session.memory = newValue }
+    }
+
+    func begin(_ plan: ChangePlan, _ tables: SyncTables, _ steps: SyncSteps) throws {
+        try session.begin(plan, tables, steps)
+    }
+
+    func end(awaits: Bool) throws {
+        try count { try session.end(awaits: awaits) }
+    }
+
+    func makeRoom(forInserting rows: Int) throws {
+        try count { try session.makeRoom(forInserting: rows) }
+    }
+
+    func checkLinks() throws {
+        try count { try session.checkLinks() }
+    }
+
+    func notifyObservers(of tables: [TableID], andPairs: Bool) throws {
+        try count { try session.notifyObservers(of: tables, andPairs: andPairs) }
+    }
+
+    func meet(_ table: SyncTable, _ pass: MatchPass, _ watch: StrayWatch) throws {
+        try count { try session.meet(table, pass, watch) }
+    }
+
+    func meet(_ rows: [(node: NodeID, key: RowKey)], _ table: SyncTable, _ pass: MatchPass) throws {
+        try count { try session.meet(rows, table, pass) }
+    }
+
+    func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs {
+        try count { try session.compare(&said, link, speaksOfAll: speaksOfAll) }
+    }
+
+    func rows(withKeys keys: [RowKey], of entity: CompiledEntity) throws -> [RowKey?] {
+        try count { try session.rows(withKeys: keys, of: entity) }
+    }
+
+    func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
+        try count { try session.identities(of: rows, in: table) }
+    }
+
+    func values(of rows: [RowKey], in table: TableID) throws -> [StoredValues?] {
+        try count { try session.values(of: rows, in: table) }
+    }
+
+    func rows(
+        of entity: CompiledEntity, where predicate: RecordPredicate?, keeping: ([RowKey]) throws -> [RowKey]
+    ) throws -> [RowKey] {
+        try count { try session.rows(of: entity, where: predicate, keeping: keeping) }
+    }
+
+    func rows(among rows: [RowKey], of entity: CompiledEntity, where predicate: RecordPredicate) throws -> Set<RowKey> {
+        try count { try session.rows(among: rows, of: entity, where: predicate) }
+    }
+
+    func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws {
+        try count { try session.check(predicate, on: entity) }
+    }
+
+    func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int {
+        try count { try session.count(of: entity, upTo: limit) }
+    }
+
+    func nextKey(of table: TableID) throws -> Int64 {
+        try count { try session.nextKey(of: table) }
+    }
+
+    func insert(_ nodes: [NodeID], _ table: SyncTable) throws {
+        try count { try session.insert(nodes, table) }
+    }
+
+    func update(_ nodes: [NodeID], _ table: SyncTable) throws {
+        try count { try session.update(nodes, table) }
+    }
+
+    func refine(_ rows: [(key: RowKey, entity: CompiledEntity, added: [Int])], in table: TableID) throws {
+        try count { try session.refine(rows, in: table) }
+    }
+
+    func delete(_ rows: [StoredRow]) throws {
+        try count { try session.delete(rows) }
+    }
+
+    func links(of rows: [RowKey], _ link: Link, from end: Link.End) throws -> [StoredLink] {
+        try count { try session.links(of: rows, link, from: end) }
+    }
+
+    func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows> {
+        try count { try session.stored(pairs, link) }
+    }
+
+    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [Int64] {
+        try count { try session.freePlaces(in: owners, link, end) }
+    }
+
+    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) throws -> [[Int64]] {
+        try count { try session.keptPlaces(in: owners, link, end) }
+    }
+
+    func setTargets(_ changes: [TargetChange], _ link: Link) throws {
+        try count { try session.setTargets(changes, link) }
+    }
+
+    func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) throws {
+        try count { try session.insert(pairs, places, link) }
+    }
+
+    func insert(_ pairs: [PlacedPair], _ link: Link) throws {
+        try count { try session.insert(pairs, link) }
+    }
+
+    func remove(_ pairs: [LinkedRows], _ link: Link) throws {
+        try count { try session.remove(pairs, link) }
+    }
+
+    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws {
+        try count { try session.setPlaces(places, link, end) }
+    }
+
+    func danglingLinks(doubting doubtful: Set<LinkID>) throws -> [DanglingPairs] {
+        try count { try session.danglingLinks(doubting: doubtful) }
+    }
+
+    func danglingPairs() throws -> [DanglingPairs] {
+        try count { try session.danglingPairs() }
+    }
+
+    func removeDangling(_ links: [LinkID]) throws {
+        try count { try session.removeDangling(links) }
+    }
+
+    func rememberedReferences() throws -> [RememberedReference] {
+        try count { try session.rememberedReferences() }
+    }
+
+    func remember(_ references: [RememberedReference]) throws {
+        try count { try session.remember(references) }
+    }
+
+    func forget(_ references: [LateReference]) throws {
+        try count { try session.forget(references) }
+    }
+
+    func forgetReferences(of rows: [StoredRow]) throws {
+        try count { try session.forgetReferences(of: rows) }
+    }
+
+    func forgetReferencesOfNewNodes() throws {
+        try count { try session.forgetReferencesOfNewNodes() }
+    }
+
+    func marks(of rows: [StoredRow], in table: String) throws -> [RowMark] {
+        try count { try session.marks(of: rows, in: table) }
+    }
+
+    func move(_ marks: inout MarkedRows, to table: String?) throws -> String {
+        try count { try session.move(&marks, to: table) }
+    }
+
+    func dropMarks(in table: String) throws {
+        try count { try session.dropMarks(in: table) }
+    }
+
+}
