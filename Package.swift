@@ -65,7 +65,9 @@ let package = Package(
             swiftSettings: ours),
         .testTarget(
             name: "SyncTestingTests",
-            dependencies: ["SyncTesting", "Sync", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "SyncTesting", "Sync", "SyncStore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: ours),
         .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync", "TestSize"], swiftSettings: ours),
     ]

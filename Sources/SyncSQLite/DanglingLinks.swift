@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Stored links to rows that are not stored, as a connection with foreign keys off leaves them behind. Such a link is
 /// none: it is removed, so that it does not come to life when a row gets its key again.

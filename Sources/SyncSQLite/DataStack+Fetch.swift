@@ -1,5 +1,6 @@
 public import GRDB
 public import SyncCore
+import SyncStore
 
 extension DataStack {
     /// The rows of an entity, those of its sub-entities included.

@@ -1,7 +1,7 @@
 public import Foundation
 public import GRDB
 public import SyncCore
-import SyncStore
+package import SyncStore
 
 /// A model and the SQLite store that keeps its rows.
 ///

@@ -1,3 +1,5 @@
+import SyncStore
+
 /// The statements that delete every row.
 struct DropSQL {
     let statements: [String]

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// Asks for the place after all others in the ordered list of a row: after the rows that are linked, and after those that
 /// the list still waits for, whose places are kept for them.

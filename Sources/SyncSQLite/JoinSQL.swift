@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Writes the rows of a join table.
 struct JoinSQL {

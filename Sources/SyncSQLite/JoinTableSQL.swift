@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// The table of a many-to-many link.
 enum JoinTableSQL {

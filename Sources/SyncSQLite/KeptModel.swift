@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// The model a store was made with, which it keeps as a schema file.
 enum KeptModel {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Selects rows of an entity, and reads them as records.
 struct RecordSQL {

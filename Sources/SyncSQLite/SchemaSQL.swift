@@ -1,4 +1,5 @@
 package import SyncCore
+package import SyncStore
 
 /// The statements that create the tables of a model.
 package struct SchemaSQL: Sendable {

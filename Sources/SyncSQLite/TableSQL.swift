@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// The table of one inheritance tree, with its indexes and views.
 struct TableSQL {

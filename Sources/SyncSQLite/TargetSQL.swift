@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Selects the rows a relationship leads to, in its order; the argument is the row key of the owner.
 struct TargetSQL {

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Reads the rows of an export, inside one read of the database.
 final class ExportReader {

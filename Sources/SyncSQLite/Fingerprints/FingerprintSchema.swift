@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// The tables and triggers of a store that keeps fingerprints.
 ///

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// What others added to the tables of a store.
 struct HandMadeSchema {

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// The triggers that record what is written to a store's tables.
 ///

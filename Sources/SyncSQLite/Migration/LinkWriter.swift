@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Writes the links of one relationship of the new model.
 struct LinkWriter {

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Under which keys the rows of old tables are stored now.
 struct MigratedKeys {

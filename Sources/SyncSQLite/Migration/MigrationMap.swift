@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 
 /// Which parts of an old model live on in which parts of a new one: by name, or by `renamedFrom`.
 struct MigrationMap {

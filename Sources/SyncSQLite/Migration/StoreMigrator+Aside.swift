@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 // What is done for each table must not make SQLite read the whole schema, which has all of them.
 extension StoreMigrator {

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 // A relationship can come from two old ones, and two from one, each for some of its rows. So old links are read once,
 // and what is lost is what no new relationship has taken.

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 extension StoreMigrator {
     /// Keeps the references that wait for their rows, under the names and keys of the new model.

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Brings the tables of one model to those of another: tables that differ are made anew and filled from the old ones.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Compiles one condition. Every expression it makes is 1 or 0, never NULL.
 struct PredicateCompiler {

@@ -1,5 +1,6 @@
 package import GRDB
 package import SyncCore
+package import SyncStore
 
 /// A condition as SQL, to stand in a `WHERE`.
 ///

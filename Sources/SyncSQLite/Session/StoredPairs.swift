@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// The join table of a link, read and written by the thousand.
 ///

@@ -1,5 +1,6 @@
 public import GRDB
 public import SyncCore
+import SyncStore
 
 extension DataStack {
     /// Fills the attributes of one row from a JSON record, by the rules of a sync. Its relationships are not touched.

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Creates one row of an entity.
 struct RowInserter {

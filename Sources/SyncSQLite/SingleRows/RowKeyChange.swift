@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 
 /// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`.
 struct RowKeyChange {

@@ -1,5 +1,6 @@
 import GRDB
 import SyncCore
+import SyncStore
 import TestSize
 import Testing
 

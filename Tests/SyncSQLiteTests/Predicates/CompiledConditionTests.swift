@@ -1,4 +1,5 @@
 import SyncCore
+import SyncStore
 import Testing
 
 @testable import SyncSQLite

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SyncStore
 import TestSize
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SyncCore
 import SyncSQLite
+import SyncStore
 import SyncTesting
 
 /// What a connection with foreign keys off does to a store's rows and links, as statements that do the same to any store

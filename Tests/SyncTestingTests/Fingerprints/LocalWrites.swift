@@ -1,6 +1,7 @@
 import GRDB
 import SyncCore
 import SyncSQLite
+import SyncStore
 import SyncTesting
 
 /// Makes random statements that change a store behind the library's back.
