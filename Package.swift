@@ -50,6 +50,8 @@ let package = Package(
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: ours),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
+            name: "SyncStoreTests", dependencies: ["SyncStore", "SyncCore", "TestSize"], swiftSettings: ours),
+        .testTarget(
             name: "SyncSQLiteTests",
             dependencies: [
                 "SyncSQLite", "SyncStore", "SyncCore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),

@@ -95,7 +95,7 @@ extension DataStack {
             ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
         let conditions = [select.condition, filter?.sql].compactMap(\.self)
         let sql = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        return (sql, StatementArguments(filter?.arguments ?? []))
+        return (sql, StatementArguments(filter?.databaseValues ?? []))
     }
 
     // MARK: Errors

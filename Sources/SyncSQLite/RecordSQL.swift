@@ -52,9 +52,8 @@ struct RecordSQL {
 
     /// What an attribute is ordered by.
     private func expression(_ slot: Int) -> String {
-        let isDecimal = tree.attributes[slot].type == .decimal
-        let collation = isDecimal ? " COLLATE \(PredicateSQL.decimalCollation.name)" : ""
-        return column(table.columns[slot]) + collation
+        let collation = SQLiteDialect().collation(of: tree.attributes[slot].type)
+        return column(table.columns[slot]) + (collation.map { " COLLATE \($0)" } ?? "")
     }
 
     // MARK: Reading

@@ -42,26 +42,17 @@ package struct SchemaSQL: Sendable {
 
     /// A name as an SQL identifier.
     package static func quoted(_ name: String) -> String {
-        quoted(name, "\"")
+        SQLiteDialect().quoted(name)
     }
 
     /// Text as an SQL literal.
     package static func literal(_ text: String) -> String {
-        quoted(text, "'")
-    }
-
-    /// By code points: a quote that a combining mark follows is no character of its own, but ends the text for SQL.
-    private static func quoted(_ text: String, _ quote: Unicode.Scalar) -> String {
-        guard text.unicodeScalars.contains(quote) else { return "\(quote)\(text)\(quote)" }
-        let doubled = text.unicodeScalars.map { $0 == quote ? "\(quote)\(quote)" : "\($0)" }
-        return "\(quote)\(doubled.joined())\(quote)"
+        SQLiteDialect().literal(text)
     }
 
     /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.
     package static func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
-        let column = (alias.map { quoted($0) + "." } ?? "") + quoted(TableLayout.entityColumn)
-        let names = entities.map { literal(layout.model.entities[$0].name) }
-        return "\(column) IN (\(names.joined(separator: ", ")))"
+        SQLiteDialect().entityCondition(entities, layout, alias: alias)
     }
 
     /// The condition that a row has its key in common with an entity that declares one; nil where all rows of the table

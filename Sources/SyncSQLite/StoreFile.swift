@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 
 /// The file of a store that is written: created whole or not at all, refused before anything is written to it.
 struct StoreFile {

@@ -1,6 +1,7 @@
 import Foundation
 package import GRDB
 import SyncCore
+package import SyncStore
 
 extension PredicateSQL {
     /// Adds to a connection what compiled conditions use.

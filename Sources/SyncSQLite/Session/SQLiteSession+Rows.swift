@@ -67,7 +67,7 @@ extension SQLiteSession {
         let sql = conditions.compactMap { $0 }.map { "(\($0))" }.joined(separator: " AND ")
         let statement = try RawStatement(
             db, "SELECT scope.\(columns.keyColumn) FROM \(columns.table) AS scope WHERE \(sql.isEmpty ? "1" : sql)",
-            arguments: condition?.arguments ?? [])
+            arguments: condition?.databaseValues ?? [])
         var kept: [RowKey] = []
         var read: [RowKey] = []
         while try statement.step() {
@@ -91,7 +91,7 @@ extension SQLiteSession {
                 + conditions.compactMap(\.self).map { " AND (\($0))" }.joined())
         return try Set(
             rows.filter { row in
-                let arguments = StatementArguments([row.databaseValue] + scope.arguments)
+                let arguments = StatementArguments([row.databaseValue] + scope.databaseValues)
                 return try Row.fetchOne(statement, arguments: arguments) != nil
             })
     }

@@ -14,7 +14,7 @@ struct CompiledConditionTests {
         let condition = try PredicateSQL(expected.predicate, on: entity, layout: store.layout, alias: "row")
         let family = PredicateSQL.familyCondition(entity, layout: store.layout, alias: "row")
         #expect([condition.sql, family].compactMap(\.self).joined(separator: " AND ") == expected.sql)
-        let arguments = condition.arguments.map { ColumnValue.literal($0) ?? "NULL" }
+        let arguments = condition.databaseValues.map { ColumnValue.literal($0) ?? "NULL" }
         #expect(arguments.joined(separator: ", ") == expected.arguments)
     }
 }

@@ -63,7 +63,7 @@ private struct RandomPredicateStore {
             SELECT \(condition.sql) FROM "\(table.name)" AS "row" WHERE \(family) ORDER BY "\(table.keyColumn)"
             """
         return try stack.read { db in
-            try Bool.fetchAll(db, sql: sql, arguments: StatementArguments(condition.arguments))
+            try Bool.fetchAll(db, sql: sql, arguments: StatementArguments(condition.databaseValues))
         }
     }
 

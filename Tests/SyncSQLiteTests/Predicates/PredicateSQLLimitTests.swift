@@ -122,7 +122,7 @@ struct PredicateSQLLimitTests {
             let plan = try store.queue.read { db in
                 try Row.fetchAll(
                     db, sql: "EXPLAIN QUERY PLAN SELECT * FROM User AS t WHERE \(condition.sql)",
-                    arguments: StatementArguments(condition.arguments))
+                    arguments: StatementArguments(condition.databaseValues))
             }
             #expect(plan.contains { ($0["detail"] as String).contains("SEARCH") }, "\(text): \(plan)")
         }

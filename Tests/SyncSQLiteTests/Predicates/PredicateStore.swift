@@ -33,7 +33,7 @@ struct PredicateStore {
         let table = layout[entity.table].name
         let sql = "SELECT ref, \(condition.sql) FROM \"\(table)\" AS row WHERE \(family) ORDER BY ref"
         let rows = try queue.read { db in
-            try Row.fetchAll(db, sql: sql, arguments: StatementArguments(condition.arguments))
+            try Row.fetchAll(db, sql: sql, arguments: StatementArguments(condition.databaseValues))
         }
         return try rows.filter { row in
             guard let holds = Int64.fromDatabaseValue(row[1]), holds == 0 || holds == 1 else {

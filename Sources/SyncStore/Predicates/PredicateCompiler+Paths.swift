@@ -1,5 +1,4 @@
 import SyncCore
-import SyncStore
 
 extension PredicateCompiler {
     /// The rows that relationships lead to, from a row of `entity`: `FROM … WHERE …`, and the alias of the last.
@@ -12,23 +11,23 @@ extension PredicateCompiler {
         for hop in hops {
             let destination = model.entities[hop.destination]
             let next = newAlias()
-            let key = PredicateSQL.column(layout[entity.table].keyColumn, of: alias)
-            let nextKey = PredicateSQL.column(layout[destination.table].keyColumn, of: next)
+            let key = dialect.column(layout[entity.table].keyColumn, of: alias)
+            let nextKey = dialect.column(layout[destination.table].keyColumn, of: next)
             switch layout[hop.link] {
             case .foreignKey(_, let column, _):
                 conditions.append(
                     hop.end == .first
-                        ? "\(nextKey) = \(PredicateSQL.column(column, of: alias))"
-                        : "\(PredicateSQL.column(column, of: next)) = \(key)")
+                        ? "\(nextKey) = \(dialect.column(column, of: alias))"
+                        : "\(dialect.column(column, of: next)) = \(key)")
             case .joinTable(let name, let first, let second, _, _):
                 let join = newAlias()
                 let (here, there) = hop.end == .first ? (first, second) : (second, first)
-                tables.append("\(SchemaSQL.quoted(name)) AS \(SchemaSQL.quoted(join))")
-                conditions.append("\(PredicateSQL.column(here, of: join)) = \(key)")
-                conditions.append("\(nextKey) = \(PredicateSQL.column(there, of: join))")
+                tables.append("\(dialect.quoted(name)) AS \(dialect.quoted(join))")
+                conditions.append("\(dialect.column(here, of: join)) = \(key)")
+                conditions.append("\(nextKey) = \(dialect.column(there, of: join))")
             }
             let table = layout[destination.table].name
-            tables.append("\(SchemaSQL.quoted(table)) AS \(SchemaSQL.quoted(next))")
+            tables.append("\(dialect.quoted(table)) AS \(dialect.quoted(next))")
             (entity, alias) = (destination, next)
         }
         let sql = "FROM \(tables.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"
@@ -40,7 +39,7 @@ extension PredicateCompiler {
         _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
         let rows = rows(hops + [last], from: entity, alias)
-        return PredicateOperand("count(*)", .integer) { "(SELECT \($0) \(rows.sql))" }
+        return PredicateOperand("count(*)", .integer, dialect) { "(SELECT \($0) \(rows.sql))" }
     }
 
     /// An attribute at the end of to-one relationships.
@@ -75,11 +74,11 @@ extension PredicateCompiler {
         _ hops: ArraySlice<CompiledRelationship>, from entity: CompiledEntity, _ alias: String
     ) -> PredicateOperand {
         guard !hops.isEmpty else {
-            return PredicateOperand(PredicateSQL.column(name, of: alias), type, localKeys: localKeys)
+            return PredicateOperand(dialect.column(name, of: alias), type, dialect, localKeys: localKeys)
         }
         let rows = rows(Array(hops), from: entity, alias)
-        let column = PredicateSQL.column(name, of: rows.alias)
-        return PredicateOperand(column, type, localKeys: localKeys) { "(SELECT \($0) \(rows.sql))" }
+        let column = dialect.column(name, of: rows.alias)
+        return PredicateOperand(column, type, dialect, localKeys: localKeys) { "(SELECT \($0) \(rows.sql))" }
     }
 
     private func localKeys(_ type: AttributeType) -> PredicateOperand.LocalKeys? {

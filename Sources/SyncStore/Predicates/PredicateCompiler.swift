@@ -1,22 +1,24 @@
-import Foundation
-import GRDB
 import SyncCore
-import SyncStore
 
-/// Compiles one condition. Every expression it makes is 1 or 0, never NULL.
+/// Compiles one condition. Every expression it makes is true or false, never NULL.
 struct PredicateCompiler {
     let layout: StoreLayout
     let root: CompiledEntity
+    let dialect: any SQLDialect
+    var arguments: SQLArguments
     private let alias: String
-    private(set) var arguments: [DatabaseValue] = []
     private var aliasCount = 0
 
     var model: CompiledModel { layout.model }
 
-    init(layout: StoreLayout, root: CompiledEntity, alias: String) {
+    init(
+        layout: StoreLayout, root: CompiledEntity, alias: String, dialect: any SQLDialect, arguments: SQLArguments
+    ) {
         self.layout = layout
         self.root = root
         self.alias = alias
+        self.dialect = dialect
+        self.arguments = arguments
     }
 
     mutating func newAlias() -> String {
@@ -24,27 +26,18 @@ struct PredicateCompiler {
         return "\(alias)_\(aliasCount)"
     }
 
-    /// The placeholder of a value. What binding would lose (text after a NUL, the difference between an empty blob and
-    /// NULL) is written another way.
-    mutating func bind(_ value: DatabaseValue) -> String {
-        switch value.storage {
-        case .blob(let data) where data.isEmpty: return "x''"
-        case .string(let text) where text.utf8.contains(0):
-            arguments.append(Data(text.utf8).databaseValue)
-            return "CAST(? AS TEXT)"
-        default:
-            arguments.append(value)
-            return "?"
-        }
+    /// The expression of a value as a column holds it.
+    mutating func bind(_ constant: PredicateConstant) -> String {
+        dialect.bind(dialect.argument(constant), &arguments)
     }
 
     // MARK: Connectives
 
-    /// Negations are brought down to the comparisons, and parentheses stand only where they must: SQLite's parser takes
-    /// only so much nesting.
+    /// Negations are brought down to the comparisons, and parentheses stand only where they must: parsers such as
+    /// SQLite's take only so much nesting.
     mutating func condition(_ node: ResolvedPredicate, negated: Bool = false) -> String {
         switch node {
-        case .constant(let value): return value != negated ? "1" : "0"
+        case .constant(let value): return dialect.constant(value != negated)
         case .not(let node): return condition(node, negated: !negated)
         case .comparison(let comparison):
             let sql = condition(comparison)
@@ -81,7 +74,7 @@ struct PredicateCompiler {
         return connective == .and && node.isAlternative(negated: negated) ? "(\(sql))" : sql
     }
 
-    /// SQLite limits the depth of expressions, and a chain of a thousand is a thousand deep: so groups of groups.
+    /// Databases limit the depth of expressions, and a chain of a thousand is a thousand deep: so groups of groups.
     private func chained(_ parts: [String], by connective: Connective) -> String {
         let size = 50
         guard parts.count > size else { return parts.joined(separator: connective.rawValue) }

@@ -1,5 +1,4 @@
 import SyncCore
-import SyncStore
 
 /// The SQL of what a condition compares: a column, or a subquery that yields one value or NULL.
 struct PredicateOperand {
@@ -10,6 +9,8 @@ struct PredicateOperand {
     let type: AttributeType
     /// Which local keys it may hold, if any.
     let localKeys: LocalKeys?
+    /// The condition that the column holds one.
+    let isLocal: String?
     /// Whether it is cheap to repeat, and may be looked up in an index.
     let isColumn: Bool
 
@@ -18,39 +19,41 @@ struct PredicateOperand {
         case integer
         case text
 
-        /// `local-` and a UUID.
-        private static let pattern =
-            "local-" + [8, 4, 4, 4, 12].map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
-
-        /// The condition that a column holds one.
-        func isLocal(_ column: String) -> String {
-            switch self {
-            case .integer: "\(column) < \(LocalKey.integerBound)"
-            case .text: "\(column) GLOB '\(Self.pattern)'"
+        /// Whether the attribute never reads as the value, because it is such a key.
+        func include(_ value: PredicateConstant) -> Bool {
+            switch (self, value) {
+            case (.integer, .integer(let integer)): integer < LocalKey.integerBound
+            case (.text, .text(let text)): isLocal(text)
+            default: false
             }
         }
 
-        func masked(_ column: String) -> String { "CASE WHEN \(isLocal(column)) THEN NULL ELSE \(column) END" }
-
-        func isLocal(value integer: Int64) -> Bool { self == .integer && integer < LocalKey.integerBound }
-
-        func isLocal(value text: String) -> Bool {
-            guard self == .text, text.utf8.count == 42, text.hasPrefix("local-") else { return false }
+        /// `local-` and a UUID.
+        private func isLocal(_ text: String) -> Bool {
+            guard text.utf8.count == 42, text.hasPrefix("local-") else { return false }
             return text.utf8.dropFirst(6).enumerated().allSatisfy { index, byte in
                 [8, 13, 18, 23].contains(index)
                     ? byte == UInt8(ascii: "-") : Unicode.Scalar(byte).properties.isASCIIHexDigit
+            }
+        }
+
+        fileprivate func areIn(_ column: String, _ dialect: any SQLDialect) -> String {
+            switch self {
+            case .integer: "\(column) < \(LocalKey.integerBound)"
+            case .text: dialect.isLocalKey(column)
             }
         }
     }
 
     /// - Parameter wrap: makes the whole expression of the expression of the last column.
     init(
-        _ column: String, _ type: AttributeType, localKeys: LocalKeys? = nil,
+        _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: LocalKeys? = nil,
         wrappedBy wrap: ((String) -> String)? = nil
     ) {
         self.type = type
         self.localKeys = localKeys
-        let masked = localKeys?.masked(column) ?? column
+        isLocal = localKeys?.areIn(column, dialect)
+        let masked = isLocal.map { "CASE WHEN \($0) THEN NULL ELSE \(column) END" } ?? column
         stored = wrap?(column) ?? column
         value = wrap?(masked) ?? (localKeys == nil ? column : "(\(masked))")
         isColumn = wrap == nil

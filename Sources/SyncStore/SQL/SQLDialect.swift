@@ -1,0 +1,60 @@
+package import SyncCore
+
+/// What databases spell differently in the conditions that are asked of them.
+///
+/// Which columns a condition compares, how tables are joined and where NULL counts as false is the same everywhere and
+/// decided by the compiler; how a value is kept, and compared by bytes, by number or without case, only a database's own
+/// SQL can say. A condition made here is one term, as far as `NOT`, `AND` and `OR` can stand beside it.
+package protocol SQLDialect: Sendable {
+    // MARK: Names and literals
+
+    /// A name as an identifier.
+    func quoted(_ name: String) -> String
+
+    /// Text as a literal.
+    func literal(_ text: String) -> String
+
+    // MARK: Values
+
+    /// How many values a condition may have: the database's limit, less room for the statement around the condition.
+    var maximumArguments: Int { get }
+
+    /// The value as a column holds it.
+    func argument(_ constant: PredicateConstant) -> SQLArgument
+
+    /// Folded text, as it is compared with what ``folded(_:)`` gives.
+    func argument(folded text: String) -> SQLArgument
+
+    /// The expression of a value: its placeholder, or another spelling of what binding would lose.
+    func bind(_ value: SQLArgument, _ arguments: inout SQLArguments) -> String
+
+    // MARK: Conditions
+
+    /// True for all rows, or false for all.
+    func constant(_ holds: Bool) -> String
+
+    /// The condition, false where it is NULL.
+    func falseIfNull(_ condition: String) -> String
+
+    /// That an expression has a value; false, not NULL, where it has none.
+    func isSame(_ expression: String, _ value: String) -> String
+
+    /// That an expression has one of some values, of which there may be very many; NULL where it has none.
+    func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String
+
+    /// By what values of a type are ordered, if the order of their columns is another: numbers by value, text by bytes.
+    func collation(of type: AttributeType) -> String?
+
+    /// That a text column holds a key that was made here (``LocalKey``); NULL where it holds none.
+    func isLocalKey(_ column: String) -> String
+
+    // MARK: Text
+
+    /// Text as it compares without case: as `CaseFolding` folds it, if equal by bytes then.
+    func folded(_ expression: String) -> String
+
+    /// That a text passes a test; false, not NULL, where there is none.
+    func holds(
+        _ test: TextTest, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
+    ) -> String
+}

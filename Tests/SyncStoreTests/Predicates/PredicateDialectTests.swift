@@ -1,0 +1,107 @@
+import SyncCore
+import SyncStore
+import Testing
+
+@Suite("A condition in another database's SQL")
+struct PredicateDialectTests {
+    private let layout: StoreLayout
+
+    init() throws {
+        layout = StoreLayout(
+            try Model(entities: [
+                Entity(
+                    "User",
+                    attributes: [
+                        Attribute("id", .integer), Attribute("name", .string), Attribute("balance", .decimal),
+                        Attribute("active", .boolean), Attribute("born", .date),
+                    ],
+                    relationships: [
+                        Relationship("country", to: "Country", inverse: "users"),
+                        Relationship("tags", to: "Tag", many: true),
+                    ]),
+                Entity(
+                    "Country", attributes: [Attribute("code", .string, isPrimaryKey: true)],
+                    relationships: [Relationship("users", to: "User", many: true, inverse: "country")]),
+                Entity("Tag", attributes: [Attribute("id", .integer)]),
+                Entity("SpecialTag", parent: "Tag"),
+            ]).compiled)
+    }
+
+    private func compiled(
+        _ text: String, on entity: String = "User", after preceding: Int = 0
+    ) throws -> PredicateSQL {
+        try PredicateSQL(
+            .where(text), on: layout.model.entity(named: entity), layout: layout, alias: "u",
+            dialect: ForeignDialect(), after: preceding)
+    }
+
+    /// Conditions on users, and what they are there.
+    static let conditions: [(String, String)] = [
+        ("TRUEPREDICATE", "(YES)"),
+        ("id > 1e30", "(NO)"),
+        ("id IN {}", "(NO)"),
+        ("name < nil", "(NO)"),
+        ("name == 'Ann'", "(same([u].[name], $1))"),
+        ("name !=[c] 'Ann'", "(NOT same(fold([u].[name]), $1))"),
+        ("name IN {'Ann', 'Bob'}", "(((among([u].[name], $1, $2) AND [u].[name] IS NOT NULL)))"),
+        ("name IN[c] {'Ann', 'Bob'}", "((sure(among(fold([u].[name]), $1, $2))))"),
+        ("name < 'b'", "(([u].[name] < $1 COLLATE bytewise AND [u].[name] IS NOT NULL))"),
+        ("name >=[c] 'b'", "(sure(fold([u].[name]) >= $1 COLLATE bytewise))"),
+        ("balance > 1.5", "(([u].[balance] > $1 AND [u].[balance] IS NOT NULL))"),
+        ("name CONTAINS 'a' AND name BEGINSWITH[c] 'A'", "(has([u].[name], $1) AND begins_folded([u].[name], $2))"),
+        ("name ENDSWITH 'a' OR NOT name LIKE 'a*'", "(NOT like([u].[name], $1) OR ends([u].[name], $2))"),
+        ("name MATCHES 'a.'", "(matches([u].[name], $1))"),
+        ("name CONTAINS ''", "([u].[name] IS NOT NULL)"),
+        (
+            "country.code == nil",
+            "((CASE WHEN made_here([u].[countryID]) THEN NULL ELSE [u].[countryID] END) IS NULL)"
+        ),
+        (
+            "ANY tags.id == 1",
+            "(EXISTS (SELECT 1 FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
+                + " AND [u_1].[id] = [u_2].[tagID] AND same([u_1].[id], $1)))"
+        ),
+        (
+            "tags.@count > 1",
+            "(sure((SELECT count(*) FROM [User_tags] AS [u_2], [Tag] AS [u_1] WHERE [u_2].[userID] = [u].[id]"
+                + " AND [u_1].[id] = [u_2].[tagID]) > $1))"
+        ),
+    ]
+
+    @Test("has what differs from the dialect, and nothing of SQLite's", arguments: conditions)
+    func asksDialect(text: String, sql: String) throws {
+        #expect(try compiled(text).sql == sql)
+    }
+
+    @Test("binds values as the dialect's columns hold them, in the order of their placeholders")
+    func values() throws {
+        let condition = try compiled(
+            "name ==[c] 'Ann' AND balance > 1.50 AND active == TRUE AND born == '1970-01-01T00:00:01Z' AND id < 7")
+        #expect(
+            condition.arguments == [
+                .text("folded ann"), .text("decimal 1.5"), .text("yes"), .integer(1000), .integer(7),
+            ])
+    }
+
+    @Test("numbers its values after those of the statement")
+    func numbers() throws {
+        let condition = try compiled("id == 1 OR name == 'Ann'", after: 2)
+        #expect(condition.sql == "(same([u].[id], $3) OR same([u].[name], $4))")
+        #expect(condition.arguments == [.integer(1), .text("Ann")])
+    }
+
+    @Test("has no more values than the database binds")
+    func limit() throws {
+        let tooMany = "id IN {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}"
+        let error = try #require(throws: SyncError.self) { try compiled(tooMany) }
+        #expect(error.code == .invalidPredicate)
+        #expect(error.message.contains("more than 10 values"))
+    }
+
+    @Test("names the entities of a family as the dialect quotes them")
+    func family() throws {
+        let special = try layout.model.entity(named: "SpecialTag")
+        let condition = PredicateSQL.familyCondition(special, layout: layout, alias: "t", dialect: ForeignDialect())
+        #expect(condition == "[t].[sync_entity] IN (u'SpecialTag')")
+    }
+}
