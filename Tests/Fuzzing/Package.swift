@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody builds it who does not ask for it. SyncCore, SyncSQLite and Sync are the
+// A package of its own, so that nobody builds it who does not ask for it. SyncCore, SyncStore, SyncSQLite and Sync are the
 // sources of the library itself (links in Sources), built with the instrumentation that guides the fuzzer; GRDB is
 // built plainly, since its branches are not what is looked for.
 
@@ -30,10 +30,11 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CPrefetch"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: instrumented),
+        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: instrumented),
         .target(
             name: "SyncSQLite",
             dependencies: [
-                "CPrefetch", "SyncCore",
+                "CPrefetch", "SyncCore", "SyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
