@@ -1,0 +1,71 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Places that are taken one by one")
+struct LinkPlaceTests {
+    private func places(_ songs: SongLinks, _ shelf: Int64 = 7) throws -> [Int64?] {
+        try songs.links.list(of: .integer(shelf), songs.shelf.id, .second).map(\.place)
+    }
+
+    @Test("What has the place moves away, and what follows with it")
+    func pushed() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1, 2, 3, 4])
+        try songs.links.takePlace(1, of: .integer(4), in: .integer(7), songs.shelf.id, .second)
+        #expect(try songs.songs(7) == songs.keys(1, 4, 2, 3) && places(songs) == [0, 1, 2, 3])
+        #expect(try songs.written() == ["set targets of 2, 3, 4"])
+        #expect(songs.store.pairs(songs.shelf) == ["1–7 at -, 0", "2–7 at -, 2", "3–7 at -, 3", "4–7 at -, 1"])
+    }
+
+    @Test("A place that is free moves nobody")
+    func free() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1, 2])
+        songs.store.link(3, 7, songs.shelf, LinkPlaces(second: 9))
+        songs.store.link(4, 7, songs.shelf)
+        try songs.links.takePlace(4, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
+        #expect(try songs.songs(7) == songs.keys(2, 1, 3, 4) && places(songs) == [1, 4, 9, nil])
+        #expect(try songs.written() == ["set targets of 1"])
+    }
+
+    @Test("None is taken by a row that has it, is not linked or is in no order")
+    func untaken() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1, 2])
+        songs.store.link(1, 5, songs.tags)
+        try songs.links.takePlace(0, of: .integer(1), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.takePlace(0, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.takePlace(-1, of: .integer(2), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.takePlace(0, of: .integer(7), in: .integer(2), songs.shelf.id, .first)
+        try songs.links.setPlace(5, of: .integer(9), in: .integer(7), songs.shelf.id, .second)
+        try songs.links.setPlace(5, of: .integer(5), in: .integer(1), songs.tags.id, .first)
+        #expect(try songs.written() == [])
+    }
+
+    @Test("Those of rows that a list waits for are not given away")
+    func kept() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1])
+        songs.store.keep([4, 2], in: .integer(7), songs.shelf, .second)
+        try songs.put(2, on: 7)
+        #expect(try places(songs) == [0, 5])
+        songs.links.keep(8, in: .integer(7), songs.shelf.id, .second)
+        try songs.put(3, on: 7)
+        #expect(try places(songs) == [0, 5, 9])
+        songs.links.release(8, in: .integer(7), songs.shelf.id, .second)
+        try songs.put(3, on: 7)
+        #expect(try places(songs) == [0, 5, 6])
+    }
+
+    @Test("Those of pairs are kept at the end where the list is")
+    func keptAtEnd() throws {
+        let songs = try SongLinks()
+        songs.store.keep([3], in: .integer(1), songs.lists, .first)
+        songs.store.keep([6], in: .integer(1), songs.lists, .second)
+        #expect(try songs.links.add(.of(1, 5), songs.lists.id) && songs.links.add(.of(2, 1), songs.lists.id))
+        #expect(try songs.written() == ["insert 1–5, 2–1"])
+        #expect(songs.store.pairs(songs.lists) == ["1–5 at 4, 0", "2–1 at 0, 7"])
+    }
+}

@@ -1,0 +1,68 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Links that are read before they are changed")
+struct LinkReadingTests {
+    @Test("are read in one operation, each row once")
+    func once() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1, 2])
+        try songs.links.load(songs.keys(7, 8, 7), songs.shelf.id, from: .second)
+        try songs.links.load(songs.keys(8, 9, 7), songs.shelf.id, from: .second)
+        try songs.links.load([], songs.shelf.id, from: .second)
+        #expect(try songs.songs(7) == songs.keys(1, 2) && songs.songs(8) == [] && songs.songs(9) == [])
+        #expect(songs.store.takeOperations() == ["links of 7, 8 from second", "links of 9 from second"])
+    }
+
+    @Test("are another thing at the other end, and of another link")
+    func ends() throws {
+        let songs = try SongLinks()
+        for (link, end) in [(songs.shelf, Link.End.first), (songs.shelf, .second), (songs.tags, .first)] {
+            try songs.links.load(songs.keys(1), link.id, from: end)
+        }
+        let expected = ["links of 1 from first", "links of 1 from second", "links of 1 from first"]
+        #expect(songs.store.takeOperations() == expected)
+    }
+
+    @Test("answer rightly also where nobody read them before")
+    func unread() throws {
+        let songs = try SongLinks()
+        songs.fill(7, with: [1])
+        #expect(try songs.links.target(of: .integer(1), songs.shelf.id) == .integer(7))
+        #expect(try songs.songs(7) == songs.keys(1))
+        #expect(songs.store.takeOperations() == ["links of 1 from first", "links of 7 from second"])
+    }
+
+    @Test("of pairs are asked about in one operation, those that are known left out")
+    func pairs() throws {
+        let songs = try SongLinks()
+        songs.store.link(1, 5, songs.tags)
+        try songs.links.load(songs.keys(2), songs.tags.id, from: .first)
+        try songs.links.load([.of(1, 5), .of(2, 5), .of(1, 6)], songs.tags.id)
+        try songs.links.load([.of(1, 6), .of(1, 5)], songs.tags.id)
+        #expect(try !songs.links.add(.of(1, 5), songs.tags.id) && songs.links.add(.of(2, 5), songs.tags.id))
+        #expect(songs.store.takeOperations() == ["links of 2 from first", "stored 1–5, 1–6"])
+    }
+
+    @Test("have their kept places read in one operation, where there is an order")
+    func keptPlaces() throws {
+        let songs = try SongLinks()
+        try songs.links.loadKeptPlaces(in: songs.keys(7, 8, 7), songs.shelf.id, .second)
+        try songs.links.loadKeptPlaces(in: songs.keys(8, 9), songs.shelf.id, .second)
+        try songs.links.loadKeptPlaces(in: songs.keys(1), songs.shelf.id, .first)
+        try songs.links.loadKeptPlaces(in: songs.keys(1), songs.tags.id, .first)
+        #expect(songs.store.takeOperations() == ["kept places of 7, 8", "kept places of 9"])
+    }
+
+    @Test("are read again once they were written by other means")
+    func forgotten() throws {
+        let songs = try SongLinks()
+        #expect(try songs.songs(7) == [])
+        songs.fill(7, with: [1])
+        #expect(try songs.songs(7) == [])
+        songs.links.removeAll()
+        #expect(try songs.songs(7) == songs.keys(1))
+    }
+}

@@ -1,0 +1,24 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Links to rows that are not there")
+struct AwaitedReferencesTests {
+    @Test("are kept by link, in the order in which links are decided")
+    func byLink() throws {
+        let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7, "tags_ids": [4, 5]}, {"id": 2, "shelf_id": 8}]"#)
+        let (shelf, tags, lists) = try (
+            plan.model.link("Song", "shelf").link.id, plan.model.link("Song", "tags").link.id,
+            plan.model.link("Song", "lists").link.id
+        )
+        var awaited = AwaitedReferences()
+        #expect(awaited.isEmpty && awaited.count == 0)
+        awaited.add(plan[tags].assertions, tags)
+        awaited.add([], lists)
+        awaited.add(plan[shelf].assertions, shelf)
+        #expect(awaited.all.map(\.link) == [tags, shelf] && awaited.count == 4 && !awaited.isEmpty)
+        #expect(awaited[shelf].map(\.second) == [NodeID(0), NodeID(1)] && awaited[lists].isEmpty)
+        #expect(awaited[tags].map(\.position) == [0, 1])
+    }
+}

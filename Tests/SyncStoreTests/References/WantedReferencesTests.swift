@@ -1,0 +1,28 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("References that a payload makes")
+struct WantedReferencesTests {
+    private func reference(_ owner: Int64, _ target: Int64, _ relationship: String = "shelf") -> LateReference {
+        LateReference(
+            owner: StoredRow(table: TableID(0), key: .integer(owner)), ownerEntity: 0, relationship: relationship,
+            targetEntity: 1, target: .integer(target))
+    }
+
+    @Test("are in order, each once; its first position counts")
+    func once() {
+        var wanted = WantedReferences(capacity: 4)
+        for (reference, position) in [
+            (reference(1, 9), -1), (reference(1, 9, "lists"), 4), (reference(1, 9, "lists"), 5), (reference(2, 9), -1),
+            (reference(1, 9), -1), (reference(1, 8), 3),
+        ] as [(LateReference, Int64)] {
+            wanted.add(reference, at: position)
+        }
+        let expected = [reference(1, 9), reference(1, 9, "lists"), reference(2, 9), reference(1, 8)]
+        #expect(wanted.references.map(\.reference) == expected)
+        #expect(wanted.references.map(\.position) == [-1, 4, -1, 3])
+        #expect(expected.map { wanted.index(of: $0) } == [0, 1, 2, 3] && wanted.index(of: reference(3, 9)) == nil)
+    }
+}

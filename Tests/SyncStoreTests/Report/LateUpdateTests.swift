@@ -1,0 +1,71 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Rows that are written outside of the plan's own updates")
+struct LateUpdateTests {
+    /// What becomes of the song 1, which the plan has, and of others.
+    private func changes(
+        _ body: (inout ChangeReport, SyncTable, (Int64) -> ChangeReport.Identity) throws -> Void
+    ) throws -> SyncResult.EntityChanges {
+        let plan = try SongModel.plan(#"[{"id": 1}]"#)
+        var report = ChangeReport(plan, collectsKeys: true)
+        let song = try plan.model.entity(named: "Song")
+        try SongModel.withTables(plan) { tables in
+            try body(&report, tables[song.table]) { .init(entity: song.id, key: .integer($0)) }
+        }
+        return report.takeResult(unresolved: [])["Song"]
+    }
+
+    @Test("are unchanged no more")
+    func unchanged() throws {
+        let changes = try changes { report, table, row in
+            report.unchanged([NodeID(0)], table)
+            report.updated(row(1), ["shelf"], inPlan: .unchanged)
+            report.updated(row(1), ["name", "shelf"], inPlan: .unchanged)
+        }
+        #expect(changes.unchangedCount == 0 && changes.updatedCount == 1)
+        #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "shelf"])])
+    }
+
+    @Test("are counted once where the plan writes them too")
+    func written() throws {
+        let changes = try changes { report, table, row in
+            report.updated(NodeID(0), table, ["name"])
+            report.updated(row(1), ["shelf", "length", "name"], inPlan: .written)
+        }
+        #expect(changes.updatedCount == 1 && changes.unchangedCount == 0)
+        #expect(changes.updated == [.init(key: .integer(1), changed: ["name", "length", "shelf"])])
+    }
+
+    @Test("are new where the plan inserts them")
+    func inserted() throws {
+        let changes = try changes { report, table, row in
+            report.inserted([NodeID(0)], table)
+            report.updated(row(1), ["shelf"], inPlan: .written)
+        }
+        #expect(changes.insertedCount == 1 && changes.updatedCount == 0 && changes.updated.isEmpty)
+    }
+
+    @Test("are updated where the plan does not speak of them, in the order of their keys")
+    func unmentioned() throws {
+        let changes = try changes { report, table, row in
+            report.unchanged([NodeID(0)], table)
+            for key in [9, 8] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
+        }
+        #expect(changes.unchangedCount == 1 && changes.updatedCount == 2)
+        #expect(changes.updated.map(\.key) == [.integer(8), .integer(9)])
+    }
+
+    @Test("are not updated if they are deleted in the end")
+    func deleted() throws {
+        let changes = try changes { report, _, row in
+            for key in [9, 8, 7] as [Int64] { report.updated(row(key), ["shelf"], inPlan: .unmentioned) }
+            report.deleted(row(9), isRoot: false)
+            report.deleted(row(8), isRoot: false)
+        }
+        #expect(changes.updated.map(\.key) == [.integer(7)] && changes.updatedCount == 1)
+        #expect(changes.deleted == [.integer(8), .integer(9)] && changes.deletedCount == 2)
+    }
+}

@@ -1,0 +1,114 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Rows of the plan in a result")
+struct ReportedRowsTests {
+    private static let json = """
+        [{"id": 3, "shelf": {"id": 7}}, {"id": 1, "shelf": {"id": 6}}, {"id": 2, "place": "here"}]
+        """
+
+    private func report(
+        _ json: String = Self.json, collectsKeys: Bool = true,
+        _ body: (inout ChangeReport, SyncTables, CompiledModel) throws -> Void
+    ) throws -> SyncResult {
+        let plan = try SongModel.plan(json)
+        var report = ChangeReport(plan, collectsKeys: collectsKeys)
+        try SongModel.withTables(plan) { try body(&report, $0, plan.model) }
+        return report.takeResult(unresolved: [])
+    }
+
+    @Test("that are new are counted, the roots apart, their keys in order")
+    func inserted() throws {
+        let result = try report { report, tables, model in
+            for entity in ["Song", "Shelf"] {
+                let table = try tables[model.entity(named: entity).table]
+                report.inserted(Array(table.nodes), table)
+            }
+        }
+        #expect(result.entities.keys.sorted() == ["Shelf", "Song"] && result.entity == "Song")
+        #expect(result["Song"].insertedCount == 3 && result["Song"].inserted == [1, 2, 3].map { .integer($0) })
+        #expect(result["Shelf"].insertedCount == 2 && result["Shelf"].inserted == [6, 7].map { .integer($0) })
+        #expect(result.root.inserted == 3 && result.root.matched == 0)
+    }
+
+    @Test("that are stored are updated or unchanged, and matched if a root record has a say")
+    func stored() throws {
+        let result = try report { report, tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            let shelves = try tables[model.entity(named: "Shelf").table]
+            songs.refuseNew(NodeID(0))
+            report.updated(NodeID(0), songs, ["shelf"])
+            report.updated(NodeID(1), songs, ["name", "shelf"])
+            report.unchanged([NodeID(2)], songs)
+            report.unchanged([NodeID(0), NodeID(1)], shelves)
+        }
+        #expect(
+            result["Song"].updated == [
+                .init(key: .integer(1), changed: ["name", "shelf"]), .init(key: .integer(3), changed: ["shelf"]),
+            ])
+        #expect(result["Song"].updatedCount == 2 && result["Song"].unchangedCount == 1)
+        #expect(result["Shelf"].unchangedCount == 2 && result["Shelf"].isEmpty)
+        #expect(result.root.matched == 2 && result.root.inserted == 0)
+    }
+
+    @Test("are those of the entity that is stored")
+    func entities() throws {
+        let result = try report { report, tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            songs.met.entities[2] = Int32(try model.entity(named: "Live").id)
+            songs.met.entities[0] = songs.met.entities[2]
+            report.unchanged([NodeID(1), NodeID(2)], songs)
+            report.updated(NodeID(0), songs, [])
+        }
+        #expect(result["Song"].unchangedCount == 1 && result["Live"].unchangedCount == 1)
+        #expect(result["Live"].updatedCount == 1 && result["Song"].updatedCount == 0)
+        #expect(result.entities.keys.sorted() == ["Live", "Song"])
+    }
+
+    @Test("are counted only, where nobody wants keys")
+    func counts() throws {
+        let result = try report(collectsKeys: false) { report, tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            report.inserted([NodeID(0)], songs)
+            report.updated(NodeID(1), songs, ["name"])
+            let song = try model.entity(named: "Song").id
+            report.updated(.init(entity: song, key: .integer(9)), ["shelf"], inPlan: .unmentioned)
+            report.updated(.init(entity: song, key: .integer(1)), ["shelf"], inPlan: .written)
+            report.deleted(.init(entity: song, key: .integer(5)), isRoot: true)
+        }
+        let songs = result["Song"]
+        #expect([songs.insertedCount, songs.updatedCount, songs.deletedCount] == [1, 2, 1])
+        #expect(songs.inserted.isEmpty && songs.updated.isEmpty && songs.deleted.isEmpty)
+        #expect(result.root.deleted == 1)
+    }
+
+    @Test("have the key that the payload gives them, or that they are stored under")
+    func keys() throws {
+        let plan = try SongModel.plan(#"[{"id": 1, "sleeve": {"colour": "red"}}]"#)
+        try SongModel.withTables(plan) { tables in
+            let (songs, sleeves) = try (
+                tables[plan.model.entity(named: "Song").table], tables[plan.model.entity(named: "Sleeve").table]
+            )
+            songs.keys.own(NodeID(0), .integer(-7), isHidden: false)
+            #expect(songs.reportedKey(of: NodeID(0)) == .integer(1) && sleeves.reportedKey(of: NodeID(0)) == .text(""))
+            sleeves.keys.own(NodeID(0), .integer(4), isHidden: true)
+            #expect(sleeves.reportedKey(of: NodeID(0)) == .integer(4))
+        }
+    }
+
+    @Test("are written, unchanged or not spoken of")
+    func fates() throws {
+        let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}, {"id": 2}, {"id": 3}, {"id": 4}]"#)
+        try SongModel.withTables(plan) { tables in
+            let songs = try tables[plan.model.entity(named: "Song").table]
+            let shelves = try tables[plan.model.entity(named: "Shelf").table]
+            songs.met.presence = [.missing, .new, .stored, .stored]
+            songs.met.changed.insert(0, of: NodeID(3))
+            shelves.met.presence = [.stored]
+            #expect((0..<4).map { songs.fate(of: NodeID($0)) } == [.unmentioned, .written, .unchanged, .written])
+            #expect(shelves.fate(of: NodeID(0)) == .unmentioned)
+        }
+    }
+}

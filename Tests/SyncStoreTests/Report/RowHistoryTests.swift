@@ -1,0 +1,115 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("What rows held before they were written")
+struct RowHistoryTests {
+    private let store = FakeStore()
+    private let model: CompiledModel
+    private let history: RowHistory
+    private let songs: CompiledEntity
+
+    init() throws {
+        model = try SongModel.model().compiled
+        songs = try model.entity(named: "Song")
+        history = RowHistory(store, model, RowIdentities(store, model))
+        for shelf in [7, 8] as [Int64] {
+            let row = try model.row("Shelf", .integer(shelf))
+            store.identities[row] = StoredIdentity(
+                entity: try model.entity(named: "Shelf").id, key: .integer(shelf))
+        }
+    }
+
+    /// Stores a song, or what it is by now.
+    @discardableResult
+    private func put(
+        _ key: Int64, _ name: String?, length: Double? = nil, shelf: Int64? = nil, as entity: String = "Song"
+    ) throws -> StoredRow {
+        let row = StoredRow(table: songs.table, key: .integer(key))
+        let shelfKey = try #require(model[songs.table].foreignKeys.firstIndex(of: model.link("Song", "shelf").link.id))
+        func slot(_ name: String) throws -> Int { try #require(songs.slotByName[name]) }
+        store.identities[row] = StoredIdentity(entity: try model.entity(named: entity).id, key: row.key)
+        store.values[row] = StoredValues(
+            attributes: [
+                (try slot("id"), .integer(key)), (try slot("name"), name.map { .string($0) } ?? .null),
+                (try slot("length"), length.map { .double($0) } ?? .null),
+            ], targets: shelf.map { [(shelfKey, .integer($0))] } ?? [])
+        return row
+    }
+
+    private func result(_ changes: (inout SyncResult.EntityChanges) -> Void) throws -> SyncResult.EntityChanges {
+        var result = SyncResult(entity: "Song")
+        changes(&result.entities["Song", default: .init()])
+        try history.add(to: &result)
+        return result["Song"]
+    }
+
+    @Test("is what they held when they were first written")
+    func first() throws {
+        let row = try put(1, "a", length: 0.1, shelf: 7)
+        try history.keep([row])
+        try put(1, "b", length: 0.1, shelf: 7)
+        try history.keep([row])
+        try put(1, "c", shelf: 8)
+        let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name", "shelf", "length"])] }
+        #expect(
+            changes.updated.first?.values == [
+                "name": .init(old: "a", new: "c"), "shelf": .init(old: 7, new: 8), "length": .init(old: 0.1, new: nil),
+            ])
+    }
+
+    @Test("has what was changed, and nothing else")
+    func changed() throws {
+        let row = try put(1, "a", shelf: 7)
+        try history.keep([row])
+        try put(1, nil, shelf: 8)
+        let changes = try result { $0.updated = [.init(key: .integer(1), changed: ["name"])] }
+        #expect(changes.updated.first?.values == ["name": .init(old: "a", new: nil)])
+        #expect(changes.insertedRows == [] && changes.deletedRows == [])
+    }
+
+    @Test("is all they held, where they are deleted")
+    func deleted() throws {
+        let rows = try [put(1, "a", shelf: 7), put(2, nil, length: 2.5)]
+        try history.keep(rows)
+        store.values = [:]
+        let changes = try result { $0.deleted = [.integer(1), .integer(2), .integer(3)] }
+        #expect(
+            changes.deletedRows == [
+                .init(key: .integer(1), values: ["id": 1, "name": "a", "shelf": 7]),
+                .init(key: .integer(2), values: ["id": 2, "length": 2.5]), .init(key: .integer(3), values: [:]),
+            ])
+    }
+
+    @Test("is nothing for those that are new: they have what they hold now")
+    func inserted() throws {
+        let row = StoredRow(table: songs.table, key: .integer(4))
+        history.note(row, as: .init(entity: songs.id, key: .integer(4)))
+        try put(4, "d", shelf: 8)
+        let changes = try result { $0.inserted = [.integer(4)] }
+        #expect(changes.insertedRows == [.init(key: .integer(4), values: ["id": 4, "name": "d", "shelf": 8])])
+    }
+
+    @Test("is read in one operation, of each row once")
+    func once() throws {
+        let rows = try [put(1, "a"), put(2, "b"), put(3, "c")]
+        try history.keep(rows.prefix(2))
+        try history.keep(rows)
+        #expect(store.takeOperations().filter { $0.hasPrefix("values") } == ["values of 1, 2", "values of 3"])
+    }
+
+    @Test("goes with the links that were changed, in order")
+    func links() throws {
+        func link(_ song: Int64) -> SyncResult.Link {
+            .init(entity: "Song", key: .integer(song), relationship: "shelf", target: .integer(7))
+        }
+        for song in [2, 1] as [Int64] {
+            history.noteAdded(link(song))
+            history.noteRemoved(link(song + 10))
+        }
+        var result = SyncResult(entity: "Song")
+        try history.add(to: &result)
+        #expect(result.addedLinks == [link(1), link(2)] && result.removedLinks == [link(11), link(12)])
+    }
+}

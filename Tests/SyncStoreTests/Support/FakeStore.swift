@@ -1,0 +1,121 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+/// A store of dictionaries, which keeps account of what it was asked.
+final class FakeStore: StoreSession {
+    /// Each operation and the rows it was about, such as `links of 1, 2 from first`.
+    private(set) var operations: [String] = []
+
+    /// By link: the pairs there are, with their places.
+    private var pairs: [LinkID: [LinkedRows: LinkPlaces]] = [:]
+    private var kept: [LinkID: [Link.End: [RowKey: [Int64]]]] = [:]
+    var identities: [StoredRow: StoredIdentity] = [:]
+    var values: [StoredRow: StoredValues] = [:]
+    var marks: [StoredRow: RowMark] = [:]
+    var memory: [String: Int] = [:]
+
+    /// The operations since this was asked last.
+    func takeOperations() -> [String] {
+        defer { operations = [] }
+        return operations
+    }
+
+    func record(_ operation: String) { operations.append(operation) }
+
+    // MARK: Links
+
+    func link(_ first: Int64, _ second: Int64, _ link: Link, _ places: LinkPlaces = LinkPlaces()) {
+        pairs[link.id, default: [:]][.of(first, second)] = places
+    }
+
+    func keep(_ places: [Int64], in owner: RowKey, _ link: Link, _ end: Link.End) {
+        kept[link.id, default: [:]][end, default: [:]][owner] = places
+    }
+
+    /// The pairs of a link in words, such as `1–2 at 0, 3`; `-` for no place.
+    func pairs(_ link: Link) -> [String] {
+        (pairs[link.id] ?? [:]).map { "\($0.text)\($1.text)" }.sorted()
+    }
+
+    func links(of rows: [RowKey], _ link: Link, from end: Link.End) -> [StoredLink] {
+        record("links of \(rows.text) from \(end)")
+        return rows.flatMap { row in
+            (pairs[link.id] ?? [:]).filter { $0.key.row(end) == row }.map {
+                StoredLink(row: row, other: $0.row(end.other), place: $1[end], otherPlace: $1[end.other])
+            }
+        }
+    }
+
+    func stored(_ pairs: [LinkedRows], _ link: Link) -> Set<LinkedRows> {
+        record("stored \(pairs.text)")
+        return Set(pairs.filter { self.pairs[link.id]?[$0] != nil })
+    }
+
+    func freePlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) -> [Int64] {
+        record("free places of \(owners.text)")
+        return owners.map { owner in
+            let taken = (pairs[link.id] ?? [:]).filter { $0.key.row(end) == owner }.compactMap { $0.value[end] }
+            return ((taken + (kept[link.id]?[end]?[owner] ?? [])).max() ?? -1) + 1
+        }
+    }
+
+    func keptPlaces(in owners: [RowKey], _ link: Link, _ end: Link.End) -> [[Int64]] {
+        record("kept places of \(owners.text)")
+        return owners.map { kept[link.id]?[end]?[$0] ?? [] }
+    }
+
+    func setTargets(_ changes: [TargetChange], _ link: Link) {
+        record("set targets of \(changes.map(\.row).text)")
+        for change in changes {
+            let old = (pairs[link.id] ?? [:]).keys.filter { $0.first == change.row }
+            for pair in old { pairs[link.id]?[pair] = nil }
+            guard let target = change.target else { continue }
+            pairs[link.id, default: [:]][LinkedRows(first: change.row, second: target)] = LinkPlaces(
+                second: change.place)
+        }
+    }
+
+    func insert(_ pairs: [PlacedPair], _ link: Link) {
+        record("insert \(pairs.map(\.rows).text)")
+        for pair in pairs {
+            #expect(self.pairs[link.id]?[pair.rows] == nil, "inserted twice")
+            self.pairs[link.id, default: [:]][pair.rows] = pair.places
+        }
+    }
+
+    func remove(_ pairs: [LinkedRows], _ link: Link) {
+        record("remove \(pairs.text)")
+        for pair in pairs { self.pairs[link.id]?[pair] = nil }
+    }
+
+    func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) {
+        record("set places of \(places.map(\.pair).text) at \(end)")
+        for (pair, place) in places { pairs[link.id]?[pair]?[end] = place }
+    }
+
+    // MARK: Rows and marks
+
+    func identities(of rows: [RowKey], in table: TableID) -> [StoredIdentity?] {
+        record("identities of \(rows.text)")
+        return rows.map { identities[StoredRow(table: table, key: $0)] }
+    }
+
+    func rows(withKeys keys: [RowKey], of entity: CompiledEntity) -> [RowKey?] {
+        record("rows with the keys \(keys.text)")
+        return keys.map { key in
+            identities.first { $0.key.table == entity.table && ($0.value.key ?? $0.key.key) == key }?.key.key
+        }
+    }
+
+    func values(of rows: [RowKey], in table: TableID) -> [StoredValues?] {
+        record("values of \(rows.text)")
+        return rows.map { values[StoredRow(table: table, key: $0)] }
+    }
+
+    func marks(of rows: [StoredRow], in table: String) -> [RowMark] {
+        record("marks of \(rows.map(\.key).text) in \(table)")
+        return rows.map { marks[$0] ?? [] }
+    }
+}

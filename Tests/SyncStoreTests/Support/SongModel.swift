@@ -1,0 +1,64 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+/// Lists of songs, and lists a song is in, both in order; a song is on one shelf, in order too, and may have tags, in
+/// none. A song's sleeve has no key; live songs are a kind of songs; the kinds of media have keys of their own.
+enum SongModel {
+    private static let schema = """
+        { "entities": {
+          "List": { "attributes": { "id": "integer" },
+                    "relationships": { "songs": { "entity": "Song", "many": true, "ordered": true,
+                                                  "inverse": "lists" } } },
+          "Shelf": { "attributes": { "id": "integer" },
+                     "relationships": { "songs": { "entity": "Song", "many": true, "ordered": true,
+                                                   "inverse": "shelf" } } },
+          "Tag": { "attributes": { "id": "integer" },
+                   "relationships": { "songs": { "entity": "Song", "many": true, "inverse": "tags" } } },
+          "Sleeve": { "attributes": { "colour": "string" },
+                      "relationships": { "song": { "entity": "Song", "inverse": "sleeve" } } },
+          "Media": { "abstract": true, "attributes": { "title": "string" } },
+          "Book": { "parent": "Media", "primaryKey": "isbn", "attributes": { "isbn": "string" } },
+          "Film": { "parent": "Media", "primaryKey": "code", "attributes": { "code": "integer" } },
+          "Live": { "parent": "Song", "attributes": { "place": "string" } },
+          "Song": { "attributes": { "id": "integer", "name": "string", "length": "double" },
+                    "relationships": {
+                      "lists": { "entity": "List", "many": true, "ordered": true, "inverse": "songs" },
+                      "tags": { "entity": "Tag", "many": true, "inverse": "songs" },
+                      "sleeve": { "entity": "Sleeve", "inverse": "song" },
+                      "shelf": { "entity": "Shelf", "inverse": "songs" } } } } }
+        """
+
+    static func model() throws -> Model { try Model(schema: Data(schema.utf8)) }
+
+    /// What a payload of songs says.
+    static func plan(
+        _ json: String, of entity: String = "Song", operations: SyncOperations = .all
+    ) throws -> ChangePlan {
+        let staging = try PayloadStaging(
+            inEntity: entity, of: model(), parent: nil, relationship: nil, operations: operations,
+            options: SyncOptions())
+        return try staging.plan(Data(json.utf8), options: SyncOptions())
+    }
+
+    /// The tables of a sync of a payload; its texts are there as long as `body` runs.
+    static func withTables(
+        _ plan: ChangePlan, _ body: (SyncTables) throws -> Void
+    ) throws {
+        try plan.withTexts { try body(SyncTables(plan, $0)) }
+    }
+}
+
+extension CompiledModel {
+    /// The link of a relationship, and the end it leads from.
+    func link(_ entity: String, _ name: String) throws -> (link: Link, end: Link.End) {
+        let found = try #require(try self.entity(named: entity).relationship(named: name))
+        return (self[found.link], found.end)
+    }
+
+    func row(_ entity: String, _ key: RowKey) throws -> StoredRow {
+        StoredRow(table: try self.entity(named: entity).table, key: key)
+    }
+}

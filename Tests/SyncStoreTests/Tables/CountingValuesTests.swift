@@ -1,0 +1,72 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("The values that count")
+struct CountingValuesTests {
+    /// What a song's name and length are to be, where the records of these indexes count.
+    private func values(
+        of key: Int64, _ json: String, counting: Set<Int32>? = nil
+    ) throws -> [String] {
+        let plan = try SongModel.plan(json, operations: [.insert])
+        let song = try plan.model.entity(named: "Song")
+        let batch = plan[song.table]
+        let node = NodeID(try #require(batch.nodes.firstIndex { $0.key.integer == key }))
+        var values = CountingValues(batch)
+        if let counting { values.weigh(batch) { counting.contains($0) } }
+        return try plan.withTexts { pool in
+            try ["name", "length"].map { name in
+                let slot = values.slot(try #require(song.slotByName[name]), of: node, batch)
+                return RowKey(slot, pool).map { "\($0.recordKey(nil))" } ?? "\(slot.kind)"
+            } + [values.count(for: node) ? "counts" : "does not count"]
+        }
+    }
+
+    private static let three = """
+        [{"id": 1, "name": "a", "length": 1.5}, {"id": 1, "name": "b"}, {"id": 2, "name": "x"},
+         {"id": 1, "length": null}]
+        """
+
+    @Test("are those that come first until they are weighed")
+    func unweighed() throws {
+        #expect(try values(of: 1, Self.three) == ["a", "1.5", "counts"])
+        #expect(try values(of: 2, Self.three) == ["x", "absent", "counts"])
+    }
+
+    @Test(
+        "are the later ones of the records that count; what one does not say leaves what another did",
+        arguments: [
+            ([0, 1, 2, 3], ["b", "null", "counts"]), ([0, 1], ["b", "1.5", "counts"]),
+            ([0, 3], ["a", "null", "counts"]), ([1, 3], ["b", "null", "counts"]), ([1], ["b", "absent", "counts"]),
+            ([0], ["a", "1.5", "counts"]), ([3], ["absent", "null", "counts"]),
+            ([2], ["absent", "absent", "does not count"]),
+        ] as [(Set<Int32>, [String])])
+    func weighed(counting: Set<Int32>, expected: [String]) throws {
+        #expect(try values(of: 1, Self.three, counting: counting) == expected)
+    }
+
+    @Test("of a row that is not given are none")
+    func notGiven() throws {
+        let plan = try SongModel.plan(#"[{"id": 1, "shelf_id": 7}]"#)
+        let values = CountingValues(plan[try plan.model.entity(named: "Shelf").table])
+        #expect(!values.count(for: NodeID(0)))
+        #expect(CountingValues(plan[try plan.model.entity(named: "Song").table]).count(for: NodeID(0)))
+    }
+
+    @Test("may be weighed again")
+    func again() throws {
+        let plan = try SongModel.plan(Self.three, operations: [.insert])
+        let song = try plan.model.entity(named: "Song")
+        let batch = plan[song.table]
+        let length = try #require(song.slotByName["length"])
+        var values = CountingValues(batch)
+        for _ in 0..<2 {
+            values.weigh(batch) { _ in true }
+            #expect(values.slot(length, of: NodeID(0), batch).kind == .null)
+            #expect(values.merged.count == 2 * batch.stride)
+        }
+        values.weigh(batch) { $0 < 2 }
+        #expect(values.slot(length, of: NodeID(0), batch).real == 1.5 && values.merged.count == batch.stride)
+    }
+}

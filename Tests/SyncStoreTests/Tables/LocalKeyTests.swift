@@ -1,0 +1,27 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("Keys made here")
+struct LocalKeyTests {
+    @Test("are told from the service's by how low they are, or by their text")
+    func local() {
+        #expect(RowKey.integer(.min).isLocal && RowKey.integer(-(1 << 62) - 1).isLocal)
+        #expect(RowKey.text(LocalKey.text()).isLocal)
+        #expect(LocalKey.text() != LocalKey.text())
+    }
+
+    @Test(
+        "are not taken for those that look like them",
+        arguments: [
+            .integer(-(1 << 62)), .integer(0), .integer(.max), .real(-.infinity), .text(""), .text("local-"),
+            .text("local-" + String(repeating: "z", count: 36)),
+            .text("Local-E621E1F8-C36C-495A-93FC-0C247A3E6E5F"), .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5F"),
+            .text("local-E621E1F8-C36C-495A-93FC-0C247A3E6E5F "),
+        ] as [RowKey])
+    func remote(_ key: RowKey) {
+        #expect(!key.isLocal)
+    }
+}

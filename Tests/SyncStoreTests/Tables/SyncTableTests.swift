@@ -1,0 +1,123 @@
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("A table while a sync runs")
+struct SyncTableTests {
+    private func withTables(
+        _ json: String, of entity: String = "Song", _ body: (SyncTables, CompiledModel) throws -> Void
+    ) throws {
+        let plan = try SongModel.plan(json, of: entity)
+        try SongModel.withTables(plan) { try body($0, plan.model) }
+    }
+
+    @Test("Its columns are attributes, foreign keys and their places, each found by its position")
+    func columns() throws {
+        try withTables("[]") { tables, model in
+            for table in tables {
+                let (attributes, keys) = (table.tree.attributes.count, table.tree.foreignKeys.count)
+                #expect(table.met.changed.columnCount == attributes + 2 * keys)
+                let columns = (0..<attributes + 2 * keys).map(table.column)
+                let expected =
+                    (0..<attributes).map { TableColumn.attribute($0) } + (0..<keys).map { .foreignKey($0) }
+                    + (0..<keys).map { .place($0) }
+                #expect(columns == expected)
+                #expect(columns.map(table.index) == Array(columns.indices))
+            }
+            let song = try tables[model.entity(named: "Song").table]
+            let shelf = try #require(song.foreignKey(model.link("Song", "shelf").link.id))
+            #expect(song.name(of: .foreignKey(shelf)) == "shelf" && song.name(of: .place(shelf)) == nil)
+            #expect(song.name(of: .attribute(try #require(song.tree.keySlot))) == "id")
+            #expect(try song.foreignKey(model.link("Song", "tags").link.id) == nil)
+        }
+    }
+
+    @Test("The node of a stored row is found by its key, and by one it was given")
+    func nodes() throws {
+        try withTables(#"[{"id": 1}, {"id": 2, "sleeve": {"colour": "red"}}]"#) { tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            let sleeves = try tables[model.entity(named: "Sleeve").table]
+            #expect(songs.node(of: .integer(2)) == NodeID(1) && songs.node(of: .integer(3)) == nil)
+            #expect(songs.node(of: .text("2")) == nil)
+            #expect(songs.rowKey(NodeID(1)) == .integer(2) && songs.knownRowKey(NodeID(1)) == .integer(2))
+            #expect(sleeves.node(of: .integer(8)) == nil && sleeves.rowKey(NodeID(0)) == nil)
+            sleeves.keys.own(NodeID(0), .integer(8), isHidden: true)
+            songs.keys.own(NodeID(0), .integer(-9), isHidden: false)
+            #expect(sleeves.node(of: .integer(8)) == NodeID(0) && sleeves.node(of: .text("8")) == nil)
+            #expect(try tables.node(of: model.row("Song", .integer(-9))) == NodeID(0))
+            #expect(songs.row(NodeID(0)) == StoredRow(table: songs.id, key: .integer(-9)))
+        }
+    }
+
+    @Test("The row of a new node under a hidden key is not known, although its key is")
+    func hiddenKeys() throws {
+        try withTables(#"[{"isbn": "a"}]"#, of: "Book") { tables, model in
+            let media = try tables[model.entity(named: "Book").table]
+            #expect(media.hasHiddenKey && media.knownRowKey(NodeID(0)) == nil)
+            #expect(media.rowKey(NodeID(0)) == .text("a"))
+            media.keys.meet(NodeID(0), hidden: 3)
+            #expect(media.knownRowKey(NodeID(0)) == .integer(3) && media.rowKey(NodeID(0)) == .integer(3))
+        }
+    }
+
+    @Test("A node is missing until it meets a row or is admitted; one that is refused has no values")
+    func presence() throws {
+        try withTables(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#) { tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            #expect(songs.nodes(.missing).count == 3 && !songs.isPresent(NodeID(0)))
+            songs.met.presence[0] = .stored
+            songs.admit(NodeID(1))
+            songs.refuseNew(NodeID(2))
+            #expect(songs.nodes(.stored) == [NodeID(0)] && songs.nodes(.new) == [NodeID(1)])
+            #expect(songs.nodes(.missing) == [NodeID(2)] && songs.refused == [NodeID(2)])
+            #expect(!songs.values.count(for: NodeID(2)) && songs.values.count(for: NodeID(1)))
+            #expect(songs.isPresent(NodeID(1)) && !songs.isPresent(NodeID(1), as: .stored))
+        }
+    }
+
+    @Test("What was met of the nodes is handed out once, and given back")
+    func met() throws {
+        try withTables(#"[{"id": 1}]"#) { tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            songs.met.changed.insert(0, of: NodeID(0))
+            var met = songs.takeMet()
+            #expect(songs.met.presence.isEmpty && !songs.met.changed.contains(NodeID(0)))
+            met.presence[0] = .stored
+            songs.met = met
+            #expect(songs.isPresent(NodeID(0), as: .stored) && songs.met.changed.contains(NodeID(0)))
+        }
+    }
+
+    @Test("A node whose row is another's is dropped")
+    func dropped() throws {
+        try withTables(#"[{"id": 1}, {"id": 2}]"#) { tables, model in
+            let songs = try tables[model.entity(named: "Song").table]
+            songs.lend(.integer(1), to: NodeID(1))
+            #expect(songs.isPresent(NodeID(1), as: .stored) && songs.rowKey(NodeID(1)) == .integer(1))
+            songs.drop(NodeID(1))
+            #expect(!songs.isPresent(NodeID(1)) && !songs.values.count(for: NodeID(1)))
+            #expect(songs.rowKey(NodeID(1)) == .integer(2))
+        }
+    }
+
+    @Test("Foreign keys to rows that are met after them are resolved")
+    func resolved() throws {
+        let json = #"[{"id": 1, "sleeve": {"colour": "red"}}, {"id": 2, "sleeve": {"colour": "blue"}}]"#
+        try withTables(json) { tables, model in
+            let (link, end) = try model.link("Song", "sleeve")
+            let (owners, targets) = (tables[link.first.table], tables[link.second.table])
+            let index = try #require(owners.foreignKey(link.id))
+            if end == .first {
+                owners.met.foreignKeys[index].hiddenTargets = [41, 40]
+                targets.keys.own(NodeID(1), .integer(41), isHidden: true)
+            } else {
+                owners.met.foreignKeys[index].unnamedTargets = [NodeID(0): .integer(41), NodeID(1): .integer(40)]
+                targets.keys.own(NodeID(1), .integer(41), isHidden: false)
+                owners.met.foreignKeys[index].targets[1] = .unmentioned
+            }
+            tables.resolveTargets()
+            #expect(owners.met.foreignKeys[index].targets == [LinkTarget(NodeID(1)), .unmentioned])
+        }
+    }
+}

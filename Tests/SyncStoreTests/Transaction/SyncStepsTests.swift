@@ -1,0 +1,80 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import SyncStore
+
+@Suite("The steps of a sync")
+struct SyncStepsTests {
+    private final class Notices: @unchecked Sendable {
+        private let lock = NSLock()
+        private var notices: [PayloadProgress] = []
+
+        func add(_ notice: PayloadProgress) { lock.withLock { notices.append(notice) } }
+
+        func take() -> [PayloadProgress] {
+            lock.withLock {
+                defer { notices = [] }
+                return notices
+            }
+        }
+    }
+
+    private let notices = Notices()
+    private let steps: SyncSteps
+
+    init() { steps = SyncSteps { [notices] in notices.add($0) } }
+
+    @Test("are told of every few thousand")
+    func intervals() throws {
+        for _ in 0..<4095 { try steps.advance() }
+        #expect(notices.take() == [])
+        for _ in 0..<4097 { try steps.advance() }
+        #expect(notices.take() == [.init(.comparing, completed: 4096), .init(.comparing, completed: 8192)])
+    }
+
+    @Test("may be many at a time, which is one notice")
+    func leaps() throws {
+        try steps.advance(by: 10_000)
+        try steps.advance(by: 2287)
+        #expect(notices.take() == [.init(.comparing, completed: 10_000)])
+        try steps.advance()
+        #expect(notices.take() == [.init(.comparing, completed: 12_288)])
+    }
+
+    @Test("begin anew when writing does, with a total for as long as it is right")
+    func writing() throws {
+        try steps.advance(by: 4000)
+        steps.beginWriting(expecting: 9000)
+        try steps.advance(by: 4000)
+        #expect(notices.take() == [])
+        for _ in 0..<2 { try steps.advance(by: 4096) }
+        #expect(
+            notices.take() == [
+                .init(.writing, completed: 8096, total: 9000), .init(.writing, completed: 12_192),
+            ])
+    }
+
+    @Test("are told to whoever wants to know")
+    func told() throws {
+        #expect(steps.areTold && !SyncSteps(nil).areTold)
+        try SyncSteps(nil).advance(by: 5000)
+    }
+
+    @Test("notice that a task is cancelled, whether they are told or not", arguments: [true, false])
+    func cancelled(areTold: Bool) async {
+        let steps = areTold ? steps : SyncSteps(nil)
+        let task = Task { [steps = UncheckedSteps(steps)] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try steps.steps.advance(by: 4095)
+            try steps.steps.advance()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(notices.take() == [])
+    }
+
+    private struct UncheckedSteps: @unchecked Sendable {
+        let steps: SyncSteps
+        init(_ steps: SyncSteps) { self.steps = steps }
+    }
+}
