@@ -1,0 +1,111 @@
+import GRDB
+import SyncCore
+import Testing
+
+@testable import SyncSQLite
+@testable import SyncStore
+
+@Suite("The ways in which rows are met")
+struct MeetingRoutesTests {
+    private static let payload = #"""
+        [{"id": 30, "name": "c", "shelf_id": 2}, {"id": 10, "name": "a", "shelf_id": 2}, {"id": 20, "name": "x"},
+         {"id": 40, "name": "d"}]
+        """#
+
+    /// More rows, under these keys.
+    private static func more(_ keys: ClosedRange<Int>) -> String {
+        keys.map { "INSERT OR IGNORE INTO Song (id, name, shelfID) VALUES (\($0), 'more', 2);" }.joined()
+    }
+
+    /// What each route must find: the rows 10, 20 and 30, of which 20 has another name.
+    private func check(_ more: String, isScanned: Bool) throws {
+        let rows = """
+            INSERT INTO Shelf (id) VALUES (1), (2);
+            INSERT INTO Song (id, name, shelfID, sync_shelf_order)
+              VALUES (10, 'a', 2, 5), (20, 'b', 1, NULL), (30, 'c', 2, 0);
+            """
+        try MeetingStore.with(rows + more, Self.payload) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .none(songs))
+            #expect(songs.met.presence == [.stored, .stored, .stored, .missing])
+            #expect((0..<4).map { songs.differing($0) } == [[], [], ["name"], []])
+            let relationship = try #require(try store.model.entity(named: "Song").relationship(named: "shelf"))
+            let shelf = try #require(songs.foreignKey(relationship.link))
+            #expect(
+                songs.met.foreignKeys[shelf].targets == [
+                    LinkTarget(NodeID(0)), LinkTarget(NodeID(0)), .unmentioned, .nowhere,
+                ])
+            #expect(songs.met.foreignKeys[shelf].places == [0, 5, nil, nil])
+            #expect(songs.met.isScanned == isScanned && songs.met.strays.rows.isEmpty)
+        }
+    }
+
+    @Test("A small table is read whole")
+    func scan() throws { try check("", isScanned: true) }
+
+    @Test("Of a large one the range of the keys is, where they are close to each other")
+    func range() throws {
+        let more = Self.more(1...9) + Self.more(100...200)
+        try check(more, isScanned: false)
+    }
+
+    @Test("or each key is looked up")
+    func lookUp() throws {
+        let sparse = #"[{"id": 3000, "name": "c"}, {"id": 10, "name": "a"}, {"id": 20, "name": "x"}]"#
+        try MeetingStore.with(
+            "INSERT INTO Shelf (id) VALUES (2); INSERT INTO Song (id, name) VALUES (10, 'a'), (3000, 'b');"
+                + Self.more(100...200), sparse
+        ) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .none(songs))
+            #expect(songs.met.presence == [.stored, .stored, .missing] && !songs.met.isScanned)
+            #expect((0..<3).map { songs.differing($0) } == [["name"], [], []])
+        }
+    }
+
+    @Test("Texts are keys too, in a small table and a large one", arguments: [0, 100])
+    func texts(more: Int) throws {
+        let rows = (0..<more).map { "INSERT INTO Album (code, name) VALUES ('m\($0)', 'x');" }.joined()
+        try MeetingStore.with(
+            "INSERT INTO Album (code, name) VALUES ('b', 'B'), ('a', 'A');" + rows,
+            #"[{"code": "a", "name": "A"}, {"code": "c"}, {"code": "b", "name": null}]"#, of: "Album"
+        ) { store in
+            let albums = try store.table("Album")
+            try store.session.meet(albums, .both, .none(albums))
+            #expect(albums.met.presence == [.stored, .missing, .stored] && albums.met.isScanned == (more == 0))
+            #expect((0..<3).map { albums.differing($0) } == [[], [], ["name"]])
+        }
+    }
+
+    @Test("Rows under hidden keys are met by their own, each kind for itself", arguments: [0, 100])
+    func hiddenKeys(more: Int) throws {
+        let rows = (0..<more).map { "INSERT INTO Media (sync_entity, code) VALUES ('Film', \($0 + 100));" }.joined()
+        try MeetingStore.with(
+            """
+            INSERT INTO Media (sync_id, sync_entity, code) VALUES (7, 'Film', 2), (8, 'Film', 1);
+            INSERT INTO Media (sync_id, sync_entity, isbn) VALUES (9, 'Book', '1');
+            """ + rows, #"[{"code": 1}, {"code": 3}, {"code": 2}]"#, of: "Film"
+        ) { store in
+            let media = try store.table("Film")
+            try store.session.meet(media, .both, .none(media))
+            #expect(media.met.presence == [.stored, .missing, .stored])
+            #expect((0..<3).map { media.knownRowKey(NodeID($0)) } == [.integer(8), nil, .integer(7)])
+            #expect(media.node(of: .integer(9)) == nil)
+        }
+    }
+
+    @Test("Rows that are met through their owners are read by their row keys")
+    func owned() throws {
+        try MeetingStore.with(
+            "INSERT INTO Booklet (sync_id, pages) VALUES (4, 8), (5, 16)",
+            #"[{"id": 1, "booklet": {"pages": 9}}, {"id": 2, "booklet": {"pages": 16}}]"#
+        ) { store in
+            let booklets = try store.table("Booklet")
+            try store.session.meet(booklets, .both, .none(booklets))
+            #expect(booklets.met.presence == [.missing, .missing])
+            try store.session.meet([(NodeID(1), .integer(5)), (NodeID(0), .integer(4))], booklets, .both)
+            #expect(booklets.met.presence == [.stored, .stored])
+            #expect(booklets.differing(0) == ["pages"] && booklets.differing(1) == [])
+        }
+    }
+}

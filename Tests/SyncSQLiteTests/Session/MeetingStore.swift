@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import SyncCore
+
+@testable import SyncSQLite
+@testable import SyncStore
+
+/// Rows that a payload of songs meets.
+enum MeetingStore {
+    private static let schema = """
+        { "entities": {
+          "Shelf": { "attributes": { "id": "integer" },
+                     "relationships": { "songs": { "entity": "Song", "many": true, "ordered": true,
+                                                   "inverse": "shelf" } } },
+          "Song": { "attributes": { "id": "integer", "name": "string", "length": "double", "price": "decimal",
+                                    "extra": "json", "made": "date" },
+                    "relationships": { "shelf": { "entity": "Shelf", "inverse": "songs" },
+                                       "booklet": { "entity": "Booklet", "inverse": "song" } } },
+          "Booklet": { "attributes": { "pages": "integer" },
+                       "relationships": { "song": { "entity": "Song", "inverse": "booklet" } } },
+          "Album": { "primaryKey": "code", "attributes": { "code": "string", "name": "string" } },
+          "Media": { "abstract": true, "attributes": { "title": "string" } },
+          "Book": { "parent": "Media", "primaryKey": "isbn", "attributes": { "isbn": "string" } },
+          "Film": { "parent": "Media", "primaryKey": "code", "attributes": { "code": "integer" } },
+          "Animal": { "attributes": { "id": "integer" } },
+          "Cat": { "parent": "Animal", "attributes": { "lives": "integer" } },
+          "Dog": { "parent": "Animal", "attributes": { "tricks": "integer" } } } }
+        """
+
+    static func with(
+        _ sql: String, _ json: String, of entity: String = "Song", _ body: (SessionStore) throws -> Void
+    ) throws {
+        try SessionStore.with(Model(schema: Data(schema.utf8)), sql, payload: (entity, json), body)
+    }
+}
+
+extension StrayWatch {
+    /// No other rows matter.
+    static func none(_ table: SyncTable) -> StrayWatch {
+        StrayWatch(watched: table.tree.foreignKeys.map { _ in false }, scope: nil, speaksOfAll: false, keeping: nil)
+    }
+
+    /// Those matter that point to nodes, or that are of an entity.
+    static func pointing(
+        _ table: SyncTable, scope: Int? = nil, speaksOfAll: Bool = false,
+        keeping: (([Strays.Row]) throws -> [Strays.Row])? = nil
+    ) -> StrayWatch {
+        StrayWatch(
+            watched: table.tree.foreignKeys.map { _ in true }, scope: scope, speaksOfAll: speaksOfAll, keeping: keeping)
+    }
+}
+
+extension SyncTable {
+    /// The names of the columns of a node that differ.
+    func differing(_ node: Int) -> [String] {
+        met.changed.columns(met.changed.mask(of: NodeID(node))).map(column).compactMap(name)
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import GRDB
+import SyncCore
+
+@testable import SyncSQLite
+@testable import SyncStore
+
+/// A store in memory with a session in a transaction.
+struct SessionStore {
+    let session: SQLiteSession
+    let plan: ChangePlan
+    let tables: SyncTables
+    let db: Database
+
+    var model: CompiledModel { session.model }
+
+    /// Fills a store, and begins a sync of a payload; without one, a sync that says nothing.
+    static func with(
+        _ model: Model, _ sql: String, payload: (entity: String, json: String)? = nil,
+        _ body: (SessionStore) throws -> Void
+    ) throws {
+        let stack = try DataStack.inMemory(model)
+        let plan = try payload.map { entity, json in
+            let staging = try PayloadStaging(
+                inEntity: entity, of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions())
+            return try staging.plan(Data(json.utf8), options: SyncOptions())
+        }
+        let said = plan ?? ChangePlan(model: stack.layout.model, entity: 0, operations: [], payload: Data())
+        try stack.write { db in
+            try db.execute(sql: sql)
+            try said.withTexts { pool in
+                let session = SQLiteSession(db, stack.layout, ArrivalWatch())
+                let tables = SyncTables(said, pool)
+                try session.begin(said, tables, SyncSteps(nil))
+                try body(SessionStore(session: session, plan: said, tables: tables, db: db))
+            }
+        }
+    }
+
+    func table(_ entity: String) throws -> SyncTable { tables[try model.entity(named: entity).table] }
+}

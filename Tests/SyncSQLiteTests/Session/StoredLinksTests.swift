@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import SyncCore
+import Testing
+
+@testable import SyncSQLite
+@testable import SyncStore
+
+/// Links of single rows, as a foreign key or as pairs: what is asked of them is right before they are written, and the
+/// database has it after.
+@Suite("Stored links")
+struct StoredLinksTests {
+    /// Lists of songs in order; a song is on one shelf, in order too.
+    private static let schema = """
+        { "entities": {
+          "List": { "attributes": { "id": "integer" },
+                    "relationships": { "songs": { "entity": "Song", "many": true, "ordered": true,
+                                                  "inverse": "lists" } } },
+          "Shelf": { "attributes": { "id": "integer" },
+                     "relationships": { "songs": { "entity": "Song", "many": true, "ordered": true,
+                                                   "inverse": "shelf" } } },
+          "Song": { "attributes": { "id": "integer" },
+                    "relationships": { "lists": { "entity": "List", "many": true, "inverse": "songs" },
+                                       "shelf": { "entity": "Shelf", "inverse": "songs" } } } } }
+        """
+
+    /// The links of a store, and where a link leads from.
+    private struct Links {
+        let store: SessionStore
+        let links: WorkingLinks
+
+        init(_ store: SessionStore) {
+            self.store = store
+            links = WorkingLinks(store.session, store.model)
+        }
+
+        /// The link of a relationship, and the end it leads from.
+        func link(_ entity: String, _ name: String) throws -> (id: LinkID, end: Link.End) {
+            let found = try #require(try store.model.entity(named: entity).relationship(named: name))
+            return (found.link, found.end)
+        }
+
+        func targets(_ entity: String, _ key: Int64, _ name: String) throws -> [Int64] {
+            let (id, end) = try link(entity, name)
+            return try links.targets(of: .integer(key), id, from: end).map {
+                guard case .integer(let key) = $0 else { return -1 }
+                return key
+            }
+        }
+
+        /// Adds a song to a list.
+        func add(_ list: Int64, _ song: Int64) throws -> Bool {
+            let (id, end) = try link("List", "songs")
+            return try links.add(LinkMemory.pair(.integer(list), .integer(song), end), id)
+        }
+
+        /// Puts a song on a shelf.
+        func put(_ song: Int64, on shelf: Int64) throws {
+            try links.setTarget(.integer(shelf), of: .integer(song), link("Song", "shelf").id)
+        }
+
+        /// Writes all, and forgets what is known.
+        func write() throws {
+            try links.write { _ in }
+            links.removeAll()
+        }
+
+        /// Songs with their shelves and places, or lists with their songs and places, as the database has them.
+        func rows(_ columns: String, _ table: String) throws -> [String] {
+            try Row.fetchAll(store.db, sql: "SELECT \(columns) FROM \(table) ORDER BY 1, 2").map { row in
+                row.map { "\($0.1)" }.joined(separator: " ")
+            }
+        }
+
+        func shelved() throws -> [String] { try rows("id, shelfID, sync_shelf_order", "Song") }
+        func listed() throws -> [String] { try rows("listID, songID, sync_order", "List_songs") }
+    }
+
+    private func withStore(_ body: (Links) throws -> Void) throws {
+        let sql = """
+            INSERT INTO List (id) VALUES (1), (2);
+            INSERT INTO Shelf (id) VALUES (1), (2);
+            INSERT INTO Song (id) VALUES (1), (2), (3);
+            """
+        try SessionStore.with(Model(schema: Data(Self.schema.utf8)), sql) { try body(Links($0)) }
+    }
+
+    @Test("A foreign key is set as the last of its target's, moved and cleared")
+    func foreignKey() throws {
+        try withStore { store in
+            let (id, _) = try store.link("Song", "shelf")
+            for song in [2, 1, 3] as [Int64] { try store.put(song, on: 1) }
+            #expect(try store.shelved() == ["1 NULL NULL", "2 NULL NULL", "3 NULL NULL"])
+            try store.write()
+            #expect(try store.shelved() == ["1 1 1", "2 1 0", "3 1 2"])
+            #expect(try store.targets("Shelf", 1, "songs") == [2, 1, 3])
+            #expect(try store.targets("Song", 2, "shelf") == [1])
+            #expect(
+                try store.store.session.freePlaces(in: [.integer(1), .integer(2)], store.store.model[id], .second) == [
+                    3, 0,
+                ])
+            try store.put(2, on: 2)
+            try store.links.clearTarget(of: .integer(1), id)
+            #expect(try store.targets("Shelf", 2, "songs") == [2] && store.targets("Shelf", 1, "songs") == [3])
+            try store.write()
+            #expect(try store.shelved() == ["1 NULL NULL", "2 2 0", "3 1 2"])
+            #expect(try store.links.target(of: .integer(1), id) == nil)
+        }
+    }
+
+    @Test("Pairs are added once, as the last of both rows, and removed from either end")
+    func pairs() throws {
+        try withStore { store in
+            let (id, end) = try store.link("List", "songs")
+            #expect(try store.add(1, 3) && store.add(1, 1) && store.add(2, 3))
+            #expect(try !store.add(1, 3))
+            try store.write()
+            #expect(try store.listed() == ["1 1 1", "1 3 0", "2 3 0"])
+            #expect(try !store.add(1, 3))
+            #expect(try store.targets("List", 1, "songs") == [3, 1])
+            #expect(try store.targets("Song", 3, "lists") == [1, 2])
+            let pair = LinkMemory.pair(.integer(1), .integer(3), end)
+            #expect(try store.links.remove(pair, id))
+            #expect(try !store.links.remove(pair, id))
+            try store.write()
+            #expect(try store.listed() == ["1 1 1", "2 3 0"] && store.targets("List", 1, "songs") == [1])
+            try store.links.removePairs(of: .integer(3), id, at: end.other)
+            try store.write()
+            #expect(try store.listed() == ["1 1 1"] && store.targets("List", 2, "songs") == [])
+        }
+    }
+
+    @Test("A row takes its place in a list; what has it moves away", arguments: ["List", "Shelf"])
+    func places(_ entity: String) throws {
+        try withStore { store in
+            let (id, end) = try store.link(entity, "songs")
+            for song in [1, 2, 3] as [Int64] {
+                if entity == "Shelf" { try store.put(song, on: 1) } else { #expect(try store.add(1, song)) }
+            }
+            try store.write()
+            try store.links.takePlace(0, of: .integer(3), in: .integer(1), id, end)
+            try store.write()
+            #expect(try store.targets(entity, 1, "songs") == [3, 1, 2])
+            #expect(try store.links.list(of: .integer(1), id, end).map(\.place) == [0, 1, 2])
+            try store.links.setPlace(7, of: .integer(1), in: .integer(1), id, end)
+            try store.write()
+            #expect(try store.targets(entity, 1, "songs") == [3, 2, 1])
+            #expect(try store.store.session.freePlaces(in: [.integer(1)], store.store.model[id], end) == [8])
+            // Places that nobody gave come last.
+            let table = entity == "Shelf" ? "Song SET sync_shelf_order" : "List_songs SET sync_order"
+            let song = entity == "Shelf" ? "id" : "songID"
+            try store.store.db.execute(sql: "UPDATE \(table) = NULL WHERE \(song) = 3")
+            store.links.removeAll()
+            #expect(try store.targets(entity, 1, "songs") == [2, 1, 3])
+            #expect(try store.links.list(of: .integer(1), id, end).map(\.place) == [2, 7, nil])
+        }
+    }
+
+    @Test("A link to a row that is not stored is none")
+    func dangling() throws {
+        try withStore { store in
+            let shelf = try store.link("Song", "shelf").id
+            try store.store.db.execute(
+                sql: "INSERT INTO List_songs (listID, songID) VALUES (1, 9); UPDATE Song SET shelfID = 9 WHERE id = 1")
+            #expect(try store.targets("List", 1, "songs") == [])
+            #expect(try store.links.target(of: .integer(1), shelf) == nil)
+            #expect(throws: SyncError.self) { try store.store.session.checkLinks() }
+            try store.store.db.execute(sql: "DELETE FROM List_songs; UPDATE Song SET shelfID = NULL")
+            try store.store.session.checkLinks()
+        }
+    }
+
+    @Test("Lists keep the places of the rows they wait for")
+    func keptPlaces() throws {
+        try withStore { store in
+            let (id, end) = try store.link("List", "songs")
+            let (link, session) = (store.store.model[id], store.store.session)
+            let list = try store.store.model.entity(named: "List")
+            let reference = LateReference(
+                owner: StoredRow(table: list.table, key: .integer(1)), ownerEntity: list.id, relationship: "songs",
+                targetEntity: try store.store.model.entity(named: "Song").id, target: .integer(9))
+            #expect(try session.keptPlaces(in: [.integer(1)], link, end) == [[]])
+            try session.remember([RememberedReference(reference, at: 4)])
+            #expect(try session.keptPlaces(in: [.integer(2), .integer(1)], link, end) == [[], [4]])
+            #expect(try session.freePlaces(in: [.integer(2), .integer(1)], link, end) == [0, 5])
+            #expect(try store.add(1, 2) && store.add(2, 2))
+            try store.write()
+            #expect(try store.listed() == ["1 2 5", "2 2 0"])
+            try session.forget([reference])
+            #expect(try session.keptPlaces(in: [.integer(1)], link, end) == [[]])
+        }
+    }
+
+    @Test("Only pairs that are stored are said to be")
+    func stored() throws {
+        try withStore { store in
+            let (id, end) = try store.link("List", "songs")
+            try store.store.db.execute(sql: "INSERT INTO List_songs (listID, songID) VALUES (1, 3), (2, 1)")
+            let asked = [(1, 3), (3, 1), (2, 1), (2, 3)].map {
+                LinkMemory.pair(.integer($0.0), .integer($0.1), end)
+            }
+            #expect(try store.store.session.stored(asked, store.store.model[id]) == [asked[0], asked[2]])
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import GRDB
+import SyncCore
+import Testing
+
+@testable import SyncSQLite
+@testable import SyncStore
+
+@Suite("Rows that no record speaks of")
+struct StrayTests {
+    private static let rows = """
+        INSERT INTO Shelf (id) VALUES (1), (2), (3);
+        INSERT INTO Song (id, shelfID) VALUES (10, 1), (11, 2), (12, 1), (13, NULL), (14, 3);
+        """
+    private static let json = #"[{"id": 10, "shelf_id": 1}, {"id": 20, "shelf_id": 3}]"#
+
+    private func keys(_ table: SyncTable) -> [RowKey] { table.met.strays.rows.map(\.key) }
+
+    @Test("matter where they point to a row that the payload speaks of")
+    func pointing() throws {
+        try MeetingStore.with(Self.rows, Self.json) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .pointing(songs))
+            #expect(keys(songs) == [.integer(12), .integer(14)])
+            #expect(songs.met.strays.pointers.map(\.row) == [0, 1])
+            #expect(songs.met.strays.pointers.map(\.target) == [NodeID(0), NodeID(1)])
+            #expect(store.session.doubtfulLinks.isEmpty)
+        }
+    }
+
+    @Test("matter where they are in scope, and only the first time")
+    func scope() throws {
+        try MeetingStore.with(Self.rows, Self.json) { store in
+            let songs = try store.table("Song")
+            let watch = StrayWatch(
+                watched: songs.tree.foreignKeys.map { _ in false }, scope: songs.tree.root, speaksOfAll: false,
+                keeping: nil)
+            try store.session.meet(songs, .meet, watch)
+            #expect(keys(songs) == [11, 12, 13, 14].map { .integer($0) } && songs.met.strays.pointers.isEmpty)
+            #expect(songs.met.isScanned && songs.met.presence == [.stored, .missing])
+            try store.session.meet(songs, .compare, watch)
+            #expect(keys(songs).count == 4)
+        }
+    }
+
+    @Test("in scope are found in a table that is much larger than the payload, too")
+    func largeScope() throws {
+        let more = (100..<200).map { "INSERT INTO Song (id) VALUES (\($0));" }.joined()
+        try MeetingStore.with(Self.rows + more, Self.json) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .pointing(songs, scope: songs.tree.root))
+            #expect(keys(songs).count == 104)
+        }
+        try MeetingStore.with(Self.rows + more, Self.json) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .pointing(songs))
+            #expect(keys(songs).isEmpty && songs.met.presence == [.stored, .missing])
+        }
+    }
+
+    @Test("are weighed some at a time, and those that do not matter are dropped")
+    func weighed() throws {
+        let more = (100..<10_000).map { "(\($0))" }.joined(separator: ", ")
+        try MeetingStore.with("INSERT INTO Song (id) VALUES \(more)", Self.json) { store in
+            let songs = try store.table("Song")
+            var weighed: [Int] = []
+            try store.session.meet(
+                songs, .both,
+                .pointing(songs, scope: songs.tree.root) { rows in
+                    weighed.append(rows.count)
+                    return rows.filter { $0.key == .integer(100) || $0.key == .integer(9_999) }
+                })
+            #expect(weighed == [4096, 4096, 1708] && keys(songs) == [.integer(100), .integer(9_999)])
+        }
+    }
+
+    @Test("raise doubts where the payload speaks of all there is and they point elsewhere")
+    func doubts() throws {
+        try MeetingStore.with(Self.rows, Self.json) { store in
+            let songs = try store.table("Song")
+            try store.session.meet(songs, .both, .pointing(songs, speaksOfAll: true))
+            let shelf = try store.model.entity(named: "Song").relationship(named: "shelf")?.link
+            #expect(store.session.doubtfulLinks == Set([shelf].compactMap { $0 }))
+        }
+    }
+
+    @Test("are of the entities below the scope's only")
+    func entities() throws {
+        try MeetingStore.with(
+            "INSERT INTO Animal (id, sync_entity) VALUES (1, 'Cat'), (2, 'Dog'), (3, 'Animal'), (4, 'Dog')",
+            #"[{"id": 4}]"#, of: "Dog"
+        ) { store in
+            let animals = try store.table("Animal")
+            let dog = try store.model.entity(named: "Dog").id
+            try store.session.meet(animals, .both, .pointing(animals, scope: dog))
+            #expect(keys(animals) == [.integer(2)] && animals.met.strays.rows.map(\.entity) == [dog])
+        }
+    }
+}
