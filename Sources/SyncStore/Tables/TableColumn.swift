@@ -1,5 +1,5 @@
 /// A column of a table, as ``ChangedColumns`` counts them.
-package enum TableColumn: Sendable {
+package enum TableColumn: Equatable, Sendable {
     /// The attribute of a slot.
     case attribute(Int)
     /// A foreign key, by its position in ``EntityTree/foreignKeys``.

@@ -40,7 +40,7 @@ enum SongModel {
         let staging = try PayloadStaging(
             inEntity: entity, of: model(), parent: nil, relationship: nil, operations: operations,
             options: SyncOptions())
-        return try staging.plan(Data(json.utf8), options: SyncOptions())
+        return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }
 
     /// The tables of a sync of a payload; its texts are there as long as `body` runs.
