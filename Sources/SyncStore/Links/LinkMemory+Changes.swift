@@ -11,17 +11,17 @@ extension LinkMemory {
 
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// Of a foreign key.
+    /// Of a foreign key: what each row leads to now, if that is not what is stored.
     var targetChanges: [TargetChange] {
-        var changes: [RowKey: TargetChange] = [:]
-        for (pair, stored) in changed {
-            if case .present(let old) = stored, old == places[pair] { continue }
-            guard changes[pair.first] == nil else { continue }
-            let now = pairs(of: pair.first, .first).first
-            changes[pair.first] = TargetChange(
-                row: pair.first, target: now?.second, place: now.flatMap { places[$0]?.second })
+        var stored: [RowKey: LinkedRows] = [:]
+        for (pair, was) in changed { if case .present = was { stored[pair.first] = pair } }
+        return Set(changed.keys.map(\.first)).sorted { $0.precedes($1) }.compactMap { row in
+            let now = pairs(of: row, .first).first
+            let place = now.flatMap { places[$0]?.second }
+            guard let was = stored[row] else { return now.map { .init(row: row, target: $0.second, place: place) } }
+            if was == now, case .present(let old) = changed[was], old.second == place { return nil }
+            return TargetChange(row: row, target: now?.second, place: place)
         }
-        return changes.values.sorted { $0.row.precedes($1.row) }
     }
 
     var pairChanges: PairChanges {

@@ -28,6 +28,8 @@ package struct ChangeReport {
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
     package private(set) var diagnostics: [Diagnostic]
+    /// How many there were beyond those that are listed.
+    private var omittedDiagnostics = 0
     /// Rows written outside the plan's own updates, such as those that lose a deleted target.
     private var lateUpdates: [Identity: LateUpdate] = [:]
     private let plan: ChangePlan
@@ -41,7 +43,10 @@ package struct ChangeReport {
     }
 
     mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
-        guard diagnostics.count < 10_000 else { return }
+        guard diagnostics.count < 10_000 else {
+            omittedDiagnostics += 1
+            return
+        }
         diagnostics.append(
             Diagnostic(
                 kind, entity: model.entities[entity].name,
@@ -120,7 +125,7 @@ package struct ChangeReport {
         result.linksAdded = linksAdded
         result.linksRemoved = linksRemoved
         result.diagnostics = diagnostics
-        result.omittedDiagnostics = plan.omittedDiagnostics
+        result.omittedDiagnostics = plan.omittedDiagnostics + omittedDiagnostics
         result.unresolved = unresolved
         result.unmappedKeys = plan.unmappedKeys
         return result

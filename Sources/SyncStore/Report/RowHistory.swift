@@ -29,7 +29,8 @@ final class RowHistory {
 
     /// Keeps what stored rows hold. Called before each write; the first one counts.
     func keep(_ wanted: some Sequence<StoredRow>) throws {
-        let new = wanted.filter { before[$0] == nil }
+        var seen: Set<StoredRow> = []
+        let new = wanted.filter { before[$0] == nil && seen.insert($0).inserted }
         try identities.load(new)
         for (row, values) in zip(new, try values(of: new)) {
             guard let identity = try identities[row], before[row] == nil else { continue }
