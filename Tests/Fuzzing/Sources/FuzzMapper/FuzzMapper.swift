@@ -14,7 +14,9 @@ enum FuzzMapper {
 
     static func check(_ call: FuzzCall) {
         let withPlaces = !call.payload.contains(UInt8(ascii: "\\"))
-        let ofBytes = MappingOutcome(call, withPlaces: withPlaces) { try $0.stage(call.data, options: call.options).plan }
+        let ofBytes = MappingOutcome(call, withPlaces: withPlaces) {
+            try $0.stage(call.data, options: call.options).plan
+        }
         ofBytes.error?.requirePlace(in: call.payload)
         requireSameInPieces(ofBytes, call)
         guard let value = call.value else {
@@ -60,7 +62,9 @@ enum FuzzMapper {
             var other = call
             other.options.form = .ndjson
             other.payload = buffer
-            return MappingOutcome(other, withPlaces: withPlaces) { try $0.stage(other.data, options: other.options).plan }
+            return MappingOutcome(other, withPlaces: withPlaces) {
+                try $0.stage(other.data, options: other.options).plan
+            }
         }
     }
 
