@@ -2,7 +2,7 @@ package import Foundation
 
 /// What a payload asserts, worked out without asking the store: rows per entity, links, and what they replace.
 ///
-/// Immutable once mapped. ``SyncSQLite`` compares it with the stored rows and writes the difference.
+/// Immutable once mapped: what a sync finds out makes another plan of it. The store compares it with the stored rows.
 package struct ChangePlan: Sendable {
     /// A record of the payload, kept where operations are restricted so that the store can tell which records count.
     package struct Mention: Sendable {

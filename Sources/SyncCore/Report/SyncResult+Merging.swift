@@ -1,6 +1,6 @@
 extension SyncResult {
     /// How many diagnostics a result lists.
-    static let diagnosticLimit = 10_000
+    package static let diagnosticLimit = 10_000
 
     private static func joined(_ links: [Link]?, _ later: [Link]?) -> [Link]? {
         links == nil && later == nil ? nil : ((links ?? []) + (later ?? [])).sorted()

@@ -87,7 +87,7 @@ extension SQLiteSession {
         if pointers.contains(where: { $0.link == link.id && presence[$0.target.index] != .stored }) { return true }
         guard !others.isEmpty || doubtfulLinks.contains(link.id), !isSound(link.id) else { return false }
         guard table.met.isScanned else {
-            return try dangling.exist(link.id, of: others.compactMap(table.knownRowKey))
+            return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
         guard try !dangling.exist(link.id) else { return true }
         soundness.sound.insert(link.id)
@@ -103,7 +103,7 @@ extension SQLiteSession {
         switch try size(of: dangling.table(link.id), limit: missing.count * 6) {
         case .empty: break
         case .small: if try dangling.exist(link.id) { return true }
-        case .large: return try dangling.exist(link.id, to: missing.compactMap(table.knownRowKey), at: end)
+        case .large: return try dangling.exist(link.id, to: missing.compactMap(table.rowKey), at: end)
         }
         soundness.sound.insert(link.id)
         return false

@@ -143,7 +143,7 @@ extension SQLiteSession {
             let new = table.nodes(.new)
             if new.isEmpty { continue }
             if try TableSize(of: "sync_pending", limit: new.count * 6, in: db) == .large {
-                try forgetReferences(of: new.compactMap(table.knownRowKey).map { StoredRow(table: table.id, key: $0) })
+                try forgetReferences(of: new.compactMap(table.rowKey).map { StoredRow(table: table.id, key: $0) })
             } else {
                 try dangling.forgetReferences(ofMissingRowsIn: table.id)
             }

@@ -65,12 +65,6 @@ struct StoredPairs {
         try RawStatement(db, "DELETE FROM \(table) WHERE \(first) = ? AND \(second) = ?")
     }
 
-    /// Sets the place of a pair at one end; the parameters are the place and its keys. Nil if that end is in no order.
-    func replacement(of end: Link.End) throws -> RawStatement? {
-        guard let order = order(end) else { return nil }
-        return try RawStatement(db, "UPDATE \(table) SET \(order) = ? WHERE \(first) = ? AND \(second) = ?")
-    }
-
     /// Adds pairs; the parameters of each are its keys, and its place at either end that has an order.
     func insertion(of count: Int) throws -> BulkInsertion {
         let names = [first, second] + [firstOrder, secondOrder].compactMap { $0 }

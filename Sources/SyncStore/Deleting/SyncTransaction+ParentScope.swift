@@ -8,6 +8,8 @@ extension SyncTransaction {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let left = try rowsLeftOut(by: parent)
         let link = model[parent.link]
+        // Each of its pairs is stored in the other direction, too.
+        if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }
         var doomed: Set<StoredRow> = []
         for row in left {
             if try !isMentioned(row), link.storage == .foreignKey {

@@ -51,7 +51,8 @@ extension SyncTransaction {
         try writeLinks()
         let table = rootEntity.table
         let rows = try store.rows(of: rootEntity, where: condition) { keys in
-            try missing(keys.map { StoredRow(table: table, key: $0) }).map(\.key)
+            defer { spilledMarks.removeAll() }
+            return try missing(keys.map { StoredRow(table: table, key: $0) }).map(\.key)
         }
         return Set(rows.map { StoredRow(table: table, key: $0) })
     }

@@ -3,7 +3,7 @@ import SyncCore
 // What is to be written: where links are not as they are stored, in the order of keys.
 extension LinkMemory {
     /// What is to be written to a join table.
-    struct PairChanges {
+    struct PairWrites {
         var removed: [LinkedRows] = []
         var moved = BothEnds<[(pair: LinkedRows, place: Int64)]>([], [])
         var added: [PlacedPair] = []
@@ -24,8 +24,8 @@ extension LinkMemory {
         }
     }
 
-    var pairChanges: PairChanges {
-        var changes = PairChanges()
+    var pairWrites: PairWrites {
+        var changes = PairWrites()
         for pair in changed.keys.sorted(by: Self.precedes) {
             switch (changed[pair], places[pair]) {
             case (.present, nil): changes.removed.append(pair)

@@ -99,7 +99,7 @@ final class WorkingLinks {
     /// - Returns: Whether the pair was there.
     func remove(_ pair: LinkedRows, _ id: LinkID) throws -> Bool {
         // With its places, in case it is added again.
-        try load([pair.first], id, from: .first)
+        if !memories[id.index].isLoaded(pair.second, .second) { try load([pair.first], id, from: .first) }
         guard memories[id.index].contains(pair) else { return false }
         memories[id.index].remove(pair)
         return true
@@ -174,13 +174,13 @@ final class WorkingLinks {
                 try before(changes.map { StoredRow(table: link.first.table, key: $0.row) })
                 if !changes.isEmpty { try store.setTargets(changes, link) }
             } else {
-                try write(memories[link.id.index].pairChanges, link)
+                try write(memories[link.id.index].pairWrites, link)
             }
             memories[link.id.index].noteWritten()
         }
     }
 
-    private func write(_ changes: LinkMemory.PairChanges, _ link: Link) throws {
+    private func write(_ changes: LinkMemory.PairWrites, _ link: Link) throws {
         if !changes.removed.isEmpty { try store.remove(changes.removed, link) }
         for end in [Link.End.first, .second] where !changes.moved[end].isEmpty {
             try store.setPlaces(changes.moved[end], link, end)

@@ -31,7 +31,8 @@ extension SyncTransaction {
         for (node, entity) in table.met.mismatches {
             table.refuse(node)
             report.add(
-                .entityMismatch, table.wantedEntity(of: node).id, key: table.rowKey(node), path: path(of: node, table),
+                .entityMismatch, table.wantedEntity(of: node).id,
+                key: RowKey(table.batch.nodes[node.index].key, pool), path: path(of: node, table),
                 "the stored row is a \(model.entities[entity].name); the record is skipped")
         }
         table.met.mismatches = []

@@ -27,6 +27,8 @@ extension SyncTransaction {
 
     /// Of strays those that no page of the run mentions.
     private func unmentioned(_ rows: [Strays.Row], _ table: TableID) throws -> [Strays.Row] {
+        // Of a table there may be millions, one slice after the other.
+        defer { spilledMarks.removeAll() }
         try loadMarks(of: rows.lazy.map { StoredRow(table: table, key: $0.key) })
         return try rows.filter { try !isMentionedBefore(StoredRow(table: table, key: $0.key)) }
     }

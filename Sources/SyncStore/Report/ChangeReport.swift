@@ -43,7 +43,7 @@ package struct ChangeReport {
     }
 
     mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
-        guard diagnostics.count < 10_000 else {
+        guard diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnostics += 1
             return
         }

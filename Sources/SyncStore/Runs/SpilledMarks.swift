@@ -14,6 +14,9 @@ final class SpilledMarks {
         for (row, mark) in zip(unknown, try store.marks(of: unknown, in: table)) { known[row] = mark }
     }
 
+    /// Forgets what was read: because it may be different now, or because there would be too much of it.
+    func removeAll() { known = [:] }
+
     func mark(of row: StoredRow, from table: String) throws -> RowMark {
         try load(CollectionOfOne(row), from: table)
         return known[row] ?? []

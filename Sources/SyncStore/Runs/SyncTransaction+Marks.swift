@@ -30,6 +30,7 @@ extension SyncTransaction {
         run?.rows = MarkedRows()
         let table = try store.move(&rows, to: run?.table)
         run?.table = table
+        spilledMarks.removeAll()
     }
 
     /// The run is over.

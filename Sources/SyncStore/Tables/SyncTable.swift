@@ -69,13 +69,13 @@ package final class SyncTable {
 
     // MARK: Keys
 
-    /// The key a node's row is stored under.
-    package func rowKey(_ node: NodeID) -> RowKey? { keys[node] ?? RowKey(batch.nodes[node.index].key, pool) }
+    /// The key a node's row is stored under, or will be; nil if the store has made none yet.
+    package func rowKey(_ node: NodeID) -> RowKey? {
+        if let key = keys[node] { return key }
+        return hasHiddenKey ? nil : RowKey(batch.nodes[node.index].key, pool)
+    }
 
     package func row(_ node: NodeID) -> StoredRow? { rowKey(node).map { StoredRow(table: id, key: $0) } }
-
-    /// The key that its row is stored under already; nil for a new row whose key the store makes.
-    package func knownRowKey(_ node: NodeID) -> RowKey? { hasHiddenKey ? keys[node] : rowKey(node) }
 
     /// The node of a stored row.
     package func node(of key: RowKey) -> NodeID? {
@@ -136,9 +136,7 @@ package final class SyncTable {
 
     func refuse(_ node: NodeID) { refused.insert(node) }
 
-    /// A node that is not stored is to be inserted, or is refused and has no values.
-    func admit(_ node: NodeID) { met.presence[node.index] = .new }
-
+    /// A node that is not stored is not to be inserted, and has no values.
     func refuseNew(_ node: NodeID) {
         refused.insert(node)
         values.versions[node.index] = CountingValues.none

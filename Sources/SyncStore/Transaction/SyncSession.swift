@@ -34,7 +34,7 @@ package struct SyncSession {
     package func apply(
         _ payload: StagedPayload, run: inout RunMemory?, knowing known: (any KnownRows)? = nil
     ) throws -> SyncResult {
-        var plan = try rewritten(payload)
+        var plan = try rewritten(payload, run)
         if let run { plan = plan.following(run.rootRecords) }
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, self, pool, knowing: known)

@@ -3,12 +3,14 @@ import SyncCore
 // A hook rewrites records that become new rows. Which those are is found out without writing anything, as often as its
 // answers bring new ones.
 extension SyncSession {
-    func rewritten(_ payload: StagedPayload) throws -> ChangePlan {
+    /// - Parameter run: What earlier pages said, by which a page's rows are new or not.
+    func rewritten(_ payload: StagedPayload, _ run: RunMemory?) throws -> ChangePlan {
         var plan = payload.plan
         guard var rewriting = payload.rewriting else { return plan }
         while true {
             let new = try plan.withTexts { pool in
                 var sync = try SyncTransaction(plan, self, pool)
+                sync.run = run
                 return try sync.newMentions()
             }
             guard let next = try rewriting.next(after: plan, newMentions: new) else { break }

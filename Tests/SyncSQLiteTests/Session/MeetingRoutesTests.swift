@@ -89,7 +89,7 @@ struct MeetingRoutesTests {
             let media = try store.table("Film")
             try store.session.meet(media, .both, .none(media))
             #expect(media.met.presence == [.stored, .missing, .stored])
-            #expect((0..<3).map { media.knownRowKey(NodeID($0)) } == [.integer(8), nil, .integer(7)])
+            #expect((0..<3).map { media.rowKey(NodeID($0)) } == [.integer(8), nil, .integer(7)])
             #expect(media.node(of: .integer(9)) == nil)
         }
     }

@@ -1,0 +1,39 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// The list of a parent that arrives in pieces, whose marks may not fit in memory.
+@Suite("A parent's rows in pieces")
+struct ParentPieceTests {
+    private static let schema = """
+        { "entities": {
+          "List": { "attributes": { "id": "integer" },
+                    "relationships": { "items": { "entity": "Item", "many": true, "ordered": true, "inverse": "list" } } },
+          "Item": { "attributes": { "id": "integer", "text": "string" },
+                    "relationships": { "list": { "entity": "List", "inverse": "items" } } } } }
+        """
+
+    @Test("are in the order of the payload, those that may not be updated too", arguments: [0, 1 << 20])
+    func order(markLimit: Int) async throws {
+        let stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8)))
+        let lists: JSONValue = [["id": 1, "items": [["id": 1], ["id": 2], ["id": 3]]]]
+        try await Sync.changes(lists, inEntity: "List", stack: stack)
+        var options = SyncOptions()
+        options.pieces.size = 16
+        options.pieces.markLimit = markLimit
+        let payload = Data(#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#.utf8)
+        let chunks = AsyncStream<Data> { stream in
+            stream.yield(payload)
+            stream.finish()
+        }
+        let result = try await Sync.changes(
+            chunks, inEntity: "Item", stack: stack, parent: ("List", 1), operations: .all.subtracting(.update),
+            options: options)
+        #expect(result["Item"].insertedCount == 1)
+        let places = try await stack.read { db in
+            try String.fetchOne(db, sql: "SELECT group_concat(id || ':' || sync_list_order) FROM Item ORDER BY id")
+        }
+        #expect(places == "1:0,2:1,3:2,4:3")
+    }
+}
