@@ -26,9 +26,9 @@ struct MappingOutcome {
             var pieces = try PieceStaging(staging, options: options) { size = $0 }
             for chunk in cuts.chunks {
                 var rest = chunk[...]
-                while let plan = try pieces.next(from: &rest) { outcome.reports.add(plan) }
+                while let piece = try pieces.next(from: &rest) { outcome.reports.add(piece.plan) }
             }
-            outcome.reports.add(try pieces.last())
+            outcome.reports.add(try pieces.last().plan)
             require(size == call.payload.count, "\(size) of \(call.payload.count) bytes were mapped")
         }
     }
