@@ -84,7 +84,8 @@ struct DanglingLinks {
 
     func forgetReferences(of key: DatabaseValue, in table: TableID) throws {
         try db.execute(
-            sql: "DELETE FROM sync_pending WHERE owner_entity IN (\(family(table))) AND owner_key = ?",
+            sql:
+                "DELETE FROM sync_pending WHERE owner_entity IN (\(layout.entityNames(of: [table]))) AND owner_key = ?",
             arguments: [key])
     }
 
@@ -93,13 +94,9 @@ struct DanglingLinks {
         let table = layout[id]
         try db.execute(
             sql: """
-                DELETE FROM sync_pending WHERE owner_entity IN (\(family(id)))
+                DELETE FROM sync_pending WHERE owner_entity IN (\(layout.entityNames(of: [id])))
                 AND owner_key NOT IN (SELECT \(table.keyColumn.quoted) FROM \(table.name.quoted))
                 """)
-    }
-
-    private func family(_ table: TableID) -> String {
-        layout.model[table].entities.map { layout.model.entities[$0].name.literal }.joined(separator: ", ")
     }
 
     // MARK: SQL

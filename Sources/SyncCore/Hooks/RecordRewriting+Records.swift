@@ -107,7 +107,7 @@ extension ChangePlan {
         }
         let node = self[row.table].nodes[row.node.index]
         let entity = model.entities[Int(node.entity)]
-        let type = entity.keySlot.map { model[entity.table].attributes[$0].type }
+        let type = model.keyType(of: entity.id)
         let key = withTexts { RowKey(node.key, $0)?.recordKey(type) }
         return Insertion.Parent(entity: entity.name, key: key)
     }

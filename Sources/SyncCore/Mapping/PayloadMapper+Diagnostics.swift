@@ -41,8 +41,7 @@ extension PayloadMapper {
 
     private func keyText(of record: Mapped, _ bytes: Bytes) -> String? {
         let node = plan[record.table].nodes[record.node.index]
-        let entity = model.entities[Int(node.entity)]
-        let type = entity.keySlot.map { model[record.table].attributes[$0].type }
+        let type = model.keyType(of: Int(node.entity))
         return plan.arena.withUnsafeBufferPointer { arena in
             RowKey(node.key, TextPool(payload: bytes, arena: arena))?.recordKey(type).description
         }

@@ -4,7 +4,6 @@ struct RelationshipMapping {
     /// The end of the link its owner is at.
     let end: Link.End
     let destination: Int
-    let destinationTable: TableID
     let isToMany: Bool
     /// Whether the way back is to-one: a listed row has no other owner.
     let isInverseToOne: Bool
@@ -17,11 +16,10 @@ struct RelationshipMapping {
         link = relationship.link
         end = relationship.end
         self.destination = destination.id
-        destinationTable = destination.table
         isToMany = relationship.isToMany
         isInverseToOne = !model[link].side(end.other).isToMany
         isSymmetric = model[link].isSymmetric
-        keyType = destination.keySlot.map { model[destination.table].attributes[$0].type }
+        keyType = model.keyType(of: destination.id)
     }
 
     /// What a list of objects does to rows it leaves out.

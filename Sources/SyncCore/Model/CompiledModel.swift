@@ -32,6 +32,12 @@ package final class CompiledModel: Sendable {
 
     package subscript(_ id: LinkID) -> Link { links[id.index] }
 
+    /// The type of an entity's key attribute; nil for one without.
+    package func keyType(of entity: Int) -> AttributeType? {
+        let compiled = entities[entity]
+        return compiled.keySlot.map { self[compiled.table].attributes[$0].type }
+    }
+
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
 
     /// - Throws: ``SyncError`` `unknownEntity`, naming the entities there are.

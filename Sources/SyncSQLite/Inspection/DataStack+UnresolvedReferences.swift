@@ -56,9 +56,6 @@ extension DataStack {
     }
 
     private func keyType(of entity: String) -> AttributeType? {
-        guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }),
-            let slot = compiled.keySlot
-        else { return nil }
-        return model.compiled[compiled.table].attributes[slot].type
+        model.compiled.entityID(entity).flatMap { model.compiled.keyType(of: $0) }
     }
 }

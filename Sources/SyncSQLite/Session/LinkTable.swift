@@ -11,10 +11,10 @@ struct LinkTable {
     let place: String?
     let otherPlace: String?
 
-    init(_ link: Link, _ end: Link.End, _ session: SQLiteSession) {
-        switch session.layout[link.id] {
+    init(_ link: Link, _ end: Link.End, _ layout: StoreLayout) {
+        switch layout[link.id] {
         case .foreignKey(let table, let column, let place):
-            let key = session.columns(link.first.table).keyColumn
+            let key = layout[link.first.table].keyColumn.quoted
             self.table = table.quoted
             (mine, other) = end == .first ? (key, column.quoted) : (column.quoted, key)
             (self.place, otherPlace) = end == .first ? (nil, place?.quoted) : (place?.quoted, nil)

@@ -23,7 +23,7 @@ extension SQLiteSession {
     }
 
     private func linksSQL(_ link: Link, from end: Link.End) -> String {
-        let names = LinkTable(link, end, self)
+        let names = LinkTable(link, end, layout)
         let select =
             "SELECT \(names.other), \(names.place ?? "NULL"), \(names.otherPlace ?? "NULL") FROM \(names.table)"
         let order = " ORDER BY \(LinkOrderSQL.terms(place: names.place, key: names.other))"
@@ -36,7 +36,7 @@ extension SQLiteSession {
     }
 
     package func stored(_ pairs: [LinkedRows], _ link: Link) throws -> Set<LinkedRows> {
-        let names = LinkTable(link, .first, self)
+        let names = LinkTable(link, .first, layout)
         let statement = try statements.statement(
             "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?")
         return try Set(
@@ -65,7 +65,7 @@ extension SQLiteSession {
         let statement = try statements.statement(
             """
             SELECT position FROM sync_pending
-            WHERE owner_entity IN (\(entityNames(of: [link.side(end).table]))) AND owner_key = ? AND relationship = ?
+            WHERE owner_entity IN (\(layout.entityNames(of: [link.side(end).table]))) AND owner_key = ? AND relationship = ?
             """)
         return try owners.map { owner in
             statement.bind(owner, at: 1)
@@ -78,7 +78,7 @@ extension SQLiteSession {
     }
 
     package func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws {
-        let names = LinkTable(link, end, self)
+        let names = LinkTable(link, end, layout)
         guard let column = names.place else { return }
         let statement = try statements.statement(
             "UPDATE \(names.table) SET \(column) = ? WHERE \(names.mine) = ? AND \(names.other) = ?")
@@ -93,7 +93,7 @@ extension SQLiteSession {
     // MARK: Linking
 
     package func setTargets(_ changes: [TargetChange], _ link: Link) throws {
-        let names = LinkTable(link, .first, self)
+        let names = LinkTable(link, .first, layout)
         let columns = [names.other, names.otherPlace].compactMap { $0 }
         let set = columns.map { "\($0) = ?" }.joined(separator: ", ")
         let statement = try statements.statement("UPDATE \(names.table) SET \(set) WHERE \(names.mine) = ?")

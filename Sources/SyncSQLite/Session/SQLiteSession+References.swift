@@ -24,15 +24,11 @@ extension SQLiteSession {
         return ordered(found + arrived)
     }
 
-    func entityNames(of tables: [TableID]) -> String {
-        tables.flatMap { model[$0].entities }.map { model.entities[$0].name.literal }.joined(separator: ", ")
-    }
-
     // MARK: Looking up
 
     /// The references that rows of the payload have, and those to them.
     private func referencesOfNodes(_ table: SyncTable) throws -> [RememberedReference] {
-        let entities = entityNames(of: [table.id])
+        let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
         let awaited = "WHERE target_entity IN (\(entities)) AND target_key = ?"
         var found: [RememberedReference] = []
@@ -48,7 +44,7 @@ extension SQLiteSession {
 
     /// The references of or to rows of these tables whose targets are stored by now.
     private func arrivedReferences(_ tables: [TableID]) throws -> [RememberedReference] {
-        let owners = entityNames(of: tables)
+        let owners = layout.entityNames(of: tables)
         return try model.entities.flatMap { entity -> [RememberedReference] in
             guard entity.keySlot != nil else { return [] }
             let among = tables.contains(entity.table) ? "" : " AND owner_entity IN (\(owners))"

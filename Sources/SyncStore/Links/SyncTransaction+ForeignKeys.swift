@@ -54,7 +54,7 @@ extension SyncTransaction {
             .map { (child: $0.child, stays: $0.stays, order: $0.stays ? stored.places[$0.child] ?? .max : .max) }
             .sorted { ($0.order, $0.child) < ($1.order, $1.child) }
         let coming = others.lazy.filter { !$0.stays }.compactMap { targets[$0.child].node }
-        let free = try freePlaces(coming.filter { next[$0] == nil }, link)
+        let free = try freePlaces(coming.filter { next[$0] == nil }, link, .second)
         for (child, stays, _) in others {
             let place = stored.places[child]
             guard let target = targets[child].node else {
@@ -73,19 +73,6 @@ extension SyncTransaction {
         }
         keepSameOrders(&places, table, index, targets, outcome.second, awaited)
         return places
-    }
-
-    /// The places after all others in the lists of nodes, but for new ones, where that is the first.
-    private func freePlaces(_ nodes: [NodeID], _ link: Link) throws -> [NodeID: Int64] {
-        let table = tables[link.second.table]
-        var owners: [NodeID: RowKey] = [:]
-        for node in nodes where owners[node] == nil && table.isPresent(node, as: .stored) {
-            owners[node] = table.rowKey(node)
-        }
-        guard !owners.isEmpty else { return [:] }
-        let asked = Array(owners)
-        let free = try store.freePlaces(in: asked.map(\.value), link, .second)
-        return Dictionary(zip(asked.map(\.key), free), uniquingKeysWith: { $1 })
     }
 
     // MARK: Differences

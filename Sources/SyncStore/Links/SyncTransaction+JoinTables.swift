@@ -61,17 +61,9 @@ extension SyncTransaction {
     private func givePlaces(
         _ places: inout [LinkPlaces], _ pairs: [NodePair], _ link: Link, _ end: Link.End
     ) throws {
-        let table = tables[link.side(end).table]
         let unplaced = pairs.indices.filter { places[$0][end] == nil }
-        var owners: [NodeID: RowKey] = [:]
-        for node in unplaced.lazy.map({ pairs[$0].node(end) })
-        where owners[node] == nil && table.isPresent(node, as: .stored) {
-            owners[node] = table.rowKey(node)
-        }
-        let asked = Array(owners)
-        let free = try asked.isEmpty ? [] : store.freePlaces(in: asked.map(\.value), link, end)
         var next = awaited[link.id].awaitedPlaces(at: end)
-        for (owner, place) in zip(asked.lazy.map(\.key), free) { next[owner] = max(next[owner] ?? 0, place) }
+        next.merge(try freePlaces(unplaced.lazy.map { pairs[$0].node(end) }, link, end), uniquingKeysWith: max)
         for (index, pair) in pairs.enumerated() {
             if let place = places[index][end] { next[pair.node(end)] = max(next[pair.node(end)] ?? 0, place + 1) }
         }

@@ -7,8 +7,7 @@ extension SyncTransaction {
         var pairs: [LinkID: LinkPairs] = [:]
         var dropped: Set<ChangePlan.RowReference> = []
         for row in plan.ownedRows where tables[row.table].isPresent(row.node, as: .new) {
-            let batch = tables[row.table].batch
-            guard let owner = batch.nodes[row.node.index].ownerPlace.map({ batch.owners[$0] }) else { continue }
+            guard let owner = owner(of: row) else { continue }
             if model[owner.link].storage == .joinTable {
                 let said = pairs[owner.link] ?? LinkPairs(statements(of: owner.link))
                 pairs[owner.link] = said

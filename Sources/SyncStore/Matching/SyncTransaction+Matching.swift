@@ -57,7 +57,8 @@ extension SyncTransaction {
         }
     }
 
-    private func owner(of row: ChangePlan.RowReference) -> RowBatch.Owner? {
+    /// The node that a row belongs to which is known by that only.
+    func owner(of row: ChangePlan.RowReference) -> RowBatch.Owner? {
         let batch = plan[row.table]
         return batch.nodes[row.node.index].ownerPlace.map { batch.owners[$0] }
     }
@@ -157,7 +158,7 @@ extension SyncTransaction {
 
     private mutating func mergeDuplicates(_ pass: MatchPass) throws {
         guard !duplicates.isEmpty else { return }
-        mergeDuplicates()
+        mergeNodes()
         guard pass == .both else { return }
         for (id, merged) in Dictionary(grouping: duplicates, by: \.key.table) {
             let table = tables[id]

@@ -1,12 +1,6 @@
 import SyncCore
 
 extension CompiledModel {
-    /// The type of an entity's key attribute; nil for one without.
-    func keyType(of entity: Int) -> AttributeType? {
-        let compiled = entities[entity]
-        return compiled.keySlot.map { self[compiled.table].attributes[$0].type }
-    }
-
     func isKeyless(_ entity: Int) -> Bool { entities[entity].keySlot == nil }
 }
 

@@ -2,9 +2,10 @@ import SyncCore
 
 // What a run remembers of rows: in memory, and in a table once that would take too much.
 extension SyncTransaction {
-    /// Reads the marks of rows that are about to be asked for.
-    func loadMarks(of rows: some Sequence<StoredRow>) throws {
-        if let table = run?.table { try spilledMarks.load(rows, from: table) }
+    /// Reads the marks of rows that are about to be asked for. Which those are is only worked out where any were moved out of
+    /// memory.
+    func loadMarks(of rows: @autoclosure () throws -> some Sequence<StoredRow>) throws {
+        if let table = run?.table { try spilledMarks.load(rows(), from: table) }
     }
 
     /// What earlier pages of the run, and what was applied of this one, said of a row.

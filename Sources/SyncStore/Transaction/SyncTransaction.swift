@@ -88,7 +88,7 @@ package struct SyncTransaction {
     mutating func noteAwaited(_ assertions: [LinkBatch.Assertion], _ link: LinkID) { awaited.add(assertions, link) }
 
     /// Makes each row that several nodes met one node.
-    mutating func mergeDuplicates() {
+    mutating func mergeNodes() {
         plan = plan.merging(duplicates)
         tables.replaceBatches(plan)
         for (duplicate, kept) in duplicates {
