@@ -64,20 +64,21 @@ extension DataStack {
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
         let entity = try model.compiled.entity(named: entity)
-        guard let slot = entity.keySlot, let owner = entity.keyOwner else {
+        guard entity.isKeyed else {
             throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
         }
-        let attribute = model.compiled[entity.table].attributes[slot]
-        guard let value = Coercion.storedValue(id, as: attribute.type), !value.isNull else { return nil }
+        return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
+    }
+
+    /// The row of an entity with this key.
+    func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> Record? {
+        guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return nil }
         let select = RecordSQL(entity, layout)
-        let key = ColumnValue.bound(ColumnValue.databaseValue(value, as: attribute.type))
-        let conditions = [
-            "\(select.column(attribute.name)) = \(key.sql)", select.condition,
-            SchemaSQL.sharedKeyCondition(owner, layout, alias: RecordSQL.alias),
-        ]
+        let conditions = [columns.condition(of: RecordSQL.alias, equals: values.map(\.sql)), select.condition]
         let condition = conditions.compactMap(\.self).joined(separator: " AND ")
         return try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)", [key.value]
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)",
+            StatementArguments(values.map(\.value))
         ).first
     }
 

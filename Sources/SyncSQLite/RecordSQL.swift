@@ -12,20 +12,34 @@ struct RecordSQL {
     let entity: CompiledEntity
     private let tree: EntityTree
     private let table: TableLayout
+    /// By the entity that declares it, a key of several parts, and where it is in the selected columns.
+    private let partedKeys: [Int: (key: KeyColumns, first: Int)]
+    private let keyExpressions: [String]
 
     init(_ entity: CompiledEntity, _ layout: StoreLayout) {
         self.layout = layout
         self.entity = entity
         tree = layout.model[entity.table]
         table = layout[entity.table]
+        var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
+        var expressions: [String] = []
+        let first = 1 + (table.hasEntityColumn ? 1 : 0) + table.columns.count
+        for id in tree.entities {
+            let entity = layout.model.entities[id]
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { continue }
+            partedKeys[id] = (key, first + expressions.count)
+            expressions += key.expressions(of: Self.alias)
+        }
+        self.partedKeys = partedKeys
+        keyExpressions = expressions
     }
 
     // MARK: Parts of statements
 
-    /// The columns of a record: row key, entity if the table has several, then the slots.
+    /// The columns of a record: row key, entity if the table has several, the slots, then the parts of keys.
     var columns: String {
         let own = table.hasEntityColumn ? [TableLayout.entityColumn] : []
-        return ([table.keyColumn] + own + table.columns).map(column).joined(separator: ", ")
+        return (([table.keyColumn] + own + table.columns).map(column) + keyExpressions).joined(separator: ", ")
     }
 
     var from: String { "\(SchemaSQL.quoted(table.name)) AS \(SchemaSQL.quoted(Self.alias))" }
@@ -45,9 +59,17 @@ struct RecordSQL {
             }
             return expression(slot) + (term.isAscending ? "" : " DESC")
         }
-        let key = entity.keySlot.map { [expression($0)] } ?? []
+        let key = entity.keySlot.map { [expression($0)] } ?? parts
         let unique = table.hasHiddenKey ? [rowKey] : []
         return (terms + key + unique).joined(separator: ", ")
+    }
+
+    /// What the key of several parts is ordered by.
+    private var parts: [String] {
+        guard let key = entity.keyOwner.flatMap({ partedKeys[$0]?.key }) else { return [] }
+        return zip(key.expressions(of: Self.alias), key.leaves).map { expression, type in
+            expression + (SQLiteDialect().collation(of: type).map { " COLLATE \($0)" } ?? "")
+        }
     }
 
     /// What an attribute is ordered by.
@@ -78,6 +100,9 @@ struct RecordSQL {
         var key = ColumnValue.recordKey(rowKey, as: tree.keySlot.map { tree.attributes[$0].type } ?? .integer)
         if table.hasHiddenKey, let slot = type.keySlot {
             key = ColumnValue.recordKey(row[slot + offset], as: tree.attributes[slot].type) ?? key
+        }
+        if let place = type.keyOwner.flatMap({ partedKeys[$0] }), let parted = try place.key.recordKey(row, at: place.first) {
+            key = parted
         }
         guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
         return Record(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)

@@ -35,7 +35,7 @@ struct TableSQL {
         let root = layout.model.entities[tree.root]
         guard root.slots.contains(slot) else { return column }
         let required = attribute.isOptional ? "" : " NOT NULL"
-        return column + required + (slot == root.keySlot ? "" : defaultClause(attribute))
+        return column + required + (root.keySlots.contains(slot) ? "" : defaultClause(attribute))
     }
 
     private func defaultClause(_ attribute: Attribute) -> String {
@@ -49,7 +49,7 @@ struct TableSQL {
         guard case .foreignKey(_, let column, let order) = layout[id] else { return [] }
         let link = layout.model[id]
         let target = layout[link.second.table]
-        let cascades = link.second.relationship?.deleteRule == .cascade
+        let cascades = link.second.relationship?.deleteRule == .cascade || link.isKeyPart
         let key =
             "\(SchemaSQL.quoted(column)) \(SchemaSQL.keyType(layout.model[link.second.table])) "
             + "REFERENCES \(SchemaSQL.quoted(target.name)) (\(SchemaSQL.quoted(target.keyColumn))) "
@@ -74,11 +74,10 @@ struct TableSQL {
     /// The unique index over the key that an entity and those below it share.
     private func uniqueKey(_ owner: Int) -> String? {
         let entity = layout.model.entities[owner]
-        guard let slot = entity.keySlot else { return nil }
+        guard let key = KeyColumns(entity, layout) else { return nil }
+        let columns = key.columns.map(SchemaSQL.quoted).joined(separator: ", ")
         let name = SchemaSQL.quoted("sync_key_\(entity.name)")
-        let index =
-            "CREATE UNIQUE INDEX \(name) ON \(SchemaSQL.quoted(names.name)) "
-            + "(\(SchemaSQL.quoted(names.columns[slot])))"
+        let index = "CREATE UNIQUE INDEX \(name) ON \(SchemaSQL.quoted(names.name)) (\(columns))"
         return index + (SchemaSQL.sharedKeyCondition(owner, layout).map { " WHERE \($0)" } ?? "")
     }
 

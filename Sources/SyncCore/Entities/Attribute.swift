@@ -6,7 +6,7 @@ public struct Attribute: Sendable, Hashable {
     public var type: AttributeType
     /// The JSON key that fills the attribute besides its own name; dots walk into nested objects.
     public var remoteKey: String?
-    /// Whether the model marks the attribute as the primary key. See ``Entity/primaryKey``.
+    /// Whether the model marks the attribute as the primary key, or a part of it. See ``Entity/primaryKey``.
     public var isPrimaryKey: Bool
     /// Whether the value may be nil. If not, the column is `NOT NULL`.
     public var isOptional: Bool

@@ -8,9 +8,9 @@ public struct Entity: Sendable, Hashable {
     public var parent: String?
     /// Whether only its sub-entities have rows.
     public var isAbstract: Bool
-    /// The name of the key attribute, if declared on the entity. A marked attribute or one called
-    /// `id` or `remoteID` is the key otherwise.
-    public var primaryKey: String?
+    /// The attribute, or the parts, that are the key, if declared on the entity. The marked attributes or one called
+    /// `id` or `remoteID` are the key otherwise.
+    public var primaryKey: PrimaryKey?
     /// Its own attributes, in the order of the model.
     public var attributes: [Attribute]
     /// Its own relationships, in the order of the model.
@@ -25,7 +25,7 @@ public struct Entity: Sendable, Hashable {
 
     /// An entity without parent, declared key or members unless said otherwise.
     public init(
-        _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: String? = nil,
+        _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: PrimaryKey? = nil,
         attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil,
         keepsFingerprints: Bool = false
     ) {

@@ -15,6 +15,8 @@ public struct Diagnostic: Sendable, Hashable, Codable {
         case entityMismatch
         /// An object without a key, of an entity whose keys cannot be made here; it is skipped.
         case keyCannotBeMade
+        /// A new row's key is made of another row, which is not stored.
+        case keyPartMissing
         /// Stored links led to rows that are not stored; they are removed.
         case linksToMissingRows
         /// What the store remembered of records was damaged; it is made anew.

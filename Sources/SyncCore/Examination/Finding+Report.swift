@@ -10,6 +10,8 @@ extension Finding {
                     .recordWithoutKey,
                     "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
                 )
+            case .keyPartMissing:
+                (.recordWithoutKey, "sync the row that its key is made of too, before or in the same payload")
             case .shapeDoesNotFit: (.shapeDoesNotFit, "check \"many\" of the relationship; the links stay as they are")
             case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
             case .linksToMissingRows:

@@ -72,23 +72,34 @@ extension PayloadExamination {
         let destination = model.entities[hop.destination]
         switch tape.tokens[value].kind {
         case .object: examine(tape, record: value, of: destination, bytes)
+        case .array where destination.compositeKey != nil && !hop.isToMany:
+            noteReference(tape, value: value, by: hop, of: entity, bytes)
         case .array:
             var element = value + 1
             var index = 0
             while element < Int(tape.tokens[value].next) {
                 path.push(.index(index))
-                if tape.tokens[element].kind != .array { examine(tape, value: element, by: hop, of: entity, bytes) }
+                if tape.tokens[element].kind != .array {
+                    examine(tape, value: element, by: hop, of: entity, bytes)
+                } else if destination.compositeKey != nil {
+                    noteReference(tape, value: element, by: hop, of: entity, bytes)
+                }
                 path.pop()
                 element = Int(tape.tokens[element].next)
                 index += 1
             }
         case .number, .string:
             noteKey(tape, at: value, destination, bytes)
-            if references.isWanted(hop.name, of: entity.id) {
-                let (path, tables) = (path, keyTables.all)
-                references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
-            }
+            noteReference(tape, value: value, by: hop, of: entity, bytes)
         case .null, .false_, .true_: break
         }
+    }
+
+    private mutating func noteReference(
+        _ tape: JSONTape, value: Int, by hop: CompiledRelationship, of entity: CompiledEntity, _ bytes: Bytes
+    ) {
+        guard references.isWanted(hop.name, of: entity.id) else { return }
+        let (path, tables) = (path, keyTables.all)
+        references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
     }
 }

@@ -46,13 +46,7 @@ struct ReferencePlaces {
     }
 
     private func key(_ id: JSONValue, _ entity: CompiledEntity) -> String {
-        guard let slot = entity.keySlot,
-            let stored = Coercion.storedValue(id, as: model[entity.table].attributes[slot].type)
-        else { return "" }
-        return switch stored.jsonForm {
-        case .string(let text), .number(let text): text
-        default: ""
-        }
+        model.rowKey(id, of: entity)?.recordKey(model.keyType(of: entity.id)).description ?? ""
     }
 
     func path(of unresolved: SyncResult.UnresolvedReference) -> String? {

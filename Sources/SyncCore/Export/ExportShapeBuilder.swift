@@ -36,7 +36,10 @@ struct ExportShapeBuilder {
             let isLink = linkKeys.contains(free.joined(separator: "."))
             place(.attribute(slot: attribute.slot, transformer: attribute.transformer, isLink: isLink), at: free)
         }
-        let relationships = options.relationships == .none ? [] : entity.relationships
+        // Without the rows that its key is made of a row could not be told apart.
+        let relationships =
+            options.relationships == .none
+            ? entity.relationships.filter { model.compiled.isKeyPart($0) } : entity.relationships
         for relationship in relationships where relationship.relationship.isExportable {
             let path = path(of: relationship.relationship)
             if isFree(path) { place(.relationship(relationship), at: path) }

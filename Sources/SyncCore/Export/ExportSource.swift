@@ -6,6 +6,8 @@ package protocol ExportSource {
     func entity(of row: SourceRow) -> CompiledEntity
     /// Which row it is, over all entities.
     func identity(of row: SourceRow) -> RowIdentity
+    /// Its key, as JSON refers to it.
+    func key(of row: SourceRow) -> RecordKey
     /// One value per slot of the entity's tree; a local key is null.
     func values(of row: SourceRow) -> [StoredValue]
     /// The rows a relationship leads to, in its order; one or none for a to-one.

@@ -99,10 +99,14 @@ package struct RecordExporter<Source: ExportSource> {
         depth: Int
     ) throws -> JSONValue? {
         if let followed, leadsBack(relationship, from: followed) { return nil }
+        let isKeyPart = model.compiled.isKeyPart(relationship)
+        if isKeyPart, options.relationships == .none { return try key(of: row, along: relationship) }
         let level = relationship.isToMany ? depth + 1 : depth
         guard level <= JSONValue.maximumDepth else { return nil }
         let targets = try source.targets(of: row, along: relationship)
-        guard try isWhole(targets, of: row, relationship) else { return nil }
+        guard try isWhole(targets, of: row, relationship) else {
+            return isKeyPart ? try key(of: row, along: relationship) : nil
+        }
         guard relationship.isToMany else {
             guard let target = targets.first else { return nil }
             return try object(target, as: relationship.destination, after: relationship, depth: level)
@@ -113,6 +117,11 @@ package struct RecordExporter<Source: ExportSource> {
             elements.append(try object(target, as: relationship.destination, after: relationship, depth: level))
         }
         return options.relationships == .nested ? .numbered(elements) : .array(elements)
+    }
+
+    /// The key of the row that a part of a row's key leads to.
+    private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
+        try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
     }
 
     /// Whether the targets can all be exported and are all there is to say about the links between them and the row.

@@ -79,7 +79,7 @@ extension RecordRewriting {
     private func checkKey(
         _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
     ) throws {
-        guard let slot = entity.keySlot else { return }
+        guard let slot = entity.keySlot else { return try checkPartedKey(answer, of: row, entity, plan) }
         let attribute = plan.model[entity.table].attributes[slot]
         let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
@@ -87,6 +87,18 @@ extension RecordRewriting {
             throw SyncError(
                 .invalidOption, "the hook must not change the key '\(attribute.name)' of a record", entity: entity.name)
         }
+    }
+}
+
+extension RecordRewriting {
+    /// A record in a list need not name its owner, though that is a part of its key.
+    private func checkPartedKey(
+        _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
+    ) throws {
+        guard entity.isKeyed, let before = plan.withTexts({ RowKey(plan[row.table].nodes[row.node.index].key, $0) }),
+            plan.model.key(of: entity, in: answer, else: before) != before
+        else { return }
+        throw SyncError(.invalidOption, "the hook must not change the key of a record", entity: entity.name)
     }
 }
 

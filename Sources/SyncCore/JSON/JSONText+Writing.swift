@@ -27,8 +27,13 @@ extension JSONText {
 
     /// Appends the text as a JSON string, quotes included; nothing is escaped that need not be.
     package static func append(quoted text: String, to out: inout [UInt8]) {
+        append(quoted: text.utf8, to: &out)
+    }
+
+    /// The same of the bytes of a text.
+    package static func append(quoted text: some Sequence<UInt8>, to out: inout [UInt8]) {
         out.append(.quote)
-        for byte in text.utf8 {
+        for byte in text {
             switch byte {
             case .quote: out += [.backslash, .quote]
             case .backslash: out += [.backslash, .backslash]

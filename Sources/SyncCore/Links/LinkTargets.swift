@@ -1,7 +1,7 @@
 /// What a payload makes of a link that a row at its first end has one of at most: which row each of them leads to.
 package struct LinkTargets: Sendable {
     /// By node of the first end: where it leads.
-    package private(set) var nodes: [LinkTarget]
+    package var nodes: [LinkTarget]
     /// Its place in the list of that one, -1 for none; empty if those are in no order.
     package private(set) var positions: [Int32] = []
     /// When the links of rows at the second end were last spoken for.

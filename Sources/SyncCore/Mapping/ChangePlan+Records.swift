@@ -18,7 +18,7 @@ extension ChangePlan {
         let count = firstRecord + rootRecords
         guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return }
         let name = self.model.entities[entity].name
-        let key = try model.primaryKey(of: name)?.remote ?? "key"
+        let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
         let found =
             isLoneObject || count == 1
             ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
@@ -33,9 +33,10 @@ extension ChangePlan {
     /// What says that the key of a record is of another type, if any does.
     func unfitKey(of model: Model) throws -> Diagnostic? {
         let name = self.model.entities[entity].name
-        guard let key = try model.primaryKey(of: name)?.remote else { return nil }
-        return diagnostics.first {
-            $0.kind == .valueDoesNotFit && $0.entity == name && $0.path.hasSuffix(".\(key)")
+        let keys = try model.primaryKeyParts(of: name).map(\.remote)
+        return diagnostics.first { diagnostic in
+            diagnostic.kind == .valueDoesNotFit && diagnostic.entity == name
+                && keys.contains { diagnostic.path.hasSuffix(".\($0)") }
         }
     }
 }

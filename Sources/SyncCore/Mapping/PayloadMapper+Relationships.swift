@@ -16,10 +16,10 @@ extension PayloadMapper {
 
     private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape) -> Int {
         if candidate.isIDKey { return 100 + candidate.strength }
-        let shape = RelationshipShape(tape, at: candidate.value)
+        let relationship = tables.relationships[entity][candidate.relationship]
+        let shape = RelationshipShape(tape, at: candidate.value, relationship)
         if case .null = shape { return 200 + candidate.strength }
-        let fits = shape.fits(toMany: tables.relationships[entity][candidate.relationship].isToMany)
-        return fits ? candidate.strength : 300 + candidate.strength
+        return shape.fits(toMany: relationship.isToMany) ? candidate.strength : 300 + candidate.strength
     }
 
     /// Maps the value under a relationship's key.
@@ -37,7 +37,7 @@ extension PayloadMapper {
         let key = tape.tokens[candidate.key]
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
-        let shape = RelationshipShape(tape, at: candidate.value)
+        let shape = RelationshipShape(tape, at: candidate.value, relationship, areIDs: candidate.isIDKey)
         let wayBack = relationship.isToMany ? nil : giver
         guard let owner, wayBack == nil else {
             let around = Context(permission: .full, mention: mention, wayBack: wayBack, isReported: false)
@@ -52,13 +52,13 @@ extension PayloadMapper {
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
         case .object where !relationship.isToMany && !candidate.isIDKey:
             try toOne(statement, tape, bytes)
-        case .scalar where !relationship.isToMany && relationship.keyType != nil:
+        case .scalar where !relationship.isToMany && relationship.isKeyed:
             if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
                 addLink(statement, target: target, isByID: true)
             }
         case .objects where relationship.isToMany && !candidate.isIDKey:
             try list(statement, tape, bytes)
-        case .scalars where relationship.isToMany && relationship.keyType != nil:
+        case .scalars where relationship.isToMany && relationship.isKeyed:
             ids(statement, tape, entity, bytes)
         case .empty(let hasNulls) where relationship.isToMany:
             if candidate.isIDKey {
@@ -113,17 +113,17 @@ extension PayloadMapper {
         switch shape {
         case .object where !relationship.isToMany && !candidate.isIDKey:
             _ = try record(tape, at: candidate.value, as: relationship.destination, context, bytes)
-        case .scalar where !relationship.isToMany && relationship.keyType != nil:
+        case .scalar where !relationship.isToMany && relationship.isKeyed:
             _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
         case .objects where relationship.isToMany && !candidate.isIDKey:
             var context = context
             context.permission = Permission(child: plan.operations)
-            context.isReported = relationship.keyType != nil
+            context.isReported = relationship.isKeyed
             try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind == .object else { return }
                 _ = try mapper.record(tape, at: element, as: relationship.destination, context, bytes)
             }
-        case .scalars where relationship.isToMany && relationship.keyType != nil:
+        case .scalars where relationship.isToMany && relationship.isKeyed:
             try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind != .null else { return }
                 _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
@@ -162,7 +162,7 @@ extension PayloadMapper {
     private mutating func list(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
         let relationship = statement.relationship
         let permission = Permission(child: plan.operations)
-        let isKeyless = relationship.keyType == nil
+        let isKeyless = !relationship.isKeyed
         var readable = 0
         var position: Int32 = 0
         var element = statement.value + 1
@@ -203,7 +203,7 @@ extension PayloadMapper {
         while element < end {
             defer { element = Int(tape.tokens[element].next) }
             guard tape.tokens[element].kind != .null else { continue }
-            if let target = idNode(relationship, tape, at: element, entity, bytes) {
+            if let target = idNode(relationship, tape, at: element, entity, bytes, listedBy: statement.owner) {
                 addLink(
                     relationship.link, end: relationship.end, owner: statement.owner.node, target: target,
                     sequence: statement.sequence, position: position, mention: statement.owner.mention, isByID: true,
@@ -220,13 +220,16 @@ extension PayloadMapper {
             node: statement.owner.node, position: position)
     }
 
-    /// The node a scalar refers to; reported if it cannot be a key of the destination.
+    /// The node an id refers to; reported if it cannot be a key of the destination.
+    ///
+    /// - Parameter owner: Whose list it is in, which may supply a part of it.
     private mutating func idNode(
-        _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
+        _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
+        listedBy owner: Mapped? = nil
     ) -> NodeID? {
         let destination = model.entities[relationship.destination]
-        guard let type = relationship.keyType, let keySlot = destination.keySlot, let keyOwner = destination.keyOwner,
-            let key = value(tape, at: token, for: keySlot, of: destination.table, as: type, bytes), key.kind != .null
+        guard let keyOwner = destination.keyOwner,
+            let key = idSlot(relationship, destination, tape, at: token, bytes, listedBy: owner)
         else {
             report(
                 .valueDoesNotFit, entity, bytes,

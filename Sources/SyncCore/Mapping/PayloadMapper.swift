@@ -48,7 +48,12 @@ struct PayloadMapper: ~Copyable {
     var keyTables: KeyTables
     private(set) var scratch: ScratchRow
     /// Whether the record in the scratch row has a key, but none of its type.
-    private var hasUnreadableKey = false
+    private(set) var hasUnreadableKey = false
+    /// The key of the record in the scratch row; absent or null if it has none.
+    private var recordKey = Slot.absent
+    /// Where keys of several parts are put together, and what the last one lacked.
+    var keyText = KeyPartsText()
+    var missingPart = ""
     var candidates: [Candidate] = []
     /// By relationship: the best candidate found so far; -1 between records.
     var best: [Int]
@@ -113,12 +118,13 @@ struct PayloadMapper: ~Copyable {
         hasUnreadableKey = false
         try scan(tape, object: token, keyTable: entity, bytes)
         if context.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
+        chooseCandidates(from: firstCandidate, entity, tape)
+        recordKey = key(of: model.entities[entity], tape, context, candidatesFrom: firstCandidate, bytes)
         let (mapped, mention) = commit(as: entity, context, bytes)
         if let mapped {
             current = mapped
             nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         }
-        chooseCandidates(from: firstCandidate, entity, tape)
         for index in firstCandidate..<candidates.count where candidates[index].isChosen {
             try map(candidates[index], tape, of: mapped, mention, as: entity, context, bytes)
         }
@@ -190,7 +196,7 @@ struct PayloadMapper: ~Copyable {
         } else {
             scratch[slot] = .absent
             let entity = model.entities[keyTables.all[keyTable].entity]
-            if slot == entity.keySlot { hasUnreadableKey = true }
+            if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
                 "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
@@ -246,7 +252,7 @@ struct PayloadMapper: ~Copyable {
         let entity = model.entities[entityID]
         let node = node(of: entity, context, bytes)
         // What is nested in a record that is refused for its entity is mentioned only.
-        let permission = node == nil && hasKey(entity) ? [] : context.permission
+        let permission = node == nil && hasKey ? [] : context.permission
         var mention: Int32 = -1
         if tracksMentions {
             mention = Int32(truncatingIfNeeded: plan.mentions.count)
@@ -263,19 +269,26 @@ struct PayloadMapper: ~Copyable {
         return (Mapped(table: entity.table, node: node, mention: mention), mention)
     }
 
-    /// Whether the scratch row has a key.
-    private func hasKey(_ entity: CompiledEntity) -> Bool {
-        guard let slot = entity.keySlot else { return false }
-        return scratch[slot].kind != .absent && scratch[slot].kind != .null
+    /// Whether the record in the scratch row has a key.
+    private var hasKey: Bool { recordKey.kind != .absent && recordKey.kind != .null }
+
+    /// The key of the record in the scratch row.
+    @inline(__always)
+    private mutating func key(
+        of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, candidatesFrom first: Int, _ bytes: Bytes
+    ) -> Slot {
+        if let slot = entity.keySlot { return scratch[slot] }
+        guard let key = entity.compositeKey else { return .absent }
+        if context.isRoot, let rootKey { return rootKey }
+        return partedKey(key, of: entity, tape, context, candidatesFrom: first, bytes)
     }
 
     private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
-        let key = entity.keySlot.map { scratch[$0] } ?? .absent
-        if let keyOwner = entity.keyOwner, hasKey(entity) {
+        if let keyOwner = entity.keyOwner, hasKey {
             if context.isRoot { plan.readableRootRecords += 1 }
-            return node(ofRecord: key, keyOwner: keyOwner, entity, bytes)
+            return node(ofRecord: recordKey, keyOwner: keyOwner, entity, bytes)
         }
-        if let owner = context.owner, !hasUnreadableKey {
+        if let owner = context.owner, !hasUnreadableKey, !hasSomePart(entity) {
             if let slot = entity.keySlot { scratch[slot] = .absent }
             let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)
             if isNew { plan.ownedRows.append(.init(table: entity.table, node: node)) }
@@ -283,9 +296,8 @@ struct PayloadMapper: ~Copyable {
         }
         if let owner = context.wayBack, !hasUnreadableKey { return owner }
         guard context.isReported || hasUnreadableKey else { return nil }
-        report(
-            .recordWithoutKey, entity.id, bytes,
-            "the record has no readable \(entity.keySlot.map { name(of: $0, entity) } ?? "key"); it is skipped")
+        let key = entity.keySlot.map { name(of: $0, entity) } ?? (missingPart.isEmpty ? "key" : missingPart)
+        report(.recordWithoutKey, entity.id, bytes, "the record has no readable \(key); it is skipped")
         return nil
     }
 
@@ -319,7 +331,7 @@ struct PayloadMapper: ~Copyable {
         return node
     }
 
-    private func name(of slot: Int, _ entity: CompiledEntity) -> String {
+    func name(of slot: Int, _ entity: CompiledEntity) -> String {
         model[entity.table].attributes[slot].name
     }
 

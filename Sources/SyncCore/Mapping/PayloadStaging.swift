@@ -29,7 +29,7 @@ package struct PayloadStaging: Sendable {
         guard !entity.isAbstract else {
             throw SyncError(.abstractEntity, "'\(name)' is abstract: sync one of its sub-entities", entity: name)
         }
-        guard entity.keySlot != nil else {
+        guard entity.isKeyed else {
             throw SyncError(
                 .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners",
                 entity: name)
@@ -138,11 +138,11 @@ package struct PayloadStaging: Sendable {
     /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, and what mapping throws.
-    package consuming func stage(singleRecord record: JSONValue, key: StoredValue? = nil) throws -> StagedPayload {
+    package consuming func stage(singleRecord record: JSONValue, key: RowKey? = nil) throws -> StagedPayload {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "$")
         }
-        rootKey = key?.slot(arena: &base.arena)
+        rootKey = key?.slot(model.compiled.keyType(of: base.entity), arena: &base.arena)
         return try stage([record])
     }
 
@@ -246,18 +246,15 @@ extension PayloadMapper {
 extension ChangePlan {
     fileprivate mutating func setParent(_ found: ParentLink, id: JSONValue) throws {
         let entity = found.parent
-        guard let keySlot = entity.keySlot, let keyOwner = entity.keyOwner else {
+        guard let keyOwner = entity.keyOwner else {
             throw SyncError(
                 .keylessEntity, "'\(entity.name)' has no primary key, so it cannot be a parent", entity: entity.name)
         }
-        let attribute = model[entity.table].attributes[keySlot]
-        guard let value = Coercion.storedValue(id, as: attribute.type), value != .null else {
+        guard let key = model.keySlot(id, of: entity, &arena) else {
             throw SyncError(
-                .valueDoesNotFit,
-                "the parent's id is not a key of \(entity.name), whose '\(attribute.name)' is of type \(attribute.type)",
+                .valueDoesNotFit, "the parent's id is not a key of \(entity.name), \(model.keyDescription(of: entity))",
                 entity: entity.name)
         }
-        let key = value.slot(arena: &arena)
         let node = arena.withUnsafeBufferPointer { arena in
             self[entity.table].node(
                 forKey: key, keyOwner: keyOwner, entity: entity.id,

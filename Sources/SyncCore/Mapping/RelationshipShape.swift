@@ -13,14 +13,40 @@ enum RelationshipShape {
     /// `true`, `false`, nested arrays, or a mixture.
     case other
 
-    init(_ tape: JSONTape, at index: Int) {
-        switch tape.tokens[index].kind {
-        case .null: self = .null
-        case .object: self = .object
-        case .string, .number: self = .scalar
-        case .true_, .false_: self = .other
-        case .array: self = Self.list(tape, at: index)
+    /// - Parameter areIDs: Whether only ids may stand there, so that an object is one that names its parts.
+    init(_ tape: JSONTape, at index: Int, _ relationship: RelationshipMapping, areIDs: Bool = false) {
+        self = Self.shape(tape, at: index)
+        guard relationship.hasPartedIDs else { return }
+        switch (self, relationship.isToMany) {
+        case (.objects, false), (.scalars, false), (.empty, false), (.other, false):
+            if tape.tokens[index].kind == .array { self = .scalar }
+        case (.other, true):
+            if Self.isList(of: areIDs ? [.array, .object, .null] : [.array, .null], at: index, tape) { self = .scalars }
+        case (.object, false) where areIDs: self = .scalar
+        case (.objects, true) where areIDs: self = .scalars
+        default: break
         }
+    }
+
+    private static func shape(_ tape: JSONTape, at index: Int) -> RelationshipShape {
+        switch tape.tokens[index].kind {
+        case .null: .null
+        case .object: .object
+        case .string, .number: .scalar
+        case .true_, .false_: .other
+        case .array: list(tape, at: index)
+        }
+    }
+
+    /// Whether all elements of an array are of these kinds.
+    private static func isList(of kinds: [JSONTape.Kind], at list: Int, _ tape: JSONTape) -> Bool {
+        guard tape.tokens[list].kind == .array else { return false }
+        var element = list + 1
+        while element < Int(tape.tokens[list].next) {
+            guard kinds.contains(tape.tokens[element].kind) else { return false }
+            element = Int(tape.tokens[element].next)
+        }
+        return true
     }
 
     private static func list(_ tape: JSONTape, at index: Int) -> RelationshipShape {

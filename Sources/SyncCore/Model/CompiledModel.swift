@@ -15,8 +15,9 @@ package final class CompiledModel: Sendable {
         self.trees = compiler.trees
         self.links = compiler.links
         self.entities = compiler.compiled
-        let keys = Set(compiler.compiled.compactMap { entity in entity.keySlot.map { [entity.table.index, $0] } })
-        canRefuseRows = compiler.trees.contains { tree in
+        let keys = Set(compiler.compiled.flatMap { entity in entity.keySlots.map { [entity.table.index, $0] } })
+        let hasLinksInKeys = compiler.links.contains { $0.isKeyPart }
+        canRefuseRows = hasLinksInKeys || compiler.trees.contains { tree in
             tree.hasSubEntities
                 || tree.attributes.enumerated().contains { slot, attribute in
                     !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id.index, slot])
@@ -25,17 +26,43 @@ package final class CompiledModel: Sendable {
     }
 
     /// Whether a record can be refused only once the store is asked: its row is of a sibling entity, or a new one that
-    /// lacks a required value.
+    /// lacks a required value, or a row that its key is made of.
     let canRefuseRows: Bool
 
     package subscript(_ id: TableID) -> EntityTree { trees[id.index] }
 
     package subscript(_ id: LinkID) -> Link { links[id.index] }
 
-    /// The type of an entity's key attribute; nil for one without.
-    package func keyType(of entity: Int) -> AttributeType? {
+    /// What the keys of an entity are; nil for a keyless one.
+    package func keyType(of entity: Int) -> KeyType? {
         let compiled = entities[entity]
-        return compiled.keySlot.map { self[compiled.table].attributes[$0].type }
+        let attributes = self[compiled.table].attributes
+        if let slot = compiled.keySlot { return .single(attributes[slot].type) }
+        guard let key = compiled.compositeKey else { return nil }
+        return .composite(
+            key.parts.compactMap { part in
+                switch part {
+                case .attribute(let slot): .single(attributes[slot].type)
+                case .relationship(let index): keyType(of: compiled.relationships[index].destination)
+                }
+            })
+    }
+
+    /// The names of the parts of an entity's key; none for a keyless one.
+    package func keyNames(of entity: CompiledEntity) -> [String] {
+        let attributes = self[entity.table].attributes
+        if let slot = entity.keySlot { return [attributes[slot].name] }
+        return (entity.compositeKey?.parts ?? []).map { part in
+            switch part {
+            case .attribute(let slot): attributes[slot].name
+            case .relationship(let index): entity.relationships[index].name
+            }
+        }
+    }
+
+    /// Whether rows are told apart by where a relationship leads.
+    package func isKeyPart(_ relationship: CompiledRelationship) -> Bool {
+        self[relationship.link].isKeyPart && relationship.end == .first
     }
 
     package func entityID(_ name: String) -> Int? { entityIDs[name] }
@@ -79,8 +106,10 @@ package final class CompiledEntity: Sendable {
     package let slots: [Int]
     /// Attribute name → slot.
     package let slotByName: [String: Int]
-    /// The slot of the primary key; nil for a keyless entity.
+    /// The slot of a primary key that is one attribute.
     package let keySlot: Int?
+    /// Any other primary key.
+    package let compositeKey: CompositeKey?
     /// The topmost entity that has this key: rows of its family share one set of keys.
     package let keyOwner: Int?
     /// Its relationships, inherited ones first.
@@ -90,8 +119,8 @@ package final class CompiledEntity: Sendable {
 
     init(
         id: Int, name: String, parent: Int?, isAbstract: Bool, table: TableID, family: [Int], slots: [Int],
-        slotByName: [String: Int], keySlot: Int?, keyOwner: Int?, relationships: [CompiledRelationship],
-        relationshipByName: [String: Int]
+        slotByName: [String: Int], keySlot: Int?, compositeKey: CompositeKey?, keyOwner: Int?,
+        relationships: [CompiledRelationship], relationshipByName: [String: Int]
     ) {
         self.id = id
         self.name = name
@@ -102,10 +131,17 @@ package final class CompiledEntity: Sendable {
         self.slots = slots
         self.slotByName = slotByName
         self.keySlot = keySlot
+        self.compositeKey = compositeKey
         self.keyOwner = keyOwner
         self.relationships = relationships
         self.relationshipByName = relationshipByName
     }
+
+    /// Whether its rows can be told apart by values of theirs.
+    package var isKeyed: Bool { keyOwner != nil }
+
+    /// The slots of the attributes that its key is made of.
+    package var keySlots: [Int] { keySlot.map { [$0] } ?? compositeKey?.slots ?? [] }
 
     /// The first to-one relationship to the entity itself: a root-level sync compares only rows where it is nil.
     package var rootScope: CompiledRelationship? {
@@ -182,6 +218,9 @@ package struct Link: Sendable {
     package let second: Side
     /// Whether a relationship is its own inverse, so that each pair is stored in both directions.
     package let isSymmetric: Bool
+    /// Whether rows at the first end are told apart by it: such a link goes only with its row, and the row with its
+    /// target.
+    package var isKeyPart = false
 
     package func side(_ end: End) -> Side { end == .first ? first : second }
     package var isOneToOne: Bool { !first.isToMany && !second.isToMany }

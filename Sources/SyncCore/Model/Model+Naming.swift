@@ -33,7 +33,8 @@ extension Model {
         return slot.map { self.compiled[compiled.table].attributes[$0].name }
     }
 
-    /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity.
+    /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity, and one whose key has
+    /// several parts (see ``primaryKeyParts(of:)``).
     public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: Attribute)? {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
@@ -41,6 +42,23 @@ extension Model {
         let isID = AttributeNaming.isID(attribute.name)
         let remote = attribute.remoteKey ?? (isID ? "id" : Inflection.snakeCase(attribute.name))
         return (attribute.name, remote, attribute)
+    }
+
+    /// The names of the parts of an entity's key, and what they are called in JSON, in their order; none for a keyless
+    /// entity.
+    public func primaryKeyParts(of entity: String) throws -> [(local: String, remote: String)] {
+        if let key = try primaryKey(of: entity) { return [(key.local, key.remote)] }
+        let compiled = try self.compiled.entity(named: entity)
+        return try (compiled.compositeKey?.parts ?? []).map { part in
+            switch part {
+            case .attribute(let slot):
+                let name = self.compiled[compiled.table].attributes[slot].name
+                return (name, try remoteKey(forAttribute: name, of: entity))
+            case .relationship(let index):
+                let relationship = compiled.relationships[index].relationship
+                return (relationship.name, relationship.remoteKey ?? Inflection.snakeCase(relationship.name))
+            }
+        }
     }
 
     /// The to-one relationship to itself that must be nil for a row to be in scope of a root-level sync.

@@ -9,7 +9,7 @@ struct ModelCompiler {
     private var parents: [Int?] = []
     /// By entity: itself and its ancestors, the topmost first; the name of its key.
     private var lines: [[Int]] = []
-    private var keyNames: [String?] = []
+    private var keyNames: [[String]?] = []
     /// By entity.
     private var tableOf: [TableID] = []
     private var treeMembers: [[Int]] = []
@@ -39,6 +39,7 @@ struct ModelCompiler {
         collectLinks()
         let families = families()
         compiled = entities.indices.map { compile($0, family: families[$0]) }
+        markKeyParts()
         trees = treeMembers.indices.map { tree(TableID($0)) }
     }
 
@@ -145,23 +146,43 @@ struct ModelCompiler {
         }
         let key = keyNames[id]
         let keyOwner = key == nil ? nil : line.first { keyNames[$0] == key }
+        let keySlot = key.flatMap { $0.count == 1 ? slotByName[$0[0]] : nil }
         return CompiledEntity(
             id: id, name: entities[id].name, parent: parents[id], isAbstract: entities[id].isAbstract, table: table,
-            family: family, slots: slots, slotByName: slotByName,
-            keySlot: key.flatMap { slotByName[$0] }, keyOwner: keyOwner, relationships: relationships,
-            relationshipByName: relationshipByName)
+            family: family, slots: slots, slotByName: slotByName, keySlot: keySlot,
+            compositeKey: keySlot == nil ? key.map { compositeKey($0, slotByName, relationshipByName) } : nil,
+            keyOwner: keyOwner, relationships: relationships, relationshipByName: relationshipByName)
     }
 
-    /// The key attribute: the nearest declared or marked one, else `id`, else `remoteID`. A mark beats a name.
-    private func keyName(_ id: Int) -> String? {
+    private func compositeKey(
+        _ names: [String], _ slots: [String: Int], _ relationships: [String: Int]
+    ) -> CompositeKey {
+        CompositeKey(
+            parts: names.compactMap { name in
+                slots[name].map { .attribute($0) } ?? relationships[name].map { .relationship($0) }
+            })
+    }
+
+    /// The links that are parts of keys.
+    private mutating func markKeyParts() {
+        for entity in compiled {
+            for case .relationship(let index) in entity.compositeKey?.parts ?? [] {
+                links[entity.relationships[index].link.index].isKeyPart = true
+            }
+        }
+    }
+
+    /// The names of the key's parts: the nearest declared or marked ones, else `id`, else `remoteID`. A mark beats a name.
+    private func keyName(_ id: Int) -> [String]? {
         let line = lines[id]
         for owner in line.reversed() {
-            if let declared = entities[owner].primaryKey { return declared }
-            if let marked = entities[owner].attributes.first(where: \.isPrimaryKey) { return marked.name }
+            if let declared = entities[owner].primaryKey { return declared.parts }
+            let marked = entities[owner].attributes.filter(\.isPrimaryKey)
+            if !marked.isEmpty { return marked.map(\.name) }
         }
         return ["id", "remoteID"].first { name in
             line.contains { entities[$0].attributes.contains { $0.name == name && $0.type.canBeKey } }
-        }
+        }.map { [$0] }
     }
 
     // MARK: Trees
@@ -169,7 +190,7 @@ struct ModelCompiler {
     private func tree(_ id: TableID) -> EntityTree {
         let members = treeMembers[id.index]
         let rootKey = compiled[members[0]].keySlot
-        let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey }
+        let sharesKey = members.allSatisfy { compiled[$0].keySlot == rootKey && compiled[$0].compositeKey == nil }
         return EntityTree(
             id: id, root: members[0], entities: members, attributes: treeAttributes[id.index],
             keySlot: sharesKey ? rootKey : nil,

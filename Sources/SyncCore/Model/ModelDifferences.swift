@@ -85,10 +85,8 @@ package struct ModelDifferences: Sendable {
     private func renamed(_ entity: String?) -> String? { entity.map { names[$0] ?? $0 } }
 
     private func key(_ name: String, _ model: CompiledModel) -> String {
-        guard let entity = model.entityID(name).map({ model.entities[$0] }), let slot = entity.keySlot else {
-            return "none"
-        }
-        return model[entity.table].attributes[slot].name
+        guard let entity = model.entityID(name).map({ model.entities[$0] }), entity.isKeyed else { return "none" }
+        return model.keyNames(of: entity).joined(separator: ", ")
     }
 
     private mutating func compare(_ path: String, _ old: String, _ new: String) {

@@ -139,12 +139,9 @@ package struct ChangePlan: Sendable {
     }
 
     /// The key of the root record of a payload of one; nil if it has none.
-    package var rootKey: StoredValue? {
-        let compiled = model.entities[entity]
-        guard let slot = compiled.keySlot, let node = self[compiled.table].nodes.first(where: \.isRoot) else {
-            return nil
-        }
-        return withTexts { StoredValue(node.key, as: model[compiled.table].attributes[slot].type, $0) }
+    package var rootKey: RowKey? {
+        guard let node = self[model.entities[entity].table].nodes.first(where: \.isRoot) else { return nil }
+        return withTexts { RowKey(node.key, $0) }
     }
 
     /// Gives `body` access to the texts of the slots.

@@ -6,7 +6,8 @@ package enum RowKey: Sendable {
     case integer(Int64)
     /// Of a double key.
     case real(Double)
-    /// Of any other key, a date's as columns have it: `2024-02-29 18:29:59.999`.
+    /// Of any other key, a date's as columns have it: `2024-02-29 18:29:59.999`. As the key of an entity also one of
+    /// several parts, which ``KeyPartsText`` writes.
     case text(String)
 
     /// The key a staged row is stored under; nil for a value that cannot be one.
@@ -21,26 +22,79 @@ package enum RowKey: Sendable {
     }
 
     /// The key that a result reports so.
-    package init(_ key: RecordKey, _ type: AttributeType?) {
+    package init(_ key: RecordKey, _ type: KeyType?) {
         switch key {
         case .integer(let value): self = .integer(value)
         case .double(let value): self = .real(value)
         case .text(let text):
             let milliseconds =
-                type == .date ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
+                type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
             self = .text(milliseconds.map(DateText.string) ?? text)
+        case .parts(let parts):
+            var text = KeyPartsText()
+            text.append(parts, type)
+            self = .text(text.text)
         }
     }
 
     /// The key as a result reports it: dates as `2024-02-29T18:29:59.999Z`.
-    package func recordKey(_ type: AttributeType?) -> RecordKey {
+    package func recordKey(_ type: KeyType?) -> RecordKey {
         switch self {
         case .integer(let value): return .integer(value)
         case .real(let value): return .double(value)
         case .text(let text):
-            guard type == .date else { return .text(text) }
+            if case .composite(let types)? = type {
+                guard let parts = parts(types) else { return .text(text) }
+                return .parts(zip(parts, types).map { $0.recordKey($1) })
+            }
+            guard type == .single(.date) else { return .text(text) }
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
             return .text(milliseconds.map(DateText.iso) ?? text)
+        }
+    }
+}
+
+extension RowKey {
+    /// The parts of a key of several; nil for text that is none.
+    package func parts(_ types: [KeyType]) -> [RowKey]? {
+        guard case .text(let text) = self, case .array(let elements)? = try? JSONValue(parsing: Array(text.utf8)),
+            elements.count == types.count
+        else { return nil }
+        let parts = zip(elements, types).compactMap { RowKey(part: $0, $1) }
+        return parts.count == types.count ? parts : nil
+    }
+
+    /// The parts of a key, and of the keys among them, in order; nil for text that is none.
+    package func leaves(_ type: KeyType) -> [RowKey]? {
+        guard case .composite(let types) = type else { return [self] }
+        guard let parts = parts(types) else { return nil }
+        let leaves = zip(parts, types).map { $0.leaves($1) }
+        return leaves.contains { $0 == nil } ? nil : leaves.flatMap { $0 ?? [] }
+    }
+
+    /// The key as a staged value, its text in the arena.
+    func slot(_ type: KeyType?, arena: inout [UInt8]) -> Slot {
+        switch self {
+        case .integer(let value): return .integer(value)
+        case .real(let value): return .real(value)
+        case .text(let text):
+            let date =
+                type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
+            return date.map(Slot.date) ?? Coercion.append(text.utf8, to: &arena)
+        }
+    }
+
+    private init?(part: JSONValue, _ type: KeyType) {
+        switch (part, type) {
+        case (.string(let text), .single): self = .text(text)
+        case (.number(let text), .single(.double)):
+            guard let value = Double(text) else { return nil }
+            self = .real(value)
+        case (.number(let text), .single):
+            guard let value = Int64(text) else { return nil }
+            self = .integer(value)
+        case (.array, .composite): self = .text(String(decoding: CanonicalJSON.bytes(part), as: UTF8.self))
+        default: return nil
         }
     }
 }

@@ -164,7 +164,8 @@ struct PredicateParser {
 
     /// `[c]`, if it is there.
     private mutating func takeOptions() throws -> Bool {
-        guard take(symbol: "[") else { return false }
+        guard token.isSymbol("["), !isKeyNext else { return false }
+        _ = take()
         guard take(keyword: "C") else { throw expected("the option 'c' (ignore case), the only one there is") }
         guard take(symbol: "]") else { throw expected("']'") }
         return true
@@ -174,7 +175,7 @@ struct PredicateParser {
 
     private mutating func value(after op: String) throws -> PredicateValue {
         if take(symbol: "{") { return try list() }
-        guard let value = try takeValue() else {
+        guard let value = try takeKey() ?? takeValue() else {
             if token.isSymbol("("), op == "IN" { throw expected("a list in braces, as in {1, 2}") }
             throw expected("a value after '\(op)'" + hint)
         }
@@ -187,11 +188,49 @@ struct PredicateParser {
         if take(symbol: "}") { return .list(values) }
         repeat {
             let place = token.place
-            guard let value = try takeValue() else { throw expected("a value in the list" + hint) }
+            guard let value = try takeKey() ?? takeValue() else { throw expected("a value in the list" + hint) }
             values.append(PredicateValue(try value.element(at: place)))
         } while take(symbol: ",")
         guard take(symbol: "}") else { throw expected("',' or '}'") }
         return .list(values)
+    }
+
+    /// Whether a key of several parts comes, and not an option.
+    private var isKeyNext: Bool {
+        guard token.isSymbol("["), position + 1 < tokens.count else { return false }
+        switch tokens[position + 1].kind {
+        case .text, .number, .valueArgument, .symbol("["): return true
+        default: return false
+        }
+    }
+
+    /// A key of several parts, as the text that it is written as elsewhere: `["apple", 5]`. Nil if there is none here.
+    private mutating func takeKey() throws -> PredicateValue? {
+        guard isKeyNext else { return nil }
+        return PredicateValue(.text(String(decoding: CanonicalJSON.bytes(try parts()), as: UTF8.self)))
+    }
+
+    private mutating func parts() throws -> JSONValue {
+        let place = token.place
+        _ = take()
+        guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+        nesting += 1
+        defer { nesting -= 1 }
+        var parts: [JSONValue] = []
+        repeat {
+            if token.isSymbol("[") {
+                parts.append(try self.parts())
+                continue
+            }
+            let place = token.place
+            switch try takeValue()?.element(at: place) {
+            case .text(let text): parts.append(.string(text))
+            case .number(let text): parts.append(.number(text))
+            default: throw place.error("expected a part of a key: a text or a number")
+            }
+        } while take(symbol: ",")
+        guard take(symbol: "]") else { throw expected("',' or ']'") }
+        return .array(parts)
     }
 
     private var hint: String {

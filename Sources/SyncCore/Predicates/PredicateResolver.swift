@@ -11,7 +11,8 @@ struct PredicateResolver {
         case .not(let inner): .not(try resolved(inner))
         case .and(let nodes): .and(try nodes.map(resolved))
         case .or(let nodes): alternatives(try nodes.map(resolved), of: nodes)
-        case .comparison(let comparison): .comparison(try resolved(comparison))
+        case .comparison(let comparison):
+            if let parts = try parts(of: comparison) { try resolved(parts) } else { .comparison(try resolved(comparison)) }
         }
     }
 
@@ -90,7 +91,10 @@ struct PredicateResolver {
         let destination = model.entities[hop.destination]
         if let slot = destination.keySlot { return slot }
         throw comparison.pathPlace.error(
-            "rows of \(destination.name) have no key to compare '\(hop.name)' with", entity: root.name)
+            destination.isKeyed
+                ? "rows of \(destination.name) have a key of several parts: compare \(hop.name)."
+                    + model.keyNames(of: destination).joined(separator: ", \(hop.name).")
+                : "rows of \(destination.name) have no key to compare '\(hop.name)' with", entity: root.name)
     }
 }
 

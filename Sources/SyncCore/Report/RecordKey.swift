@@ -6,6 +6,8 @@ public enum RecordKey: Sendable, CustomStringConvertible {
     case double(Double)
     /// A string, a UUID in upper case, a decimal in its shortest form, or a date as `2024-02-29T18:29:59.999Z`.
     case text(String)
+    /// Of a key of several parts, in the order of the model.
+    case parts([RecordKey])
 
     /// The key as JSON, which coerces back to it.
     public var json: JSONValue {
@@ -13,15 +15,17 @@ public enum RecordKey: Sendable, CustomStringConvertible {
         case .integer(let value): JSONValue(value)
         case .double(let value): JSONValue(floatLiteral: value)
         case .text(let value): .string(value)
+        case .parts(let parts): .array(parts.map(\.json))
         }
     }
 
-    /// The key as text.
+    /// The key as text; several parts as a JSON array: `["Alamofire","5.9"]`.
     public var description: String {
         switch self {
         case .integer(let value): String(value)
         case .double(let value): "\(value)"
         case .text(let value): value
+        case .parts: String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
         }
     }
 }
@@ -33,6 +37,7 @@ extension RecordKey: Hashable {
         case (.integer(let l), .integer(let r)): l == r
         case (.double(let l), .double(let r)): l == r
         case (.text(let l), .text(let r)): l.utf8.elementsEqual(r.utf8)
+        case (.parts(let l), .parts(let r)): l == r
         default: false
         }
     }
@@ -44,41 +49,46 @@ extension RecordKey: Hashable {
         case .double(let value): hasher.combine(value)
         case .text(let text):
             for byte in text.utf8 { hasher.combine(byte) }
+        case .parts(let parts): hasher.combine(parts)
         }
     }
 }
 
 extension RecordKey: Codable, Comparable {
-    /// Decodes a number or a string.
+    /// Decodes a number, a string, or an array of such.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let integer = try? container.decode(Int64.self) {
             self = .integer(integer)
         } else if let double = try? container.decode(Double.self) {
             self = .double(double)
+        } else if let parts = try? container.decode([RecordKey].self) {
+            self = .parts(parts)
         } else {
             self = .text(try container.decode(String.self))
         }
     }
 
-    /// Encodes a number or a string.
+    /// Encodes a number, a string, or an array of such.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .integer(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
         case .text(let value): try container.encode(value)
+        case .parts(let parts): try container.encode(parts)
         }
     }
 
-    /// Numbers before text, each in its own order.
+    /// Numbers before text, and text before lists, each in its own order; of lists the first difference decides.
     public static func < (left: RecordKey, right: RecordKey) -> Bool {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r
         case (.double(let l), .double(let r)): l < r
         case (.text(let l), .text(let r)): l.utf8.lexicographicallyPrecedes(r.utf8)
+        case (.parts(let l), .parts(let r)): l.lexicographicallyPrecedes(r)
         case (.integer, _): true
-        case (.double, .text): true
+        case (.double, .text), (.double, .parts), (.text, .parts): true
         default: false
         }
     }

@@ -92,6 +92,7 @@ final class ExportReader {
 extension ExportReader: ExportSource {
     func entity(of row: SourceRow) -> CompiledEntity { row.record.type }
     func identity(of row: SourceRow) -> RowIdentity { row.identity }
+    func key(of row: SourceRow) -> RecordKey { row.record.key }
     func values(of row: SourceRow) -> [StoredValue] { row.record.values }
 
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow] {

@@ -155,18 +155,47 @@ struct FingerprintMaker {
             else { return false }
             let kind = mention.isGiven ? UInt16(truncatingIfNeeded: table.entity(of: mention.node) + 1) : 0
             places.add(place, kind: kind, from: start)
-            if table.hasHiddenKey { addKey(of: mention.node, table, from: start, to: &places) }
+            if table.hasHiddenKey, !addKey(of: mention.node, table, from: start, to: &places) { return false }
         }
         return !mentions.isEmpty
     }
 
-    /// A row with a hidden key is known by its key attribute too.
-    private func addKey(of node: NodeID, _ table: SyncTable, from start: Int, to places: inout RecordPlaces) {
+    /// A row with a hidden key is known by the columns of its key too.
+    ///
+    /// - Returns: Whether they are all known.
+    private func addKey(of node: NodeID, _ table: SyncTable, from start: Int, to places: inout RecordPlaces) -> Bool {
         let slot = table.batch.nodes[node.index].key
-        guard slot.kind != .absent, let key = RowKey(slot, sync.pool),
-            let keySlot = sync.model.entities[table.entity(of: node)].keySlot
-        else { return }
-        places.add(hasher.hash(key, at: self.places.key(table.id, slot: keySlot)), from: start)
+        let entity = sync.model.entities[table.entity(of: node)]
+        guard slot.kind != .absent, let key = RowKey(slot, sync.pool), let owner = entity.keyOwner else { return true }
+        if let keySlot = entity.keySlot {
+            places.add(hasher.hash(key, at: self.places.key(table.id, slot: keySlot)), from: start)
+            return true
+        }
+        guard let columns = columns(of: key, entity) else { return false }
+        places.add(hasher.hash(.text(columns), at: self.places.key(owner: owner)), from: start)
+        return true
+    }
+
+    /// The columns of a key of several parts, as SQL quotes them.
+    private func columns(of key: RowKey, _ entity: CompiledEntity) -> String? {
+        guard case .composite(let types)? = sync.model.keyType(of: entity.id), let values = key.parts(types),
+            let parts = entity.compositeKey?.parts
+        else { return nil }
+        let columns = zip(parts, values).map { part, value -> RowKey? in
+            guard case .relationship(let index) = part else { return value }
+            let target = sync.model.entities[entity.relationships[index].destination]
+            let table = sync.tables[target.table]
+            guard table.hasHiddenKey, let owner = target.keyOwner else { return value }
+            return table.node(withKey: value, sync.model.keyType(of: target.id), keyOwner: owner).flatMap(table.rowKey)
+        }
+        guard !columns.contains(where: { $0 == nil }) else { return nil }
+        return columns.compactMap(\.self).map { column in
+            switch column {
+            case .integer(let value): "\(value)"
+            case .real(let value): "\(value)"
+            case .text(let text): SchemaSQL.literal(text)
+            }
+        }.joined(separator: ",")
     }
 
     private func addLinks(

@@ -29,17 +29,20 @@ struct WriteTriggers {
         let links = tree.foreignKeys.flatMap { foreignKey($0) }
         let ends = links.map { ($0.place, $0.isOwn ? key : $0.column) }
         let all = [(row, key)] + keys + ends
-        let identity = identityColumns(tree) + keys.map(\.1)
+        let parted = partedKeys(tree)
+        let identity = identityColumns(tree) + keys.map(\.1) + parted.flatMap(\.key.columns)
+        func parts(_ version: String) -> [String] { parted.map { note($0.place, $0.key, version) } }
         let linkColumns = Set(links.map(\.column) + links.compactMap(\.order) + identity).sorted()
         // A row that takes the place of another may be of another entity: what it was is gone.
         let replaced = table.hasEntityColumn ? [(gone, key)] : []
         var triggers = [
-            trigger(table.name, "insert", "INSERT", notes(all + replaced, "NEW")),
-            trigger(table.name, "delete", "DELETE", notes(all + [(gone, key)], "OLD")),
+            trigger(table.name, "insert", "INSERT", notes(all + replaced, "NEW") + parts("NEW")),
+            trigger(table.name, "delete", "DELETE", notes(all + [(gone, key)], "OLD") + parts("OLD")),
             trigger(table.name, "update", "UPDATE", notes([(row, key)], "OLD")),
             trigger(
                 table.name, "key", update(of: identity),
-                notes([(row, key), (gone, key)] + keys, "OLD") + notes([(row, key), (gone, key)] + keys, "NEW")),
+                notes([(row, key), (gone, key)] + keys, "OLD") + parts("OLD")
+                    + notes([(row, key), (gone, key)] + keys, "NEW") + parts("NEW")),
         ]
         if !links.isEmpty {
             triggers.append(
@@ -65,6 +68,24 @@ struct WriteTriggers {
     private func keySlots(_ tree: EntityTree) -> [Int] {
         guard layout[tree.id].hasHiddenKey else { return [] }
         return Set(tree.entities.compactMap { layout.model.entities[$0].keySlot }).sorted()
+    }
+
+    /// The keys of several parts that rows of a table have.
+    private func partedKeys(_ tree: EntityTree) -> [(place: Int, key: KeyColumns)] {
+        tree.entities.compactMap { id in
+            let entity = layout.model.entities[id]
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { return nil }
+            return (places.key(owner: id), key)
+        }
+    }
+
+    /// A note of the columns of a key, as they are: a row that it is made of has its own place.
+    private func note(_ place: Int, _ key: KeyColumns, _ version: String) -> String {
+        // No two programs need spell a double the same.
+        if key.leaves.contains(.double) { return note("\(WrittenPlaces.everything)", "0") }
+        let columns = key.columns.map { "quote(\(version).\($0.quoted))" }.joined(separator: " || ',' || ")
+        let isThere = key.columns.map { "\(version).\($0.quoted) IS NOT NULL" }.joined(separator: " AND ")
+        return "INSERT INTO \"sync_written\" SELECT \(place), \(columns) WHERE \(isThere) ON CONFLICT DO NOTHING;"
     }
 
     /// Both ends of a foreign key: the row that has it, and the row it points to.

@@ -11,6 +11,7 @@ struct WrittenPlaces {
     private let tableCount: Int
     private let linkCount: Int
     private let firstSlots: [Int]
+    private let slotCount: Int
 
     init(_ model: CompiledModel) {
         tableCount = model.trees.count
@@ -20,6 +21,7 @@ struct WrittenPlaces {
             defer { first += tree.attributes.count }
             return first
         }
+        slotCount = first
     }
 
     /// A row, any of its columns.
@@ -32,4 +34,6 @@ struct WrittenPlaces {
     func key(_ table: TableID, slot: Int) -> Int {
         1 + 2 * tableCount + 2 * linkCount + firstSlots[table.index] + slot
     }
+    /// A row by its key of several parts, which an entity declares.
+    func key(owner: Int) -> Int { 1 + 2 * tableCount + 2 * linkCount + slotCount + owner }
 }

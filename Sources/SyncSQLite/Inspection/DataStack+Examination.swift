@@ -26,7 +26,7 @@ extension DataStack {
     private func missingValues() async throws -> [Finding] {
         var findings: [Finding] = []
         for entity in model.compiled.entities {
-            let attributes = entity.slots.filter { $0 != entity.keySlot }
+            let attributes = entity.slots.filter { !entity.keySlots.contains($0) }
                 .map { model.compiled[entity.table].attributes[$0] }
             let required =
                 attributes.filter { !$0.isOptional }.map { ($0.name, "attributes") }

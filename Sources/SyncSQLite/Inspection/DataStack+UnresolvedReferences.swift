@@ -55,7 +55,7 @@ extension DataStack {
         }
     }
 
-    private func keyType(of entity: String) -> AttributeType? {
+    private func keyType(of entity: String) -> KeyType? {
         model.compiled.entityID(entity).flatMap { model.compiled.keyType(of: $0) }
     }
 }

@@ -33,14 +33,25 @@ extension StoreMigrator {
             let relationship = map.name(of: row[2], ofOld: owner).flatMap(newOwner.relationship(named:)),
             map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
             let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
-            let (before, after) = keyTypes(target, newTarget.id),
-            let key = try MigratedValue.convert(row.wholeValue(at: 5), from: before, to: after)
+            let key = try targetKey(row.wholeValue(at: 5), target, newTarget)
         else { return nil }
         let position: Int64 = relationship.isToMany ? max(row[3], 0) : -1
         return [
             newOwner.name.databaseValue, place.key, relationship.name.databaseValue, position.databaseValue,
             newTarget.name.databaseValue, key,
         ]
+    }
+
+    /// What the key of a row that is waited for is in the new model; nil if rows are told apart by something else.
+    private func targetKey(_ key: DatabaseValue, _ old: Int, _ new: CompiledEntity) -> DatabaseValue? {
+        if let (before, after) = keyTypes(old, new.id) {
+            return MigratedValue.convert(key, from: before, to: after)
+        }
+        let before = map.old.model.entities[old]
+        let isSame =
+            before.compositeKey != nil && map.old.model.keyNames(of: before) == map.new.model.keyNames(of: new)
+            && map.old.model.keyType(of: old) == map.new.model.keyType(of: new.id)
+        return isSame ? key : nil
     }
 
     /// The types of an entity's key before and now; nil if another attribute is the key.

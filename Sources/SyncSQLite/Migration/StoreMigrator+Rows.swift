@@ -20,7 +20,7 @@ extension StoreMigrator {
     /// Two rows of one set of keys cannot have the same.
     private struct KeyOfRow: Hashable {
         var owner: Int
-        var key: DatabaseValue
+        var key: [DatabaseValue]
     }
 
     private mutating func copyRows(of entity: CompiledEntity, _ seen: inout Set<KeyOfRow>) throws {
@@ -42,7 +42,7 @@ extension StoreMigrator {
             }
             let absent = values.filter { slot, value in value.isNull && !isOptional(slot, entity) }.keys
             for slot in absent { lacking[slot, default: 0] += 1 }
-            let key = try rowKey(oldKey, entity, before, &values, &seen)
+            let key = try rowKey(oldKey, row, entity, before, &values, &seen)
             if key == nil { lostRows += 1 }
             guard let key, absent.isEmpty else {
                 keys.noteLost(oldKey, of: before.table)
@@ -81,7 +81,7 @@ extension StoreMigrator {
     // MARK: Values
 
     private func isOptional(_ slot: Int, _ entity: CompiledEntity) -> Bool {
-        slot == entity.keySlot || map.new.model[entity.table].attributes[slot].isOptional
+        entity.keySlots.contains(slot) || map.new.model[entity.table].attributes[slot].isOptional
     }
 
     private func value(
@@ -111,7 +111,7 @@ extension StoreMigrator {
     /// The key the row gets in its new table: its own if rows are keyed by it, else the hidden one; NULL for one that
     /// the table makes. Nil if the row has no key, or one that another row has.
     private mutating func rowKey(
-        _ oldKey: DatabaseValue, _ entity: CompiledEntity, _ before: CompiledEntity,
+        _ oldKey: DatabaseValue, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
         _ values: inout [Int: DatabaseValue], _ seen: inout Set<KeyOfRow>
     ) throws -> DatabaseValue? {
         let tree = map.new.model[entity.table]
@@ -123,10 +123,35 @@ extension StoreMigrator {
                 key = made
                 values[slot] = key
             }
-            guard seen.insert(KeyOfRow(owner: owner, key: key)).inserted else { return nil }
+            guard seen.insert(KeyOfRow(owner: owner, key: [key])).inserted else { return nil }
             if tree.keySlot != nil { return key }
+        } else if let key = entity.compositeKey, let owner = entity.keyOwner {
+            let parts = try key.parts.map { try value(of: $0, row, entity, before, values) }
+            guard !parts.contains(.null), seen.insert(KeyOfRow(owner: owner, key: parts)).inserted else { return nil }
         }
         return keys.isStable(before.table) ? oldKey : .null
+    }
+
+    /// What stands for a part of a key: a value, or the foreign key that a link comes from.
+    private func value(
+        of part: CompositeKey.Part, _ row: Row, _ entity: CompiledEntity, _ before: CompiledEntity,
+        _ values: [Int: DatabaseValue]
+    ) throws -> DatabaseValue {
+        switch part {
+        case .attribute(let slot): return values[slot] ?? .null
+        case .relationship(let index):
+            guard
+                let source = map.links[entity.relationships[index].link]?.first(where: { source in
+                    !source.isFlipped && map.old.model[source.link].first.table == before.table
+                }), case .foreignKey(_, let column, _) = map.old[source.link]
+            else { return .null }
+            let condition = "\(map.old[before.table].keyColumn.quoted) = ?"
+            let found = try Row.fetchOne(
+                db,
+                sql: "SELECT \(column.quoted) FROM \(current(map.old[before.table].name).quoted) WHERE \(condition)",
+                arguments: [row[0] as DatabaseValue])
+            return try found?.wholeValue(at: 0) ?? .null
+        }
     }
 
     /// A key made here, for rows that had none of the service's.

@@ -39,6 +39,16 @@ final class NodeLookup: Sendable {
         }
     }
 
+    /// The node with a key that is this text.
+    func node(_ text: UnsafeBufferPointer<UInt8>, _ keyOwner: Int, _ pool: TextPool, guess: Int) -> Int? {
+        if guess >= 0, guess < batch.nodes.count, batch.hasOneSetOfKeys,
+            TextPool.equal(pool.bytes(batch.nodes[guess].key), text)
+        {
+            return guess
+        }
+        return batch.node(forText: text, keyOwner: keyOwner, pool)?.index
+    }
+
     private func node(forKey key: Slot, _ keyOwner: Int, _ pool: TextPool, _ guess: Int) -> Int? {
         batch.node(forKey: key, keyOwner: keyOwner, pool, guess: guess < 0 ? nil : NodeID(guess))?.index
     }

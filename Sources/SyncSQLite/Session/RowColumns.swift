@@ -25,6 +25,11 @@ final class RowColumns: Sendable {
     /// The key that all rows of the table share, and the entity it is declared on.
     let commonKey: (type: AttributeType, owner: Int)?
 
+    /// Where the keys of several parts of a row are, by the entity that declares them.
+    private let partedKeys: [Int: (key: KeyColumns, first: Int)]
+    /// What is selected.
+    private let selected: [String]
+
     private let model: CompiledModel
     private let tree: EntityTree
 
@@ -48,6 +53,16 @@ final class RowColumns: Sendable {
             orders.append(order == nil ? nil : names.count)
             if let order { names.append(order.quoted) }
         }
+        var selected = names
+        var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
+        for id in tree.entities {
+            let entity = layout.model.entities[id]
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { continue }
+            partedKeys[id] = (key, selected.count)
+            selected += key.expressions(of: table.name)
+        }
+        self.partedKeys = partedKeys
+        self.selected = selected
         self.orders = orders
         self.names = names
         self.table = table.name.quoted
@@ -63,6 +78,9 @@ final class RowColumns: Sendable {
         var seen: Set<String> = []
         return names.indices.filter { seen.insert(names[$0]).inserted }
     }
+
+    /// Where the key of several parts is that rows share with the entity that declares it.
+    func partedKey(_ owner: Int) -> (key: KeyColumns, first: Int)? { partedKeys[owner] }
 
     /// The entity that a row names in a column, or the tree's only one.
     ///
@@ -86,7 +104,7 @@ final class RowColumns: Sendable {
         }
     }
 
-    var select: String { "SELECT \(names.joined(separator: ", ")) FROM \(table)" }
+    var select: String { "SELECT \(selected.joined(separator: ", ")) FROM \(table)" }
 }
 
 extension String {

@@ -17,6 +17,7 @@ struct RowMatcher {
     private let pass: MatchPass
     /// The targets that the payload gives, guessed to be the stored ones, by foreign key; empty if it gives none.
     private let expected: [[Int32]]
+    private var keyText = KeyPartsText()
     private(set) var met: MetNodes
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
@@ -45,12 +46,20 @@ struct RowMatcher {
     // MARK: Finding nodes
 
     /// The plan's node for a stored row.
-    func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
+    mutating func node(_ statement: RawStatement, entity: Int, guess: Int) -> Int? {
         let compiled = model.entities[entity]
         if columns.hasHiddenKey, let known = table.keys.node(ofHidden: statement.integer(0)) { return known.index }
-        guard let slot = compiled.keySlot, let keyOwner = compiled.keyOwner else { return nil }
+        guard let keyOwner = compiled.keyOwner else { return nil }
+        guard let slot = compiled.keySlot else { return node(statement, partedKeyOf: keyOwner, guess: guess) }
         let column = columns.hasHiddenKey ? columns.attributes + slot : 0
         return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
+    }
+
+    private mutating func node(_ statement: RawStatement, partedKeyOf keyOwner: Int, guess: Int) -> Int? {
+        guard let place = columns.partedKey(keyOwner) else { return nil }
+        keyText.removeAll()
+        guard place.key.read(statement, at: place.first, into: &keyText) else { return nil }
+        return keyText.bytes.withUnsafeBufferPointer { lookup.node($0, keyOwner, pool, guess: guess) }
     }
 
     /// The node that a foreign key to a table without hidden keys leads to.

@@ -103,7 +103,7 @@ extension SQLiteSession {
     private func lookUp(_ table: SyncTable, _ pass: MatchPass) throws {
         let columns = columns(table.id)
         let batch = table.batch
-        var statements: [Int: RawStatement] = [:]
+        var statements: [Int: (statement: RawStatement, key: KeyColumns?)] = [:]
         // In the order of the table, so that neighbours are found on the same page.
         let order = KeyOrder.ascending(lookups[table.id.index].integerKeys)
         var matcher = RowMatcher(table, self, pass)
@@ -115,14 +115,21 @@ extension SQLiteSession {
             try counter.advance()
             let given = model.entities[Int(batch.nodes[node].entity)]
             guard let keyOwner = given.keyOwner else { continue }
-            let statement: RawStatement
+            let (statement, key): (RawStatement, KeyColumns?)
             if let known = statements[keyOwner] {
-                statement = known
+                (statement, key) = known
             } else {
                 statement = try RawStatement(db, columns.select + keyCondition(given))
-                statements[keyOwner] = statement
+                key = columns.partedKey(keyOwner)?.key
+                statements[keyOwner] = (statement, key)
             }
-            statement.bind(batch.nodes[node].key, at: 1, table.pool)
+            if let key {
+                guard let parts = RowKey(batch.nodes[node].key, table.pool), key.bind(parts, to: statement, at: 1) else {
+                    continue
+                }
+            } else {
+                statement.bind(batch.nodes[node].key, at: 1, table.pool)
+            }
             if try statement.step() {
                 let entity = try columns.entity(statement, at: columns.entity)
                 matcher.accept(statement, node: node, entity: entity)
@@ -132,13 +139,14 @@ extension SQLiteSession {
         try counter.finish()
     }
 
-    /// ` WHERE key = ?`, among the rows that share the entity's keys.
-    func keyCondition(_ entity: CompiledEntity, equals value: String = "?") -> String {
+    /// ` WHERE key = ?`, among the rows that share the entity's keys; for each part of the key one.
+    ///
+    /// - Parameter value: An expression for the key; parameters if none is given.
+    func keyCondition(_ entity: CompiledEntity, equals value: String? = nil) -> String {
         let columns = columns(entity.table)
-        guard columns.hasHiddenKey, let slot = entity.keySlot, let owner = entity.keyOwner else {
-            return " WHERE \(columns.keyColumn) = \(value)"
+        guard columns.hasHiddenKey, let key = KeyColumns(entity, layout) else {
+            return " WHERE \(columns.keyColumn) = \(value ?? "?")"
         }
-        let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
-        return " WHERE \(layout[entity.table].columns[slot].quoted) = \(value)\(among)"
+        return " WHERE " + key.condition(of: key.table.name, equals: value.map(key.leaves(ofKey:)))
     }
 }

@@ -46,7 +46,7 @@ extension SQLiteSession {
     private func arrivedReferences(_ tables: [TableID]) throws -> [RememberedReference] {
         let owners = layout.entityNames(of: tables)
         return try model.entities.flatMap { entity -> [RememberedReference] in
-            guard entity.keySlot != nil else { return [] }
+            guard entity.isKeyed else { return [] }
             let among = tables.contains(entity.table) ? "" : " AND owner_entity IN (\(owners))"
             let target = columns(entity.table).table + keyCondition(entity, equals: "reference.target_key")
             return try references(

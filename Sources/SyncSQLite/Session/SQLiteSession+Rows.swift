@@ -8,8 +8,13 @@ extension SQLiteSession {
         let columns = columns(entity.table)
         let statement = try statements.statement(
             "SELECT \(columns.keyColumn) FROM \(columns.table)" + keyCondition(entity))
+        let parts = entity.compositeKey.flatMap { _ in KeyColumns(entity, layout) }
         return try keys.map { key in
-            statement.bind(key, at: 1)
+            if let parts {
+                guard parts.bind(key, to: statement, at: 1) else { return nil }
+            } else {
+                statement.bind(key, at: 1)
+            }
             defer { statement.reset() }
             return try statement.step() ? statement.key(0) : nil
         }
@@ -17,19 +22,22 @@ extension SQLiteSession {
 
     package func identities(of rows: [RowKey], in table: TableID) throws -> [StoredIdentity?] {
         let columns = columns(table)
-        let slots = Set(model[table].entities.compactMap { model.entities[$0].keySlot }).sorted()
-        let selected =
-            ([columns.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
-            + slots.map { layout[table].columns[$0].quoted }).joined(separator: ", ")
+        var selected = [columns.entity == nil ? "NULL" : TableLayout.entityColumn.quoted]
+        var keys: [Int: (columns: KeyColumns, first: Int)] = [:]
+        for id in model[table].entities where model.entities[id].keyOwner == id {
+            guard let key = KeyColumns(model.entities[id], layout) else { continue }
+            keys[id] = (key, selected.count)
+            selected += key.expressions(of: layout[table].name)
+        }
         let statement = try statements.statement(
-            "SELECT \(selected) FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
+            "SELECT \(selected.joined(separator: ", ")) FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
         return try rows.map { row in
             statement.bind(row, at: 1)
             defer { statement.reset() }
             guard try statement.step() else { return nil }
             let entity = try columns.entity(statement, at: columns.entity == nil ? nil : 0)
-            let column = model.entities[entity].keySlot.flatMap { slots.firstIndex(of: $0) }
-            return StoredIdentity(entity: entity, key: column.flatMap { statement.key($0 + 1) })
+            let place = model.entities[entity].keyOwner.flatMap { keys[$0] }
+            return StoredIdentity(entity: entity, key: place.flatMap { $0.columns.key(statement, at: $0.first) })
         }
     }
 

@@ -60,14 +60,18 @@ extension DataStack {
     ) throws -> DatabaseValue {
         let tree = model.compiled[entity.table]
         let table = layout[entity.table]
-        let keyName = entity.keySlot.map { tree.attributes[$0].name }
+        let keyNames = Set(entity.keySlots.map { tree.attributes[$0].name })
         var names: [String] = []
         var arguments: [DatabaseValue] = []
         var key = row.rowKey
-        if let keyName, let value = values[keyName], !value.isNull, row[keyName] != value {
-            key = try RowKeyChange(self, row, db).rekey(to: value)
+        let given = values.filter { keyNames.contains($0.key) && !$0.value.isNull && row[$0.key] != $0.value }
+        if !given.isEmpty {
+            let record = JSONValue.object(given.map { .init($0.key, $0.value.jsonForm) })
+            let current = RowKey(row.key, model.compiled.keyType(of: entity.id))
+            key = try RowKeyChange(self, row, db).rekey(to: model.compiled.key(of: entity, in: record, else: current))
         }
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) where row[name] != value && name != keyName {
+        for (name, value) in values.sorted(by: { $0.key < $1.key })
+        where row[name] != value && !keyNames.contains(name) {
             guard let slot = entity.slotByName[name] else { continue }
             let stored = ColumnValue.databaseValue(value, as: tree.attributes[slot].type)
             names.append("\(name.quoted) = ?")

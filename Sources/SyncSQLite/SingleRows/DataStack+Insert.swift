@@ -74,6 +74,10 @@ extension DataStack {
     }
 
     package func newKey(for entity: CompiledEntity, in db: Database) throws -> DatabaseValue {
+        guard entity.compositeKey == nil else {
+            throw SyncError(
+                .primaryKeyMissing, "a key of several parts cannot be made here; give one", entity: entity.name)
+        }
         guard let slot = entity.keySlot, let owner = entity.keyOwner else {
             throw SyncError(.keylessEntity, "the entity has no key attribute", entity: entity.name)
         }

@@ -56,7 +56,7 @@ extension DataStack {
         try db.inSavepoint {
             let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
             guard result.root.inserted + result.root.matched > 0,
-                let row = try fetch(entity.name, id: key.jsonForm, in: db)
+                let row = try fetch(entity, key: key, in: db)
             else { throw refusal(entity, result) }
             applied = (row, result)
             return .commit

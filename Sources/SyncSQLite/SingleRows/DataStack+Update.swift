@@ -17,11 +17,9 @@ extension DataStack {
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult)? {
-        guard let row = try fetch(entity, id: id, in: db), let slot = row.type.keySlot else { return nil }
-        let attribute = model.compiled[row.type.table].attributes[slot]
-        let current = Coercion.storedValue(row.key.json, as: attribute.type) ?? .null
-        let given = try AttributeMapper(values, of: row.type, in: model).values[attribute.name] ?? .null
-        let key = given.isNull ? current : given
+        guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
+        let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
+        let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
         var updated: (row: Record, result: SyncResult)?
         try db.inSavepoint {
@@ -30,12 +28,25 @@ extension DataStack {
             return .commit
         }
         if key != current, let recordKey = updated?.row.key {
-            let values = SyncResult.ValueChange(old: row.key.json, new: recordKey.json)
-            updated?.result.addUpdate(
-                of: attribute.name, entity: row.entity, key: recordKey,
-                values: options.collectsValues ? values : nil)
+            for (name, change) in changes(of: row.type, row.key, recordKey) {
+                updated?.result.addUpdate(
+                    of: name, entity: row.entity, key: recordKey, values: options.collectsValues ? change : nil)
+            }
         }
         return updated
+    }
+
+    /// What became of the parts of a key.
+    private func changes(
+        of entity: CompiledEntity, _ old: RecordKey, _ new: RecordKey
+    ) -> [(name: String, change: SyncResult.ValueChange)] {
+        let names = model.compiled.keyNames(of: entity)
+        guard case .parts(let before) = old, case .parts(let after) = new else {
+            return names.prefix(1).map { ($0, SyncResult.ValueChange(old: old.json, new: new.json)) }
+        }
+        return zip(names, zip(before, after)).filter { $0.1.0 != $0.1.1 }.map { name, parts in
+            (name, SyncResult.ValueChange(old: parts.0.json, new: parts.1.json))
+        }
     }
 
     /// Changes the row with this key, in a transaction of its own.

@@ -48,9 +48,10 @@ struct RowInserter {
             if slots[place].1.isNull {
                 slots[place].1 = try stack.newKey(for: entity, in: db)
             } else {
-                try stack.refuseTaken(slots[place].1, of: entity, in: db)
+                if let key = RowKey(slots[place].1) { try stack.refuseTaken(key, of: entity, in: db) }
             }
         }
+        try checkPartedKey(values, links)
         let rowKey = try write(slots)
         try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: rowKey, in: tree.id)
         let writer = LinkInserter(layout: stack.layout, entity: entity, rowKey: rowKey, db: db)
@@ -64,6 +65,33 @@ struct RowInserter {
         return try stored(rowKey)
     }
 
+    /// A key of several parts must be there, and free.
+    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [Record]]) throws {
+        guard let key = entity.compositeKey else { return }
+        let parts = try key.parts.map { part -> RecordKey in
+            let (name, part): (String, RecordKey?) =
+                switch part {
+                case .attribute(let slot): (tree.attributes[slot].name, recordKey(slot, values))
+                case .relationship(let index):
+                    (entity.relationships[index].name, links[entity.relationships[index].name]?.first?.key)
+                }
+            guard let part else {
+                throw SyncError(
+                    .primaryKeyMissing, "a new row needs '\(name)', which is a part of its key", entity: entity.name,
+                    path: name)
+            }
+            return part
+        }
+        try stack.refuseTaken(
+            RowKey(.parts(parts), stack.model.compiled.keyType(of: entity.id)), of: entity, in: db)
+    }
+
+    private func recordKey(_ slot: Int, _ values: [String: StoredValue]) -> RecordKey? {
+        let attribute = tree.attributes[slot]
+        guard let value = values[attribute.name] else { return nil }
+        return ColumnValue.recordKey(ColumnValue.databaseValue(value, as: attribute.type), as: attribute.type)
+    }
+
     // MARK: Values
 
     private func attribute(_ name: String) throws -> Attribute {
@@ -73,7 +101,7 @@ struct RowInserter {
 
     private func value(of slot: Int, in values: [String: StoredValue]) throws -> DatabaseValue {
         let attribute = tree.attributes[slot]
-        let isKey = slot == entity.keySlot
+        let isKey = entity.keySlots.contains(slot)
         let given = values[attribute.name]
         let fallback = isKey ? nil : attribute.defaultValue
         var value = ColumnValue.databaseValue(given ?? fallback ?? .null, as: attribute.type)

@@ -15,28 +15,25 @@ struct RowKeyChange {
     }
 
     /// - Returns: The row's key in its table afterwards.
-    /// - Throws: ``SyncError`` `keyTaken`.
+    /// - Throws: ``SyncError`` `keyTaken`; `rowNotFound` if a part is the key of a row that is not stored.
     @discardableResult
-    func rekey(to key: StoredValue) throws -> DatabaseValue {
-        let tree = stack.model.compiled[row.type.table]
-        let table = stack.layout[row.type.table]
-        guard let slot = row.type.keySlot else { return row.rowKey }
-        let stored = ColumnValue.databaseValue(key, as: tree.attributes[slot].type)
-        try stack.refuseTaken(stored, of: row.type, in: db)
-        if tree.keySlot == slot {
-            try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: stored, in: tree.id)
-        }
-        let bound = ColumnValue.bound(stored)
+    func rekey(to key: RowKey) throws -> DatabaseValue {
+        let entity = row.type
+        let tree = stack.model.compiled[entity.table]
+        guard let columns = KeyColumns(entity, stack.layout) else { return row.rowKey }
+        try stack.refuseTaken(key, of: entity, in: db)
+        let isRowKey = tree.keySlot != nil
+        if isRowKey { try DanglingLinks(layout: stack.layout, db: db).remove(linksTo: key.databaseValue, in: tree.id) }
+        let values = try columns.values(of: key, entity: entity.name, in: db)
+        let bound = values.map(ColumnValue.bound)
+        let set = zip(columns.columns, bound).map { "\($0.quoted) = \($1.sql)" }.joined(separator: ", ")
         try db.execute(
-            sql: """
-                UPDATE \(table.name.quoted) SET \(table.columns[slot].quoted) = \(bound.sql)
-                WHERE \(table.keyColumn.quoted) = ?
-                """,
-            arguments: [bound.value, row.rowKey])
-        guard tree.keySlot == slot else { return row.rowKey }
-        try renameOwner(to: stored, in: tree)
+            sql: "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
+            arguments: StatementArguments(bound.map(\.value) + [row.rowKey]))
+        guard isRowKey else { return row.rowKey }
+        try renameOwner(to: key.databaseValue, in: tree)
         try notifyReferring(to: tree)
-        return stored
+        return key.databaseValue
     }
 
     /// The references the row waits for are remembered under its key.
@@ -64,15 +61,13 @@ struct RowKeyChange {
 
 extension DataStack {
     /// A key is taken by any row that shares its keys with the entity.
-    func refuseTaken(_ key: DatabaseValue, of entity: CompiledEntity, in db: Database) throws {
-        let table = layout[entity.table]
-        guard let slot = entity.keySlot, let owner = entity.keyOwner else { return }
-        let bound = ColumnValue.bound(key)
-        let among = SchemaSQL.sharedKeyCondition(owner, layout).map { " AND \($0)" } ?? ""
-        let condition = "\(table.columns[slot].quoted) = \(bound.sql)\(among)"
-        let sql = "SELECT 1 FROM \(table.name.quoted) WHERE \(condition)"
-        guard try Row.fetchOne(db, sql: sql, arguments: [bound.value]) != nil else { return }
+    func refuseTaken(_ key: RowKey, of entity: CompiledEntity, in db: Database) throws {
+        guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return }
+        let condition = columns.condition(of: columns.table.name, equals: values.map(\.sql))
+        let sql = "SELECT 1 FROM \(columns.table.name.quoted) WHERE \(condition)"
+        guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
         throw SyncError(
-            .keyTaken, "there is a row with this key already", entity: entity.name, path: table.columns[slot])
+            .keyTaken, "there is a row with this key already", entity: entity.name,
+            path: columns.columns.joined(separator: ", "))
     }
 }

@@ -22,6 +22,7 @@ extension SyncTransaction {
                 table.weighValues { records.counts($0) }
                 admitNewRows(table, admittingIncomplete) { table.values.count(for: $0) }
             }
+            if !admittingIncomplete { refuseRowsOfMissingTargets() }
             if refused == tables.map(\.refused.count) { break }
         }
         try compareRows()
@@ -98,11 +99,37 @@ extension SyncTransaction {
                 return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of type \(type) cannot be made here")
             }
         }
+        if table.batch.nodes[node.index].ownerPlace != nil, entity.compositeKey != nil {
+            return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of several parts cannot be made here")
+        }
         for slot in entity.slots where slot != entity.keySlot && table.lacksValue(slot, of: node) {
             let name = table.tree.attributes[slot].name
             return (.requiredValueMissing, "a new \(entity.name) needs a value for \(name); the record is refused")
         }
         return nil
+    }
+
+    /// A row whose key is made of another's cannot be without that.
+    private mutating func refuseRowsOfMissingTargets() {
+        for table in tables {
+            for link in table.tree.foreignKeys where model[link].isKeyPart {
+                let targets = tables[model[link].second.table]
+                for (node, target) in keyTargets(link) where table.isPresent(node, as: .new) && !targets.isPresent(target) {
+                    table.refuseNew(node)
+                    table.met.presence[node.index] = .missing
+                    let name = model[link].first.relationship?.name ?? ""
+                    let key = RowKey(table.batch.nodes[node.index].key, pool)
+                    report.add(
+                        .keyPartMissing, table.wantedEntity(of: node).id, key: key, path: path(of: node, table),
+                        "its \(name), which is a part of its key, is not stored; the record is refused")
+                }
+            }
+        }
+    }
+
+    /// The rows that the payload says the keys of others are made of, by a link that is a part of keys.
+    func keyTargets(_ link: LinkID) -> [NodeID: NodeID] {
+        Dictionary(plan[link].assertions.lazy.map { ($0.first, $0.second) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Hidden keys for new rows of hidden-key tables, local keys for new rows that have no key of their own.

@@ -33,7 +33,7 @@ extension SyncTransaction {
     /// The rows of nodes that a record gives and that have a key.
     private func rowsByKey(_ table: SyncTable) throws -> [(node: NodeID, row: StoredRow)] {
         let batch = table.batch
-        let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.wantedEntity(of: $0).keySlot != nil }
+        let given = table.nodes.filter { batch.nodes[$0.index].isGiven && table.wantedEntity(of: $0).isKeyed }
         var found: [(node: NodeID, row: StoredRow)] = []
         guard table.hasHiddenKey else {
             for node in given { if let row = table.row(node) { found.append((node, row)) } }

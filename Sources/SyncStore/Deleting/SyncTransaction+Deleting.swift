@@ -27,6 +27,11 @@ extension SyncTransaction {
         let link: Link
         let end: Link.End
         var other: TableID { link.side(end.other).table }
+        /// Whether the rows that a row here is linked to go with it.
+        var cascades: Bool {
+            let rule = link.side(end).relationship?.deleteRule
+            return rule == .cascade || (link.isKeyPart && end == .second && rule != .deny)
+        }
     }
 
     /// Of each table, the links its rows can have and the ends they are at, if they are wanted.
@@ -95,7 +100,7 @@ extension SyncTransaction {
     /// The rows and everything their deletion cascades to, owners before what they own. A row that the payload mentions
     /// stays, and what it owns with it.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
-        let cascades = ends { $0.link.side($0.end).relationship?.deleteRule == .cascade }
+        let cascades = ends { $0.cascades }
         var seen = rows
         var closure: [StoredRow] = []
         var level = rows.sorted {
@@ -105,12 +110,18 @@ extension SyncTransaction {
             closure += level
             try load(level, cascades)
             var owned: [StoredRow] = []
+            // Rows whose keys are made of those of the rows that go: nothing could name them any more.
+            var parts: Set<StoredRow> = []
             for row in level {
                 try steps.advance()
-                for end in cascades[row.table.index] { owned += try targets(of: row, end) }
+                for end in cascades[row.table.index] {
+                    let found = try targets(of: row, end)
+                    if end.link.isKeyPart { parts.formUnion(found) }
+                    owned += found
+                }
             }
             try loadMarks(of: owned)
-            level = try owned.filter { try !isMentioned($0) && seen.insert($0).inserted }
+            level = try owned.filter { try (parts.contains($0) || !isMentioned($0)) && seen.insert($0).inserted }
         }
         return closure
     }

@@ -30,7 +30,7 @@ extension SyncTransaction {
         let leftOut = leaving.leftOut
         try loadTargets(of: leftOut) { $0.leftOut.union($0.unlinked) }
         for row in leftOut {
-            for link in leaving[row].leftOut.union(leaving[row].unlinked) {
+            for link in leaving[row].leftOut.union(leaving[row].unlinked) where !model[link].isKeyPart {
                 try bookRemovedTarget(model[link], of: row)
                 try links.clearTarget(of: row.key, link)
             }

@@ -18,8 +18,9 @@ extension SyncTransaction {
             table.foreignKeys[index] = ForeignKeyOutcome(targets: stored.targets, places: stored.places)
             return
         }
-        let outcome = LinkTargets(statements(of: link.id), stored: stored.targets)
+        var outcome = LinkTargets(statements(of: link.id), stored: stored.targets)
         noteAwaited(outcome.awaited, link.id)
+        if link.isKeyPart { keepKeyParts(&outcome, link, table, stored) }
         var places = stored.places
         if !outcome.positions.isEmpty {
             if stored.places.isEmpty {
@@ -29,6 +30,12 @@ extension SyncTransaction {
         }
         table.foreignKeys[index] = ForeignKeyOutcome(targets: outcome.nodes, places: places)
         try noteStrays(link, table, outcome.second)
+    }
+
+    /// A row keeps the links that it is told apart by, whatever lists leave it out.
+    private func keepKeyParts(_ outcome: inout LinkTargets, _ link: Link, _ table: SyncTable, _ stored: StoredForeignKey) {
+        for (node, target) in keyTargets(link.id) { outcome.nodes[node.index] = LinkTarget(target) }
+        for (node, target) in stored.targets.enumerated() where target != .nowhere { outcome.nodes[node] = target }
     }
 
     // MARK: Places
@@ -137,7 +144,7 @@ extension SyncTransaction {
             if deletes, try identities.isLocal(row) { continue }
             if deletes || model.isKeyless(stray.entity) {
                 try leaveOut(row, link, owner: pointer.target)
-            } else {
+            } else if !link.isKeyPart {
                 leaving[row].unlinked.insert(link.id)
             }
         }

@@ -1,7 +1,7 @@
 import SyncCore
 
 extension CompiledModel {
-    func isKeyless(_ entity: Int) -> Bool { entities[entity].keySlot == nil }
+    func isKeyless(_ entity: Int) -> Bool { !entities[entity].isKeyed }
 }
 
 extension SyncTable {

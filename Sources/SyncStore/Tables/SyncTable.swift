@@ -85,14 +85,17 @@ package final class SyncTable {
         }
         if let owned = keys.owned(key) { return owned }
         guard let slot = tree.keySlot, let keyOwner = model.entities[tree.root].keyOwner else { return nil }
+        return node(withKey: key, .single(tree.attributes[slot].type), keyOwner: keyOwner)
+    }
+
+    /// The node of a key of an entity.
+    package func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
         switch key {
         case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
         case .real(let value): return batch.node(forKey: .real(value), keyOwner: keyOwner, pool)
         case .text(let text):
             return Array(text.utf8).withUnsafeBufferPointer { bytes in
-                guard tree.attributes[slot].type == .date else {
-                    return batch.node(forText: bytes, keyOwner: keyOwner, pool)
-                }
+                guard type == .single(.date) else { return batch.node(forText: bytes, keyOwner: keyOwner, pool) }
                 return DateParser.milliseconds(bytes).flatMap {
                     batch.node(forKey: .date($0), keyOwner: keyOwner, pool)
                 }

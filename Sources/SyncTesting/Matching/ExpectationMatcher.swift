@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSQLite
 
 /// Compares a row with the values a scenario expects of it.
 struct ExpectationMatcher<Source: RowSource> {
@@ -83,10 +84,11 @@ struct ExpectationMatcher<Source: RowSource> {
     // MARK: Keys
 
     private func key(of row: FoundRow) throws -> StoredValue {
-        guard let name = try keyName(of: row) else {
+        if let name = try keyName(of: row) { return row.values[name] ?? .null }
+        guard try model.compiled.entity(named: row.entity).isKeyed, let key = row.record?.key else {
             throw ScenarioError("entity \(row.entity) has no primary key: its rows have no ids")
         }
-        return row.values[name] ?? .null
+        return .json(key.json)
     }
 
     private func keyName(of row: FoundRow) throws -> String? {

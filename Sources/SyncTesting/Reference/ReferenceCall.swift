@@ -18,7 +18,7 @@ struct ReferenceCall {
     ) throws {
         let compiled = store.model.compiled
         entity = try compiled.entity(named: name)
-        guard entity.keySlot != nil else { throw SyncError(.keylessEntity, "it has no key", entity: name) }
+        guard entity.isKeyed else { throw SyncError(.keylessEntity, "it has no key", entity: name) }
         switch json {
         case .array(let elements): (records, isLoneObject) = (elements, false)
         case .object: (records, isLoneObject) = ([json], true)
@@ -27,23 +27,31 @@ struct ReferenceCall {
         for record in records {
             guard case .object = record else { throw SyncError(.recordExpected, "a record is expected", entity: name) }
         }
-        guard records.isEmpty || records.contains(where: { [entity] in store.hasKey($0, as: entity) }) else {
-            throw SyncError(.noRecords, "no record has a readable key", entity: name)
-        }
         self.predicate = predicate
         self.operations = operations
         self.options = options
         guard let parent else {
             self.parent = nil
+            try requireRecords(store)
             return
         }
         let owner = try compiled.entity(named: parent.entity)
         let relationship = try Self.relationship(relationship, from: owner, to: entity, compiled)
-        guard let slot = owner.keySlot,
-            let key = Coercion.storedValue(parent.id, as: compiled[owner.table].attributes[slot].type),
-            let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
+        guard let key = store.key(parent.id, of: owner), let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
         else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
         self.parent = (row, relationship)
+        try requireRecords(store)
+    }
+
+    private func requireRecords(_ store: ReferenceStore) throws {
+        let sync = ReferenceSync(store, operations: operations, refused: [], inserted: [])
+        let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
+        let isReadable = records.contains { record in
+            sync.key(of: ReferenceReading(record, as: entity, of: store), entity, context) != nil
+        }
+        guard records.isEmpty || isReadable else {
+            throw SyncError(.noRecords, "no record has a readable key", entity: entity.name)
+        }
     }
 
     private static func relationship(
@@ -75,8 +83,8 @@ struct ReferenceCall {
         var listed: [ReferenceMention.Statement.Target] = []
         var skipped: [ReferenceMention.Statement.Target] = []
         for (index, record) in records.enumerated() {
-            sync.noteMentions(in: record, as: entity)
             let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
+            sync.noteMentions(in: record, as: entity, context)
             switch sync.mention(record, as: entity, at: "[\(index)]", context) {
             case .mention(let mention):
                 mentions.append(mention)
@@ -133,32 +141,22 @@ struct ReferenceCall {
 
 extension ReferenceSync {
     /// Every key that stands anywhere in a record, whatever becomes of it.
-    mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity) {
+    mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil) {
         let reading = ReferenceReading(record, as: entity, of: store)
-        if let name = store.keyName(of: entity), let key = reading.values[name] {
-            mentionedKeys.insert(.key(owner: entity.keyOwner, key))
-        }
+        if let key = key(of: reading, entity, context) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
         for (relationship, said) in reading.statements {
             let destination = model.compiled.entities[relationship.destination]
             switch said {
             case .null, .nothing: break
             case .object(let record): noteMentions(in: record, as: destination)
             case .objects(let records): for record in records { noteMentions(in: record, as: destination) }
-            case .id(let id): note(id, destination)
-            case .ids(let ids): for id in ids { note(id, destination) }
+            case .id(let id): note(store.key(id, of: destination), destination)
+            case .ids(let ids): for id in ids { note(store.key(id, of: destination), destination) }
             }
         }
     }
 
-    private mutating func note(_ id: JSONValue, _ entity: CompiledEntity) {
-        if let key = key(id, of: entity) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
-    }
-}
-
-extension ReferenceStore {
-    /// Whether the key of a record can be read.
-    fileprivate func hasKey(_ record: JSONValue, as entity: CompiledEntity) -> Bool {
-        guard let name = keyName(of: entity) else { return false }
-        return ReferenceReading(record, as: entity, of: self).values[name]?.isNull == false
+    private mutating func note(_ key: StoredValue?, _ entity: CompiledEntity) {
+        if let key { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
     }
 }

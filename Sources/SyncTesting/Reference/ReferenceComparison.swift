@@ -30,10 +30,10 @@ private struct RowPairing {
         var records = try allRecords()
         var open: [ReferenceRow.ID] = []
         for (id, row) in reference.rows.sorted(by: { $0.key < $1.key }) {
-            guard let name = reference.keyName(of: row.entity), let key = reference.key(of: row) else { continue }
+            guard let key = reference.key(of: row) else { continue }
             guard
                 let place = records.firstIndex(where: {
-                    $0.entity == row.entity.name && $0[name] == key
+                    $0.entity == row.entity.name && !isAnonymous($0) && reference.key($0.key.json, of: $0.type) == key
                 })
             else {
                 differences.append("\(text(id)) is missing")
@@ -96,8 +96,8 @@ private struct RowPairing {
     }
 
     private func isAnonymous(_ record: Record) -> Bool {
-        guard let name = reference.keyName(of: record.type) else { return true }
-        return record[name]?.isNull != false
+        guard let slot = record.type.keySlot else { return !record.type.isKeyed }
+        return record[reference.model.compiled[record.type.table].attributes[slot].name]?.isNull != false
     }
 
     /// Rows that nothing paired leads to are compared by their values.

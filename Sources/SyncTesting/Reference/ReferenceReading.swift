@@ -21,7 +21,7 @@ struct ReferenceReading: Sendable {
 
     init(_ record: JSONValue, as entity: CompiledEntity, of store: ReferenceStore) {
         readAttributes(record, entity, store.model)
-        readRelationships(record, entity, store.names)
+        readRelationships(record, entity, store.names, store.model)
     }
 
     // MARK: Attributes
@@ -71,11 +71,14 @@ struct ReferenceReading: Sendable {
     // MARK: Relationships
 
     private mutating func readRelationships(
-        _ record: JSONValue, _ entity: CompiledEntity, _ names: ReferenceNames
+        _ record: JSONValue, _ entity: CompiledEntity, _ names: ReferenceNames, _ model: Model
     ) {
         var found: [(place: [Int], relationship: CompiledRelationship, statement: Statement)] = []
         for relationship in entity.relationships {
-            guard let (place, statement) = Self.statement(about: relationship, in: record, names) else { continue }
+            let hasParts = model.compiled.entities[relationship.destination].compositeKey != nil
+            guard let (place, statement) = Self.statement(about: relationship, in: record, names, hasParts) else {
+                continue
+            }
             found.append((place, relationship, statement))
         }
         statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
@@ -85,7 +88,7 @@ struct ReferenceReading: Sendable {
 
     /// An object beats an id key, an id key beats a null object.
     private static func statement(
-        about relationship: CompiledRelationship, in record: JSONValue, _ names: ReferenceNames
+        about relationship: CompiledRelationship, in record: JSONValue, _ names: ReferenceNames, _ hasParts: Bool
     ) -> (place: [Int], Statement)? {
         var null: (place: [Int], Statement)?
         let keys = names.keys(of: relationship)
@@ -93,36 +96,46 @@ struct ReferenceReading: Sendable {
             guard let (place, value) = member(key, of: record) else { continue }
             if value == .null {
                 null = null ?? (place, relationship.isToMany ? .nothing : .null)
-            } else if let statement = statement(value, relationship) {
+            } else if let statement = statement(value, relationship, hasParts) {
                 return (place, statement)
             }
         }
         for key in keys.ids {
             guard let (place, value) = member(key, of: record) else { continue }
-            if let statement = idStatement(value, relationship) { return (place, statement) }
+            if let statement = idStatement(value, relationship, hasParts, areOnlyIDs: true) { return (place, statement) }
         }
         return null
     }
 
-    private static func statement(_ value: JSONValue, _ relationship: CompiledRelationship) -> Statement? {
+    private static func statement(
+        _ value: JSONValue, _ relationship: CompiledRelationship, _ hasParts: Bool
+    ) -> Statement? {
         switch value {
         case .object: return relationship.isToMany ? nil : .object(value)
         case .array(let elements) where relationship.isToMany:
             let present = elements.filter { $0 != .null }
             if elements.isEmpty || !present.isEmpty && present.allSatisfy(\.isObject) { return .objects(present) }
-            return idStatement(value, relationship)
-        default: return idStatement(value, relationship)
+            return idStatement(value, relationship, hasParts)
+        default: return idStatement(value, relationship, hasParts)
         }
     }
 
-    private static func idStatement(_ value: JSONValue, _ relationship: CompiledRelationship) -> Statement? {
+    /// - Parameters:
+    ///   - hasParts: Whether an id is a list of parts, or where only ids may stand also an object of them.
+    private static func idStatement(
+        _ value: JSONValue, _ relationship: CompiledRelationship, _ hasParts: Bool, areOnlyIDs: Bool = false
+    ) -> Statement? {
+        func isID(_ value: JSONValue) -> Bool {
+            value.isScalar || hasParts && (value.isArray || areOnlyIDs && value.isObject)
+        }
         switch (value, relationship.isToMany) {
         case (.null, true): return .ids([])
         case (.null, false): return .null
         case (.array(let elements), true):
             let present = elements.filter { $0 != .null }
-            return present.allSatisfy(\.isScalar) ? .ids(present) : nil
-        case (_, false) where value.isScalar: return .id(value)
+            let isOneKind = present.allSatisfy(\.isScalar) || present.allSatisfy { !$0.isScalar && isID($0) }
+            return isOneKind ? .ids(present) : nil
+        case (_, false) where isID(value): return .id(value)
         default: return nil
         }
     }
@@ -146,6 +159,11 @@ struct ReferenceReading: Sendable {
 extension JSONValue {
     fileprivate var isObject: Bool {
         guard case .object = self else { return false }
+        return true
+    }
+
+    fileprivate var isArray: Bool {
+        guard case .array = self else { return false }
         return true
     }
 

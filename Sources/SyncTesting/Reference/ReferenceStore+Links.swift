@@ -47,7 +47,9 @@ extension ReferenceStore {
         sort(side)
     }
 
+    /// A row keeps the links that it is told apart by.
     mutating func unlink(_ owner: ReferenceRow.ID, _ relationship: CompiledRelationship, _ target: ReferenceRow.ID) {
+        if link(relationship).isKeyPart { return }
         targets[side(owner, relationship)]?.removeAll { $0 == target }
         targets[ReferenceSide(row: target, link: relationship.link, end: farEnd(relationship))]?
             .removeAll { $0 == owner }

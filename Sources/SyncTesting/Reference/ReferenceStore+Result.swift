@@ -38,7 +38,7 @@ extension ReferenceStore {
         }
     }
 
-    func recordKey(_ row: ReferenceRow) -> RecordKey? { key(of: row).flatMap(Self.recordKey) }
+    func recordKey(_ row: ReferenceRow) -> RecordKey? { key(of: row).flatMap { Self.recordKey($0) } }
 
     private static func recordKey(_ value: StoredValue) -> RecordKey? {
         switch value.jsonForm {
@@ -49,6 +49,16 @@ extension ReferenceStore {
             default: .text(text)
             }
         case .string(let text): .text(text)
+        case .array(let parts): .parts(parts.compactMap(recordKey(ofPart:)))
+        default: nil
+        }
+    }
+
+    private static func recordKey(ofPart part: JSONValue) -> RecordKey? {
+        switch part {
+        case .number(let text): Int64(text).map(RecordKey.integer) ?? Double(text).map(RecordKey.double)
+        case .string(let text): RecordKey.text(text)
+        case .array(let parts): RecordKey.parts(parts.compactMap(recordKey(ofPart:)))
         default: nil
         }
     }

@@ -52,10 +52,13 @@ extension ReferenceSync {
                 guard let row = store.rows[id] else { return nil }
                 let lacks = row.entity.slots.contains { slot in
                     let attribute = model.compiled[row.entity.table].attributes[slot]
-                    return !attribute.isOptional && slot != row.entity.keySlot
+                    return !attribute.isOptional && !row.entity.keySlots.contains(slot)
                         && row.values[attribute.name]?.isNull != false
                 }
-                return lacks ? origin : nil
+                let isPart = row.entity.relationships.contains { relationship in
+                    model.compiled.isKeyPart(relationship) && store.targets(of: id, relationship).isEmpty
+                }
+                return lacks || isPart ? origin : nil
             })
     }
 }

@@ -22,16 +22,18 @@ public struct ReferenceStore: Sendable {
     /// An empty store.
     public init(model: Model) { self.model = model }
 
-    mutating func addRow(of entity: CompiledEntity) -> ReferenceRow.ID {
+    /// - Parameter key: That of several parts, which the row never loses.
+    mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {
         lastID += 1
-        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity))
+        let partedKey = entity.compositeKey == nil ? nil : key
+        rows[lastID] = ReferenceRow(entity: entity, values: newValues(of: entity), partedKey: partedKey)
         return lastID
     }
 
     private func newValues(of entity: CompiledEntity) -> [String: StoredValue] {
         entity.slots.reduce(into: [:]) { values, slot in
             let attribute = model.compiled[entity.table].attributes[slot]
-            values[attribute.name] = slot == entity.keySlot ? .null : attribute.defaultValue ?? .null
+            values[attribute.name] = entity.keySlots.contains(slot) ? .null : attribute.defaultValue ?? .null
         }
     }
 
@@ -42,14 +44,42 @@ public struct ReferenceStore: Sendable {
         rows[row]?.entity = entity
     }
 
-    func keyName(of entity: CompiledEntity) -> String? {
-        entity.keySlot.map { model.compiled[entity.table].attributes[$0].name }
-    }
-
     /// The key of a row; nil for a keyless row and for one whose key is local.
     func key(of row: ReferenceRow) -> StoredValue? {
-        guard let name = keyName(of: row.entity), let value = row.values[name], !value.isNull else { return nil }
-        return value
+        row.partedKey ?? (row.entity.keySlot == nil ? nil : key(of: row.entity, row.values) { _ in nil })
+    }
+
+    /// The key that values are, and the keys of the rows that relationships lead to; nil if a part is missing.
+    func key(
+        of entity: CompiledEntity, _ values: [String: StoredValue], target: (CompiledRelationship) -> StoredValue?
+    ) -> StoredValue? {
+        let attributes = model.compiled[entity.table].attributes
+        func value(_ slot: Int) -> StoredValue? { values[attributes[slot].name].flatMap { $0.isNull ? nil : $0 } }
+        if let slot = entity.keySlot { return value(slot) }
+        guard let parts = entity.compositeKey?.parts else { return nil }
+        let found = parts.compactMap { part in
+            switch part {
+            case .attribute(let slot): value(slot)?.jsonForm
+            case .relationship(let index): target(entity.relationships[index])?.jsonForm
+            }
+        }
+        return found.count == parts.count ? key(.array(found), of: entity) : nil
+    }
+
+    /// The key that JSON is; nil if it is none.
+    func key(_ id: JSONValue, of entity: CompiledEntity) -> StoredValue? {
+        guard let slot = entity.keySlot else {
+            return model.compiled.rowKey(id, of: entity).map {
+                .json($0.recordKey(model.compiled.keyType(of: entity.id)).json)
+            }
+        }
+        let value = Coercion.storedValue(id, as: model.compiled[entity.table].attributes[slot].type)
+        return value.flatMap { $0.isNull ? nil : $0 }
+    }
+
+    /// The names of the attributes that an entity's keys are made of.
+    func keyNames(of entity: CompiledEntity) -> [String] {
+        entity.keySlots.map { model.compiled[entity.table].attributes[$0].name }
     }
 
     /// The row of an entity, or of one that has the key in common with it, with this key.
@@ -63,7 +93,7 @@ public struct ReferenceStore: Sendable {
 
     /// A key no row is known by elsewhere.
     func isLocal(_ id: ReferenceRow.ID) -> Bool {
-        rows[id].map { $0.entity.keySlot != nil && key(of: $0) == nil } ?? false
+        rows[id].map { $0.entity.isKeyed && key(of: $0) == nil } ?? false
     }
 
     /// The rows of an entity and its sub-entities, oldest first.
@@ -78,6 +108,8 @@ struct ReferenceRow: Sendable {
 
     var entity: CompiledEntity
     var values: [String: StoredValue]
+    /// A key of several parts, some of which may be keys of other rows.
+    var partedKey: StoredValue?
 }
 
 /// One row's side of a link.

@@ -54,8 +54,20 @@ extension ReferenceSync {
             where relationship.relationship.deleteRule == .cascade {
                 more.formUnion(store.targets(of: id, relationship).filter { !isMentioned($0) })
             }
+            more.formUnion(dependent(on: id))
         }
         return more
+    }
+
+    /// The rows whose keys are made of that of a row, where it is not denied to delete it for them.
+    private func dependent(on id: ReferenceRow.ID) -> [ReferenceRow.ID] {
+        store.rows.filter { dependent, row in
+            row.entity.relationships.contains { relationship in
+                let link = model.compiled[relationship.link]
+                return model.compiled.isKeyPart(relationship) && store.targets(of: dependent, relationship) == [id]
+                    && link.second.relationship?.deleteRule != .deny
+            }
+        }.map(\.key)
     }
 
     private func checkDenials(_ going: Set<ReferenceRow.ID>) throws {
@@ -73,14 +85,14 @@ extension ReferenceSync {
 
     /// The keyless rows that lost a link, or are new without having one, and that no row with a key leads to.
     private func abandoned(without going: Set<ReferenceRow.ID>) -> Set<ReferenceRow.ID> {
-        let keyless = store.rows.filter { $0.value.entity.keySlot == nil }.keys
+        let keyless = store.rows.filter { !$0.value.entity.isKeyed }.keys
         guard !keyless.isEmpty else { return [] }
         var reached: Set<ReferenceRow.ID> = []
-        var open = store.rows.keys.filter { store.rows[$0]?.entity.keySlot != nil && !going.contains($0) }
+        var open = store.rows.keys.filter { store.rows[$0]?.entity.isKeyed == true && !going.contains($0) }
         while let id = open.popLast() {
             for relationship in store.rows[id]?.entity.relationships ?? [] {
                 for target in store.targets(of: id, relationship)
-                where store.rows[target]?.entity.keySlot == nil && !going.contains(target) {
+                where store.rows[target]?.entity.isKeyed == false && !going.contains(target) {
                     if reached.insert(target).inserted { open.append(target) }
                 }
             }

@@ -81,7 +81,7 @@ extension ReferenceSync {
 
     /// The rows a list puts in order. Rows without a key have their places in it also if they may not be updated.
     private func ordered(_ statement: ReferenceMention.Statement) -> [ReferenceListed] {
-        let isKeyless = model.compiled.entities[statement.relationship.destination].keySlot == nil
+        let isKeyless = !model.compiled.entities[statement.relationship.destination].isKeyed
         return statement.targets.compactMap { target -> ReferenceListed? in
             switch target {
             case .row(let id, let links): links || isKeyless ? .row(id) : nil

@@ -79,16 +79,15 @@ struct ReferenceSync {
     ) -> Outcome {
         let reading = ReferenceReading(record, as: entity, of: store)
         misfits += reading.misfits.map { "\(path).\($0)" }
-        var key: StoredValue?
+        let key = self.key(of: reading, entity, context)
         var id: ReferenceRow.ID?
-        if let name = store.keyName(of: entity) {
-            key = reading.values[name].flatMap { $0.isNull ? nil : $0 }
-            if reading.misfits.contains(name) { return .unreadable(records(in: reading, at: path, context)) }
+        if store.keyNames(of: entity).contains(where: reading.misfits.contains) {
+            return .unreadable(records(in: reading, at: path, context))
         }
         if let key {
             id = store.row(entity, key: key)
         } else {
-            switch ownedRow(entity, context) {
+            switch hasSomePart(reading, entity) ? .unreadable : ownedRow(entity, context) {
             case .known(let row): id = row
             case .missing: id = nil
             case .unreadable: return .unreadable(records(in: reading, at: path, context))
@@ -103,7 +102,7 @@ struct ReferenceSync {
         let origin = key.map { Refusal.key(owner: entity.keyOwner, $0) } ?? .path(path)
         guard may(id, context) || mayUpdate(context) && inserted.contains(origin) else { return .skipped(id) }
         if id == nil, refused.contains(origin) { return .skipped(nil) }
-        let row = id ?? store.addRow(of: entity)
+        let row = id ?? store.addRow(of: entity, key: key)
         if id == nil {
             origins[row] = origin
             if key == nil, let side = context.side(in: store) { ownedRows[side, default: []].append(row) }
@@ -156,7 +155,7 @@ struct ReferenceSync {
         let position: Int
         switch context {
         case .toOne: position = 0
-        case .toMany(_, _, let index) where entity.keySlot == nil: position = index
+        case .toMany(_, _, let index) where !entity.isKeyed: position = index
         default: return .unreadable
         }
         let rows = ownedRows[side] ?? before.targets[side] ?? []
@@ -177,7 +176,7 @@ struct ReferenceSync {
         for (name, value) in reading.values {
             guard let slot = entity.slotByName[name] else { continue }
             let attribute = model.compiled[entity.table].attributes[slot]
-            if value.isNull, !attribute.isOptional || slot == entity.keySlot { continue }
+            if value.isNull, !attribute.isOptional || entity.keySlots.contains(slot) { continue }
             store.rows[row]?.values[name] = value
         }
     }
@@ -204,7 +203,7 @@ struct ReferenceSync {
     }
 
     /// The owner that the row was given by, if the relationship leads back to it.
-    private func owner(_ relationship: CompiledRelationship, _ context: Context?) -> ReferenceRow.ID? {
+    func owner(_ relationship: CompiledRelationship, _ context: Context?) -> ReferenceRow.ID? {
         guard let given = context?.relationship, relationship.link == given.link,
             relationship.end == store.farEnd(given)
         else { return nil }
@@ -224,12 +223,12 @@ struct ReferenceSync {
             statement.removes = true
             statement.deletes = ownsRows
         case .id(let id):
-            guard let key = self.key(id, of: destination) else { return nil }
+            guard let key = store.key(id, of: destination) else { return nil }
             statement.targets = [.key(key)]
         case .ids(let ids):
-            if destination.keySlot == nil, !ids.isEmpty { return nil }
+            if !destination.isKeyed, !ids.isEmpty { return nil }
             statement.removes = true
-            statement.targets = ids.compactMap { self.key($0, of: destination) }.map { .key($0) }
+            statement.targets = ids.compactMap { self.key($0, relationship, listedBy: row) }.map { .key($0) }
         case .object(let record):
             let context = owner.map { Context.overruled(by: $0) } ?? .toOne(of: row, relationship)
             switch mention(record, as: destination, at: path, context) {
@@ -263,12 +262,6 @@ struct ReferenceSync {
             statement.deletes = statement.removes && ownsRows
         }
         return statement
-    }
-
-    func key(_ id: JSONValue, of entity: CompiledEntity) -> StoredValue? {
-        guard let slot = entity.keySlot else { return nil }
-        let value = Coercion.storedValue(id, as: model.compiled[entity.table].attributes[slot].type)
-        return value.flatMap { $0.isNull ? nil : $0 }
     }
 }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sync
 
-/// `--parent User:6` or `--parent User:6:notes`.
+/// `--parent User:6`, `--parent User:6:notes`, or `--parent 'Issue:["swift",5]'`.
 struct ParentArgument: ExpressibleByArgument, Equatable {
     let entity: String
     let id: String
@@ -22,8 +22,12 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
         guard !entity.isEmpty, !id.isEmpty else { return nil }
     }
 
-    /// The key as JSON: text is coerced to every type a key can have.
-    var parent: Sync.Parent { (entity, .string(id)) }
+    /// The key as JSON: text is coerced to every type a key can have; one of several parts is a list or an object.
+    var parent: Sync.Parent { (entity, parts ?? .string(id)) }
+
+    private var parts: JSONValue? {
+        id.hasPrefix("[") || id.hasPrefix("{") ? try? JSONValue(parsing: id) : nil
+    }
 
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.first, first.isLetter || first == "_" else { return false }

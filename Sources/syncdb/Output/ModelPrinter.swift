@@ -60,9 +60,7 @@ struct ModelPrinter {
     }
 
     private func isKey(_ attribute: Attribute, of entity: Entity) -> Bool {
-        guard let compiled = try? model.compiled.entity(named: entity.name), let slot = compiled.keySlot else {
-            return false
-        }
-        return model.compiled[compiled.table].attributes[slot].name == attribute.name
+        guard let compiled = try? model.compiled.entity(named: entity.name) else { return false }
+        return model.compiled.keyNames(of: compiled).contains(attribute.name)
     }
 }

@@ -37,7 +37,7 @@ struct ResultPrinter {
     private var names: [String: [String]] {
         var names: [String: [String]] = [:]
         for entity in model.compiled.entities {
-            let attributes = entity.slots.filter { $0 != entity.keySlot }.map {
+            let attributes = entity.slots.filter { !entity.keySlots.contains($0) }.map {
                 model.compiled[entity.table].attributes[$0].name
             }
             names[entity.name] = attributes + entity.relationships.filter { !$0.isToMany }.map(\.name)

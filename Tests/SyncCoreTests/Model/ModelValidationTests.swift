@@ -129,7 +129,8 @@ struct ModelValidationTests {
     @Test("for several keys")
     func severalKeys() throws {
         let two = [Attribute("x", .date, isPrimaryKey: true), Attribute("y", .date, isPrimaryKey: true)]
-        #expect(try ModelProblems.paths([Entity("A", attributes: two)]) == ["entities.A.attributes.y.primaryKey"])
+        let together = try Model(entities: [Entity("A", attributes: two)])
+        #expect(try together.primaryKeyParts(of: "A").map(\.local) == ["x", "y"])
         #expect(
             try ModelProblems.paths([Entity("A", primaryKey: "z", attributes: [two[0], Attribute("z", .date)])])
                 == ["entities.A.attributes.x.primaryKey"])
@@ -137,6 +138,41 @@ struct ModelValidationTests {
         #expect(try ModelProblems.paths([Entity("A", primaryKey: "z")]) == ["entities.A.primaryKey"])
         let inherited = [Entity("A", attributes: [Attribute("x", .date)]), Entity("B", parent: "A", primaryKey: "x")]
         #expect(try Model(entities: inherited).primaryKey(of: "B")?.local == "x")
+    }
+
+    @Test("for parts of keys that tell no rows apart, or have no end")
+    func keyParts() throws {
+        let number = Attribute("number", .integer)
+        func paths(_ key: PrimaryKey, _ relationship: Relationship, _ other: Entity) throws -> [String] {
+            try ModelProblems.paths(
+                [Entity("A", primaryKey: key, attributes: [number], relationships: [relationship]), other])
+        }
+        let keyed = Entity("B", attributes: [Attribute("id", .integer)])
+        let path = ["entities.A.primaryKey"]
+        #expect(try paths(["b", "number"], Relationship("b", to: "B", many: true), keyed) == path)
+        #expect(try paths(["b", "number", "b"], Relationship("b", to: "B"), keyed) == path)
+        #expect(try paths(["b", "missing"], Relationship("b", to: "B"), keyed) == path)
+        #expect(try paths([], Relationship("b", to: "B"), keyed) == path)
+        #expect(try paths(["b"], Relationship("b", to: "B"), Entity("B")) == path)
+        #expect(try paths(["b", "number"], Relationship("b", to: "A"), keyed) == path)
+        let oneToOne = Entity(
+            "B", attributes: [Attribute("id", .integer)], relationships: [Relationship("a", to: "A", inverse: "b")])
+        #expect(try paths(["b", "number"], Relationship("b", to: "B", inverse: "a"), oneToOne) == path)
+        #expect(
+            try Model(
+                entities: [
+                    Entity("A", primaryKey: ["b"], relationships: [Relationship("b", to: "B", inverse: "a")]), oneToOne,
+                ]
+            ).primaryKeyParts(of: "A").map(\.remote) == ["b"])
+    }
+
+    @Test("for keys that are made of each other")
+    func keyCircles() throws {
+        let first = Entity(
+            "A", primaryKey: ["b", "x"], attributes: [Attribute("x", .integer)], relationships: [Relationship("b", to: "B")])
+        let second = Entity(
+            "B", primaryKey: ["a", "y"], attributes: [Attribute("y", .integer)], relationships: [Relationship("a", to: "A")])
+        #expect(try ModelProblems.paths([first, second]) == ["entities.A.primaryKey", "entities.B.primaryKey"])
     }
 
     @Test("for defaults of another type, or that no store keeps")

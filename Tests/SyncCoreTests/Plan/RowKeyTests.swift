@@ -37,7 +37,7 @@ struct RowKeyTests {
             (.text("2024-02-29 18:29:59.999"), .text("2024-02-29T18:29:59.999Z"), .date),
         ])
     func reported(key: RowKey, reported: RecordKey, type: AttributeType) {
-        #expect(key.recordKey(type) == reported)
-        #expect(RowKey(reported, type) == key)
+        #expect(key.recordKey(.single(type)) == reported)
+        #expect(RowKey(reported, .single(type)) == key)
     }
 }

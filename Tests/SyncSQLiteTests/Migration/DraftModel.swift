@@ -200,7 +200,7 @@ struct DraftModel {
                 var made = SyncCore.Entity(entity.name, renamedFrom: entity.oldName)
                 made.parent = entity.parent.flatMap(self.entity)?.name
                 if entity.parent == nil {
-                    made.primaryKey = entity.key
+                    made.primaryKey = entity.key.map { PrimaryKey($0) }
                     made.attributes = [.init("mark", .integer), .init("code", entity.codeType)]
                 }
                 made.attributes += entity.attributes.map { attribute in

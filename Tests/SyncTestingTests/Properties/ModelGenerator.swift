@@ -25,6 +25,7 @@ struct ModelGenerator {
         }
         let keyedCount = entities.count
         for _ in 0..<(1 + random.below(4)) { addLink(keyedCount) }
+        if kinds.contains(.partedKeys), random.chance(30) { addDependent(keyedCount) }
         if kinds.contains(.keyless), random.chance(50) { addKeyless(keyedCount) }
         return try Model(entities: entities)
     }
@@ -38,7 +39,28 @@ struct ModelGenerator {
                 Attribute(
                     "state", .string, isOptional: false, defaultValue: random.chance(60) ? .string("new") : nil))
         }
-        return Entity(name, attributes: attributes)
+        guard kinds.contains(.partedKeys), random.chance(25) else { return Entity(name, attributes: attributes) }
+        attributes.append(Attribute("part", random.pick([.string, .integer, .date])))
+        return Entity(name, primaryKey: ["id", "part"], attributes: attributes)
+    }
+
+    /// Rows that are told apart by their owner and a number, and what refers to them.
+    private mutating func addDependent(_ count: Int) {
+        let owner = random.below(count)
+        let isListed = random.chance(70)
+        entities.append(
+            Entity(
+                "Dot", primaryKey: random.chance(50) ? ["owner", "id"] : ["id", "owner"],
+                attributes: [Attribute("id", .integer), Attribute("value", .integer)],
+                relationships: [Relationship("owner", to: entities[owner].name, inverse: isListed ? "dots" : nil)]))
+        if isListed {
+            entities[owner].relationships.append(
+                Relationship("dots", to: "Dot", many: true, ordered: isOrdered(), inverse: "owner", deleteRule: rule()))
+        }
+        if random.chance(50) {
+            entities[random.below(count)].relationships.append(
+                Relationship("points", to: "Dot", many: random.chance(50) && kinds.contains(.manyToMany)))
+        }
     }
 
     private mutating func rule() -> DeleteRule {

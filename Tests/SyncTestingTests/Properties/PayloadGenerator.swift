@@ -22,7 +22,7 @@ struct PayloadGenerator {
         alwaysNamesOnce = namesOnce
     }
 
-    private var keyed: [CompiledEntity] { model.compiled.entities.filter { $0.keySlot != nil } }
+    private var keyed: [CompiledEntity] { model.compiled.entities.filter { $0.isKeyed } }
 
     mutating func step() -> PropertyCase.Step {
         named = []
@@ -92,7 +92,7 @@ struct PayloadGenerator {
         guard !entity.relationships.isEmpty, random.chance(60) else { return comparison }
         let relationship = random.pick(entity.relationships)
         let name = relationship.name
-        let isKeyless = model.compiled.entities[relationship.destination].keySlot == nil
+        let isKeyless = model.compiled.entities[relationship.destination].isKeyed == false
         let there = isKeyless ? "\(name) != nil" : "\(name).value >= \(random.below(4))"
         guard relationship.isToMany else { return random.chance(50) ? "NOT \(there)" : "\(there) OR \(comparison)" }
         switch random.below(isKeyless ? 1 : 3) {
@@ -121,26 +121,31 @@ struct PayloadGenerator {
 
     // MARK: Records
 
-    /// - Parameter isListed: Whether it is one of a list, where it is skipped without a key; else its owner would say
+    /// - Parameters:
+    ///   - isListed: Whether it is one of a list, where it is skipped without a key; else its owner would say
     ///   which row it is.
-    private mutating func record(_ entity: CompiledEntity, depth: Int, isListed: Bool = true) -> JSONValue? {
+    ///   - owner: The relationship whose list it is in.
+    private mutating func record(
+        _ entity: CompiledEntity, depth: Int, isListed: Bool = true, in owner: CompiledRelationship? = nil
+    ) -> JSONValue? {
         var members: [JSONValue.Member] = []
         var isFirst = true
-        if entity.keySlot != nil {
+        if entity.isKeyed {
             if kinds.contains(.misfits), random.chance(4) {
                 if !isListed || random.chance(50) { members.append(.init("id", [])) }
             } else {
                 guard let number = number(entity, asObject: true) else { return nil }
                 isFirst = given.insert(name(number, entity)).inserted
-                members.append(.init("id", key(number, of: entity)))
+                members += keyMembers(number, of: entity, isInList: owner != nil)
             }
         }
         let attributes = model.compiled[entity.table].attributes
-        for slot in entity.slots where slot != entity.keySlot && random.chance(45) {
+        for slot in entity.slots where !entity.keySlots.contains(slot) && random.chance(45) {
             members.append(.init(attributes[slot].name, value(of: attributes[slot])))
         }
-        for relationship in entity.relationships where random.chance(45) {
-            let isKeyless = model.compiled.entities[relationship.destination].keySlot == nil
+        for relationship in entity.relationships
+        where !model.compiled.isKeyPart(relationship) && random.chance(45) {
+            let isKeyless = model.compiled.entities[relationship.destination].isKeyed == false
             if isKeyless, !isFirst, !kinds.contains(.contradictions) { continue }
             if let member = member(relationship, depth: depth) { members.append(member) }
         }
@@ -161,7 +166,7 @@ struct PayloadGenerator {
         let destination = model.compiled.entities[relationship.destination]
         let objectKey = AttributeNaming.objectKeys(for: relationship.relationship)[0]
         let idKey = AttributeNaming.idKeys(for: relationship.relationship)[0]
-        let byID = destination.keySlot != nil && (depth >= 3 || random.chance(45))
+        let byID = destination.isKeyed && (depth >= 3 || random.chance(45))
         switch (relationship.isToMany, byID) {
         case (_, _) where random.chance(10): return .init(random.chance(50) || !byID ? objectKey : idKey, .null)
         case (false, true): return id(destination).map { .init(random.chance(70) ? idKey : objectKey, $0) }
@@ -176,7 +181,7 @@ struct PayloadGenerator {
         case (true, false):
             var children: [JSONValue] = []
             for _ in 0..<random.below(4) where depth < 4 {
-                if let child = record(destination, depth: depth + 1) { children.append(child) }
+                if let child = record(destination, depth: depth + 1, in: relationship) { children.append(child) }
             }
             return .init(objectKey, .array(children))
         }
@@ -202,9 +207,42 @@ struct PayloadGenerator {
         number(entity, asObject: false).map { key($0, of: entity) }
     }
 
+    /// What a record says of its key. In the list of its owner it need not name that.
+    private mutating func keyMembers(
+        _ number: Int, of entity: CompiledEntity, isInList: Bool
+    ) -> [JSONValue.Member] {
+        guard let key = entity.compositeKey else { return [.init("id", self.key(number, of: entity))] }
+        return zip(model.compiled.keyNames(of: entity), parts(number, of: entity, key)).compactMap { name, value in
+            if name == "owner", isInList, random.chance(70) { return nil }
+            return .init(name, value)
+        }
+    }
+
+    private mutating func parts(_ number: Int, of entity: CompiledEntity, _ key: CompositeKey) -> [JSONValue] {
+        let attributes = model.compiled[entity.table].attributes
+        return key.parts.map { part in
+            switch part {
+            case .attribute(let slot) where attributes[slot].name == "part":
+                self.value(number % 2, attributes[slot].type)
+            case .attribute(let slot): self.value(number / 2, attributes[slot].type)
+            case .relationship(let index):
+                self.key(number % 2, of: model.compiled.entities[entity.relationships[index].destination])
+            }
+        }
+    }
+
     private mutating func key(_ number: Int, of entity: CompiledEntity) -> JSONValue {
+        if let key = entity.compositeKey {
+            let parts = parts(number, of: entity, key)
+            guard random.chance(30) else { return .array(parts) }
+            return .object(zip(model.compiled.keyNames(of: entity), parts).map { .init($0, $1) })
+        }
         guard let slot = entity.keySlot else { return .null }
-        switch model.compiled[entity.table].attributes[slot].type {
+        return value(number, model.compiled[entity.table].attributes[slot].type)
+    }
+
+    private mutating func value(_ number: Int, _ type: AttributeType) -> JSONValue {
+        switch type {
         case .string: return .string("k\(number)")
         case .uuid:
             let digits = String(number, radix: 16)

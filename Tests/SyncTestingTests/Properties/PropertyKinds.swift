@@ -28,5 +28,8 @@ struct PropertyKinds: OptionSet, Sendable {
     /// Payloads that are one object in no array, an envelope or lines, and records none or only some of which have keys.
     static let shapes = PropertyKinds(rawValue: 65536)
 
-    static let all = PropertyKinds(rawValue: 8191 | 65536)
+    /// Keys of several parts, some of which are keys of other rows.
+    static let partedKeys = PropertyKinds(rawValue: 131072)
+
+    static let all = PropertyKinds(rawValue: 8191 | 65536 | 131072)
 }

@@ -39,7 +39,9 @@ extension EntityDraft {
         let other = taken.take(name + "Value")
         entity.attributes[index].name = other
         entity.attributes[index].remoteKey = own
-        if entity.primaryKey == name || (entity.primaryKey == nil && own == inferred.key) { entity.primaryKey = other }
+        if entity.primaryKey?.single == name || (entity.primaryKey == nil && own == inferred.key) {
+            entity.primaryKey = PrimaryKey(other)
+        }
         keys[other] = keys.removeValue(forKey: name)
         attributePlaces[other] = attributePlaces.removeValue(forKey: name)
         memberPlaces[other] = memberPlaces.removeValue(forKey: name)

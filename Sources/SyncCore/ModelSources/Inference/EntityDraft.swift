@@ -66,7 +66,7 @@ struct EntityDraft {
         let name = taken.take(InferredNames.member(member.key))
         attributePlaces[name] = entity.attributes.count
         entity.attributes.append(Attribute(name, type))
-        if isKey, name != "id" { entity.primaryKey = name }
+        if isKey, name != "id" { entity.primaryKey = PrimaryKey(name) }
         note(name, member)
     }
 

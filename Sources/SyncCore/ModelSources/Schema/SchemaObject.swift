@@ -41,6 +41,20 @@ struct SchemaObject {
         return text
     }
 
+    /// A name, or a list of names.
+    mutating func names(_ key: String, _ draft: inout ModelDraft) -> [String]? {
+        guard case .array(let elements)? = members[key] else { return text(key, &draft).map { [$0] } }
+        let names = elements.compactMap { element -> String? in
+            guard case .string(let name) = element, !name.isEmpty else { return nil }
+            return name
+        }
+        guard names.count == elements.count, !names.isEmpty else {
+            note(&draft, key, "expected a name or a list of names")
+            return nil
+        }
+        return names
+    }
+
     mutating func flag(_ key: String, default fallback: Bool, _ draft: inout ModelDraft) -> Bool {
         guard let value = members[key] else { return fallback }
         guard case .bool(let flag) = value else {

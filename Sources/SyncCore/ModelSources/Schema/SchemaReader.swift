@@ -52,7 +52,7 @@ struct SchemaReader {
         }
         entity.parent = object.text("parent", &draft)
         entity.isAbstract = object.flag("abstract", default: false, &draft)
-        entity.primaryKey = object.text("primaryKey", &draft)
+        entity.primaryKey = object.names("primaryKey", &draft).map { PrimaryKey($0) }
         entity.renamedFrom = object.text("renamedFrom", &draft)
         entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
         for key in ["attributes", "relationships"] {

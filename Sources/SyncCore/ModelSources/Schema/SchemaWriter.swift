@@ -11,7 +11,9 @@ enum SchemaWriter {
         var object = Members()
         object.add("parent", entity.parent)
         object.add("abstract", entity.isAbstract, unless: false)
-        object.add("primaryKey", entity.primaryKey)
+        if let key = entity.primaryKey {
+            object.add("primaryKey", key.single.map { .string($0) } ?? .array(key.parts.map { .string($0) }))
+        }
         object.add("renamedFrom", entity.renamedFrom)
         object.add("fingerprints", entity.keepsFingerprints, unless: false)
         if !entity.attributes.isEmpty {

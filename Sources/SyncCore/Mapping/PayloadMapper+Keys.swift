@@ -1,0 +1,204 @@
+// Keys of several parts: from the record, from the rows it refers to, and from the row that lists it.
+extension PayloadMapper {
+    /// The key of the record in the scratch row; absent if it lacks a part.
+    ///
+    /// - Parameter first: The record's candidates begin there, and are chosen.
+    mutating func partedKey(
+        _ key: CompositeKey, of entity: CompiledEntity, _ tape: JSONTape, _ context: Context,
+        candidatesFrom first: Int, _ bytes: Bytes
+    ) -> Slot {
+        keyText.removeAll()
+        keyText.open()
+        for part in key.parts {
+            switch part {
+            case .attribute(let slot):
+                guard append(scratch[slot], bytes) else {
+                    missingPart = name(of: slot, entity)
+                    return .absent
+                }
+            case .relationship(let index):
+                guard appendTarget(index, of: entity, tape, context, candidatesFrom: first, bytes) else {
+                    missingPart = entity.relationships[index].name
+                    return .absent
+                }
+            }
+        }
+        keyText.close()
+        return Coercion.append(keyText.bytes, to: &plan.arena)
+    }
+
+    /// Whether the record in the scratch row has a part of its key, but not all of it.
+    func hasSomePart(_ entity: CompiledEntity) -> Bool {
+        entity.compositeKey?.slots.contains { ![.absent, .null].contains(scratch[$0].kind) } ?? false
+    }
+
+    /// Adds the key of the row that a relationship of the record leads to: the one that lists the record, else the one
+    /// that the record names.
+    private mutating func appendTarget(
+        _ index: Int, of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, candidatesFrom first: Int,
+        _ bytes: Bytes
+    ) -> Bool {
+        let relationship = tables.relationships[entity.id][index]
+        if let arrival = context.arrival, arrival.link == relationship.link,
+            arrival.end == relationship.end || relationship.isSymmetric
+        {
+            return appendKey(of: arrival.owner, in: model[relationship.link].side(relationship.end.other).table, bytes)
+        }
+        guard
+            let candidate = candidates[first...].first(where: { $0.isChosen && $0.relationship == index })
+        else { return false }
+        return appendKey(tape, at: candidate.value, of: model.entities[relationship.destination], bytes)
+    }
+
+    /// Adds the key of a node; it may have none.
+    private mutating func appendKey(of node: NodeID, in table: TableID, _ bytes: Bytes) -> Bool {
+        let known = plan.rows[table.index].nodes[node.index]
+        return append(known.key, isComposite: model.entities[Int(known.entity)].compositeKey != nil, bytes)
+    }
+
+    private mutating func append(_ slot: Slot, isComposite: Bool = false, _ bytes: Bytes) -> Bool {
+        plan.arena.withUnsafeBufferPointer {
+            keyText.append(slot, isComposite: isComposite, TextPool(payload: bytes, arena: $0))
+        }
+    }
+
+    // MARK: Ids
+
+    /// The key that an id is; nil if it is none of the destination.
+    ///
+    /// - Parameter owner: Whose list it is in. Where the owner is a part of the key, the id need not name it.
+    mutating func idSlot(
+        _ relationship: RelationshipMapping, _ destination: CompiledEntity, _ tape: JSONTape, at token: Int,
+        _ bytes: Bytes, listedBy owner: Mapped?
+    ) -> Slot? {
+        if let slot = destination.keySlot {
+            let type = tables.types[destination.table.index][slot]
+            let key = value(tape, at: token, for: slot, of: destination.table, as: type, bytes)
+            return key?.kind == .null ? nil : key
+        }
+        guard destination.compositeKey != nil else { return nil }
+        keyText.removeAll()
+        let supplied = relationship.suppliedPart.flatMap { part in owner.map { (part: part, owner: $0) } }
+        guard appendKey(tape, at: token, of: destination, bytes, supplied: supplied) else { return nil }
+        if supplied != nil {
+            // An id that names its owner names the one whose list it is in.
+            let named = keyText.bytes
+            keyText.removeAll()
+            if appendKey(tape, at: token, of: destination, bytes, supplied: nil), keyText.bytes != named { return nil }
+            return Coercion.append(named, to: &plan.arena)
+        }
+        return Coercion.append(keyText.bytes, to: &plan.arena)
+    }
+
+    /// Adds the key that a value stands for: an id, or the object that has it.
+    private mutating func appendKey(
+        _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,
+        supplied: (part: Int, owner: Mapped)? = nil
+    ) -> Bool {
+        if let slot = entity.keySlot {
+            guard tape.tokens[token].kind == .object else { return appendValue(tape, at: token, of: slot, entity, bytes) }
+            let found = find([.attribute(slot)], tape, object: token, entity, bytes)[0]
+            return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes)
+        }
+        guard let key = entity.compositeKey,
+            let tokens = partTokens(key, tape, at: token, of: entity, bytes, supplied: supplied?.part)
+        else { return false }
+        keyText.open()
+        for (index, part) in key.parts.enumerated() {
+            if let supplied, supplied.part == index {
+                guard appendKey(of: supplied.owner.node, in: supplied.owner.table, bytes) else { return false }
+                continue
+            }
+            guard tokens[index] >= 0 else { return false }
+            switch part {
+            case .attribute(let slot):
+                guard appendValue(tape, at: tokens[index], of: slot, entity, bytes) else { return false }
+            case .relationship(let place):
+                let target = model.entities[entity.relationships[place].destination]
+                guard appendKey(tape, at: tokens[index], of: target, bytes) else { return false }
+            }
+        }
+        keyText.close()
+        return true
+    }
+
+    private mutating func appendValue(
+        _ tape: JSONTape, at token: Int, of slot: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> Bool {
+        let type = tables.types[entity.table.index][slot]
+        guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes) else { return false }
+        return append(value, bytes)
+    }
+
+    /// Where the parts of a key stand; -1 for those that are not there. Nil if the value is no key.
+    ///
+    /// - Parameter supplied: The part that need not be there.
+    private mutating func partTokens(
+        _ key: CompositeKey, _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes, supplied: Int?
+    ) -> [Int]? {
+        let count = key.parts.count
+        switch tape.tokens[token].kind {
+        case .object: return find(key.parts, tape, object: token, entity, bytes)
+        case .array:
+            var elements: [Int] = []
+            var element = token + 1
+            while element < Int(tape.tokens[token].next), elements.count <= count {
+                elements.append(element)
+                element = Int(tape.tokens[element].next)
+            }
+            if elements.count == count { return elements }
+            guard let supplied, elements.count == count - 1 else { return nil }
+            elements.insert(-1, at: supplied)
+            return elements
+        default:
+            if count == 1 { return [token] }
+            guard let supplied, count == 2 else { return nil }
+            return supplied == 0 ? [-1, token] : [token, -1]
+        }
+    }
+
+    /// Where the values of parts stand in an object, by the rules of naming; -1 for those that are not there.
+    private mutating func find(
+        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> [Int] {
+        var found = parts.map { _ in (token: -1, strength: Int.max) }
+        find(parts, tape, object: object, keyTable: entity.id, bytes, &found)
+        return found.map(\.token)
+    }
+
+    private mutating func find(
+        _ parts: [CompositeKey.Part], _ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes,
+        _ found: inout [(token: Int, strength: Int)]
+    ) {
+        var key = object + 1
+        var previous = -1
+        while key < Int(tape.tokens[object].next) {
+            let entry = keyTables.entry(tape.tokens[key], keyTable, after: previous, bytes)
+            previous = entry
+            for target in keyTables.all[keyTable].targets[entry] {
+                if case .nested(let nested) = target, tape.tokens[key + 1].kind == .object {
+                    find(parts, tape, object: key + 1, keyTable: nested, bytes, &found)
+                }
+                for (index, part) in parts.enumerated() {
+                    guard let strength = target.strength(for: part), strength <= found[index].strength,
+                        tape.tokens[key + 1].kind != .null
+                    else { continue }
+                    found[index] = (key + 1, strength)
+                }
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+    }
+}
+
+extension KeyTable.Target {
+    /// How strongly it speaks for a part of a key, the lower the stronger; nil if it does not.
+    fileprivate func strength(for part: CompositeKey.Part) -> Int? {
+        switch (self, part) {
+        case (.attribute(let slot, let strength), .attribute(let wanted)): slot == wanted ? strength : nil
+        case (.relationship(let index, let strength), .relationship(let wanted)): index == wanted ? strength : nil
+        case (.ids(let index, let strength), .relationship(let wanted)): index == wanted ? 100 + strength : nil
+        default: nil
+        }
+    }
+}

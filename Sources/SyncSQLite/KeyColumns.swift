@@ -1,0 +1,232 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The columns that make the key of an entity's rows: its own, and through foreign keys to tables with hidden keys those
+/// of other rows.
+struct KeyColumns: Sendable {
+    /// A part of a key.
+    indirect enum Part: Sendable {
+        /// A column of the row itself.
+        case column(String, AttributeType)
+        /// The key of the row that a foreign key leads to, in a table with hidden keys.
+        case target(column: String, KeyColumns)
+    }
+
+    /// The table that the rows are in.
+    let table: TableLayout
+    let type: KeyType
+    let parts: [Part]
+    /// The types of the values that the parts are, those of targets in their place.
+    let leaves: [AttributeType]
+    /// The condition that a row has its key in common with the entity; nil where all rows of the table have.
+    private let sharing: @Sendable (_ alias: String?) -> String?
+
+    /// Nil for a keyless entity.
+    init?(_ entity: CompiledEntity, _ layout: StoreLayout) {
+        guard let type = layout.model.keyType(of: entity.id), let owner = entity.keyOwner else { return nil }
+        let tree = layout.model[entity.table]
+        table = layout[entity.table]
+        self.type = type
+        func attribute(_ slot: Int) -> Part { .column(layout[entity.table].columns[slot], tree.attributes[slot].type) }
+        if let slot = entity.keySlot {
+            parts = [attribute(slot)]
+        } else {
+            parts = (entity.compositeKey?.parts ?? []).compactMap { part in
+                switch part {
+                case .attribute(let slot): attribute(slot)
+                case .relationship(let index): Self.target(entity.relationships[index], layout)
+                }
+            }
+        }
+        leaves = parts.flatMap(\.leaves)
+        sharing = { SchemaSQL.sharedKeyCondition(owner, layout, alias: $0) }
+    }
+
+    private static func target(_ relationship: CompiledRelationship, _ layout: StoreLayout) -> Part? {
+        guard case .foreignKey(_, let column, _) = layout[relationship.link],
+            let key = KeyColumns(layout.model.entities[relationship.destination], layout)
+        else { return nil }
+        if !key.table.hasHiddenKey, let type = key.leaves.first { return .column(column, type) }
+        return .target(column: column, key)
+    }
+
+    var isComposite: Bool {
+        if case .composite = type { return true }
+        return false
+    }
+
+    /// The columns of the table that the parts are in.
+    var columns: [String] {
+        parts.map { part in
+            switch part {
+            case .column(let name, _), .target(let name, _): name
+            }
+        }
+    }
+
+    // MARK: SQL
+
+    /// An expression for each leaf of a row of the table, which has this name in the statement.
+    func expressions(of row: String) -> [String] {
+        parts.flatMap { part -> [String] in
+            switch part {
+            case .column(let name, _): return ["\(row.quoted).\(name.quoted)"]
+            case .target(let column, let key):
+                let alias = "\(row)_\(column)"
+                return key.expressions(of: alias).map { leaf in
+                    "(SELECT \(leaf) FROM \(key.table.name.quoted) AS \(alias.quoted) "
+                        + "WHERE \(alias.quoted).\(key.table.keyColumn.quoted) = \(row.quoted).\(column.quoted))"
+                }
+            }
+        }
+    }
+
+    /// The condition that a row has this key, among those that share the entity's keys.
+    ///
+    /// - Parameter values: An expression for each leaf; parameters if none are given.
+    func condition(of row: String, equals values: [String]? = nil) -> String {
+        var values = (values ?? leaves.map { _ in "?" })[...]
+        let conditions = [condition(of: row, &values), sharing(row)]
+        return conditions.compactMap(\.self).joined(separator: " AND ")
+    }
+
+    private func condition(of row: String, _ values: inout ArraySlice<String>) -> String {
+        parts.map { part in
+            switch part {
+            case .column(let name, _): return "\(row.quoted).\(name.quoted) = \(values.popFirst() ?? "NULL")"
+            case .target(let column, let key):
+                let alias = "\(row)_\(column)"
+                let found = [key.condition(of: alias, &values), key.sharing(alias)].compactMap(\.self)
+                return "\(row.quoted).\(column.quoted) = (SELECT \(alias.quoted).\(key.table.keyColumn.quoted) "
+                    + "FROM \(key.table.name.quoted) AS \(alias.quoted) WHERE \(found.joined(separator: " AND ")))"
+            }
+        }.joined(separator: " AND ")
+    }
+
+    /// Expressions for the leaves of a key that an expression gives.
+    func leaves(ofKey expression: String) -> [String] {
+        guard isComposite else { return [expression] }
+        return paths.map { "json_extract(\(expression), '$\($0)')" }
+    }
+
+    private var paths: [String] {
+        parts.enumerated().flatMap { index, part -> [String] in
+            guard case .target(_, let key) = part, key.isComposite else { return ["[\(index)]"] }
+            return key.paths.map { "[\(index)]\($0)" }
+        }
+    }
+
+    // MARK: Values
+
+    /// What the columns of a row with this key hold.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if a part is the key of a row that is not stored.
+    func values(of key: RowKey, entity: String, in db: Database) throws -> [DatabaseValue] {
+        guard case .composite(let types) = type else { return [key.databaseValue] }
+        guard let values = key.parts(types), values.count == parts.count else {
+            throw SyncError(.valueDoesNotFit, "it is no key", entity: entity)
+        }
+        return try zip(parts, values).map { part, value in
+            guard case .target(_, let target) = part else { return value.databaseValue }
+            let bound = target.bound(value) ?? []
+            let found = try DatabaseValue.fetchOne(
+                db,
+                sql: "SELECT \(target.table.keyColumn.quoted) FROM \(target.table.name.quoted) WHERE "
+                    + target.condition(of: target.table.name, equals: bound.map(\.sql)),
+                arguments: StatementArguments(bound.map(\.value)))
+            guard let found else {
+                throw SyncError(.rowNotFound, "a row that its key is made of is not stored", entity: entity)
+            }
+            return found
+        }
+    }
+
+    /// The leaves of a key as parameters; nil if it is none.
+    func bound(_ key: RowKey) -> [(sql: String, value: DatabaseValue)]? {
+        guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return nil }
+        return leaves.map { ColumnValue.bound($0.databaseValue) }
+    }
+
+    /// Binds the leaves of a key from a parameter on.
+    ///
+    /// - Returns: Whether it is such a key.
+    func bind(_ key: RowKey, to statement: RawStatement, at first: Int) -> Bool {
+        guard let leaves = key.leaves(type), leaves.count == self.leaves.count else { return false }
+        for (index, leaf) in leaves.enumerated() { statement.bind(leaf, at: first + index) }
+        return true
+    }
+
+    /// Puts the leaves in columns together.
+    ///
+    /// - Returns: Whether all parts are there.
+    func read(_ statement: RawStatement, at first: Int, into text: inout KeyPartsText) -> Bool {
+        text.open()
+        var column = first
+        for part in parts {
+            switch part {
+            case .column(_, let type):
+                guard !statement.isNull(column) else { return false }
+                switch type {
+                case .integer, .boolean: text.append(statement.integer(column))
+                case .double: text.append(statement.real(column))
+                default: text.append(statement.text(column))
+                }
+                column += 1
+            case .target(_, let key):
+                if key.isComposite {
+                    guard key.read(statement, at: column, into: &text) else { return false }
+                    column += key.leaves.count
+                } else {
+                    guard let value = statement.key(column) else { return false }
+                    text.append(value)
+                    column += 1
+                }
+            }
+        }
+        text.close()
+        return true
+    }
+
+    /// The key in columns; nil if a part is missing.
+    func key(_ statement: RawStatement, at first: Int) -> RowKey? {
+        guard isComposite else { return statement.key(first) }
+        var text = KeyPartsText()
+        return read(statement, at: first, into: &text) ? .text(text.text) : nil
+    }
+}
+
+extension KeyColumns {
+    /// The key of a fetched row, of several parts; nil if one is missing.
+    func recordKey(_ row: Row, at first: Int) throws -> RecordKey? {
+        var text = KeyPartsText()
+        guard try read(row, at: first, into: &text) else { return nil }
+        return RowKey.text(text.text).recordKey(type)
+    }
+
+    private func read(_ row: Row, at first: Int, into text: inout KeyPartsText) throws -> Bool {
+        text.open()
+        var column = first
+        for part in parts {
+            if case .target(_, let key) = part, key.isComposite {
+                guard try key.read(row, at: column, into: &text) else { return false }
+                column += key.leaves.count
+            } else {
+                guard let value = try RowKey(row.wholeValue(at: column)) else { return false }
+                text.append(value)
+                column += 1
+            }
+        }
+        text.close()
+        return true
+    }
+}
+
+extension KeyColumns.Part {
+    fileprivate var leaves: [AttributeType] {
+        switch self {
+        case .column(_, let type): [type]
+        case .target(_, let key): key.leaves
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import SyncCore
+
+// Keys of several parts, some of which are keys of other rows.
+extension ReferenceSync {
+    /// The key of a record, part by part: what it says, and for the way back to its owner that one's key.
+    func key(of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?) -> StoredValue? {
+        store.key(of: entity, reading.values) { relationship in
+            if let owner = owner(relationship, context) { return store.rows[owner].flatMap { store.key(of: $0) } }
+            let destination = model.compiled.entities[relationship.destination]
+            let said = reading.statements.first {
+                $0.relationship.link == relationship.link && $0.relationship.end == relationship.end
+            }
+            switch said?.statement {
+            case .id(let id): return store.key(id, of: destination)
+            case .object(let record):
+                return key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
+            default: return nil
+            }
+        }
+    }
+
+    /// Whether a record has a part of its key.
+    func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
+        entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }
+    }
+
+    /// The key that an id in a list is. It need not name the owner of the list; one that does names no other.
+    func key(
+        _ id: JSONValue, _ relationship: CompiledRelationship, listedBy owner: ReferenceRow.ID?
+    ) -> StoredValue? {
+        let destination = model.compiled.entities[relationship.destination]
+        let back = destination.compositeKey?.parts.firstIndex { part in
+            guard case .relationship(let index) = part else { return false }
+            let way = destination.relationships[index]
+            return way.link == relationship.link && way.end == relationship.end.other
+        }
+        guard let back, let owner, let ownerKey = store.rows[owner].flatMap({ store.key(of: $0) }),
+            let count = destination.compositeKey?.parts.count
+        else { return store.key(id, of: destination) }
+        var parts: [JSONValue]
+        switch id {
+        case .array(let elements): parts = elements
+        case .object: return store.key(id, of: destination)
+        default: parts = [id]
+        }
+        if parts.count == count - 1 { parts.insert(ownerKey.jsonForm, at: back) }
+        guard parts.count == count else { return nil }
+        let named = store.key(.array(parts), of: destination)
+        parts[back] = ownerKey.jsonForm
+        return named == store.key(.array(parts), of: destination) ? named : nil
+    }
+}
