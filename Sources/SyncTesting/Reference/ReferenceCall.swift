@@ -30,28 +30,19 @@ struct ReferenceCall {
         self.predicate = predicate
         self.operations = operations
         self.options = options
+        let sync = ReferenceSync(store, operations: operations, refused: [], inserted: [])
         guard let parent else {
             self.parent = nil
-            try requireRecords(store)
+            try sync.requireRecords(records, of: entity, supplied: nil)
             return
         }
         let owner = try compiled.entity(named: parent.entity)
         let relationship = try Self.relationship(relationship, from: owner, to: entity, compiled)
-        guard let key = store.key(parent.id, of: owner), let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
+        let key = store.key(parent.id, of: owner)
+        try sync.requireRecords(records, of: entity, supplied: key.map { (relationship, $0) })
+        guard let key, let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
         else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
         self.parent = (row, relationship)
-        try requireRecords(store)
-    }
-
-    private func requireRecords(_ store: ReferenceStore) throws {
-        let sync = ReferenceSync(store, operations: operations, refused: [], inserted: [])
-        let context = parent.map { ReferenceSync.Context.child(of: $0.row, $0.relationship) } ?? .root
-        let isReadable = records.contains { record in
-            sync.key(of: ReferenceReading(record, as: entity, of: store), entity, context) != nil
-        }
-        guard records.isEmpty || isReadable else {
-            throw SyncError(.noRecords, "no record has a readable key", entity: entity.name)
-        }
     }
 
     private static func relationship(

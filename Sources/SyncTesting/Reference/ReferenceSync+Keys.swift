@@ -3,8 +3,16 @@ import SyncCore
 // Keys of several parts, some of which are keys of other rows.
 extension ReferenceSync {
     /// The key of a record, part by part: what it says, and for the way back to its owner that one's key.
-    func key(of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?) -> StoredValue? {
+    ///
+    /// - Parameter supplied: The relationship that leads to the record, and the key of its owner, where no row of it is known.
+    func key(
+        of reading: ReferenceReading, _ entity: CompiledEntity, _ context: Context?,
+        supplied: (by: CompiledRelationship, key: StoredValue)? = nil
+    ) -> StoredValue? {
         store.key(of: entity, reading.values) { relationship in
+            if let supplied, relationship.link == supplied.by.link, relationship.end == store.farEnd(supplied.by) {
+                return supplied.key
+            }
             if let owner = owner(relationship, context) { return store.rows[owner].flatMap { store.key(of: $0) } }
             let destination = model.compiled.entities[relationship.destination]
             let said = reading.statements.first {
@@ -16,6 +24,18 @@ extension ReferenceSync {
                 return key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
             default: return nil
             }
+        }
+    }
+
+    /// - Parameter supplied: The relationship of the parent, and its key.
+    func requireRecords(
+        _ records: [JSONValue], of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) throws {
+        let isReadable = records.contains { record in
+            key(of: ReferenceReading(record, as: entity, of: store), entity, nil, supplied: supplied) != nil
+        }
+        guard records.isEmpty || isReadable else {
+            throw SyncError(.noRecords, "no record has a readable key", entity: entity.name)
         }
     }
 
@@ -40,7 +60,12 @@ extension ReferenceSync {
         var parts: [JSONValue]
         switch id {
         case .array(let elements): parts = elements
-        case .object: return store.key(id, of: destination)
+        case .object(let members):
+            let name = model.compiled.keyNames(of: destination)[back]
+            let isNamed = members.contains { $0.key == name }
+            let whole = isNamed ? id : .object(members + [.init(name, ownerKey.jsonForm)])
+            guard case .json(.array(let found))? = store.key(whole, of: destination) else { return nil }
+            parts = found
         default: parts = [id]
         }
         if parts.count == count - 1 { parts.insert(ownerKey.jsonForm, at: back) }
