@@ -174,6 +174,7 @@ struct PayloadMapper: ~Copyable {
                     Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable))
             case .nested(let nested):
                 try descend(tape, key: key, into: nested, bytes)
+            case .ignored: break
             }
         }
     }
@@ -197,15 +198,15 @@ struct PayloadMapper: ~Copyable {
         }
     }
 
-    /// The value of an attribute: by its transformer if it has one, else by the coercion table.
+    /// The value of an attribute: by its transformers and format if it has any, else by the coercion table.
     @inline(__always)
     mutating func value(
         _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, as type: AttributeType, _ bytes: Bytes
     ) -> Slot? {
-        if tables.hasTransformers[table.index], tape.tokens[token].kind != .null,
-            let transformer = tables.transformers[table.index][slot]
+        if tables.hasConversions[table.index], tape.tokens[token].kind != .null,
+            let conversion = tables.conversions[table.index][slot]
         {
-            return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
+            return conversion.slot(tape, at: token, bytes, arena: &plan.arena)
         }
         if type == .transformable { return .null }
         return Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena)
