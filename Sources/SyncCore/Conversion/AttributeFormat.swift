@@ -44,7 +44,8 @@ public enum AttributeFormat: Sendable, Hashable {
             _ = try DatePattern(pattern)
             return nil
         } catch {
-            return "'\(pattern)' is no date pattern (\(error.message)), nor one of \(Self.names.joined(separator: ", "))"
+            let names = Self.names.joined(separator: ", ")
+            return "'\(pattern)' is no date pattern (\(error.message)), nor one of \(names)"
         }
     }
 }

@@ -26,16 +26,20 @@ extension BuiltInTransformer {
     /// The transformer itself.
     var transformer: AttributeTransformer { Self.transformers[self] ?? make() }
 
-    private static let transformers = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.make()) })
+    private static let transformers = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0, $0.make()) })
 
     private func make() -> AttributeTransformer {
         switch self {
         case .htmlEntities:
-            AttributeTransformer(rawValue) { .json($0.mappingTexts(HTMLEntities.decoded)) } exporting: { value in
+            AttributeTransformer(rawValue) {
+                .json($0.mappingTexts(HTMLEntities.decoded))
+            } exporting: { value in
                 value.jsonForm.mappingTexts(HTMLEntities.encoded)
             }
         case .trimmed: AttributeTransformer(unchangedOnExport: rawValue) { .json($0.mappingTexts(Self.trimmed)) }
-        case .emptyAsNull: AttributeTransformer(unchangedOnExport: rawValue) { $0 == .string("") ? .null : .json($0) }
+        case .emptyAsNull:
+            AttributeTransformer(unchangedOnExport: rawValue) { $0 == .string("") ? .null : .json($0) }
         case .lowercased:
             AttributeTransformer(unchangedOnExport: rawValue) { json in .json(json.mappingTexts { $0.lowercased() }) }
         case .commaSeparated: AttributeTransformer(rawValue, importing: Self.list, exporting: Self.commaSeparated)

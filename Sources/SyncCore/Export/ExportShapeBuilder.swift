@@ -28,7 +28,8 @@ struct ExportShapeBuilder {
     }
 
     private mutating func shape() throws -> ExportShape {
-        let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship, rule) }.map(Self.path)
+        let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship, rule) }.map(
+            Self.path)
         let linkKeys = Set(
             entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship, rule) })
         for attribute in try attributes() {

@@ -194,7 +194,7 @@ struct PayloadMapper: ~Copyable {
             if slot == entity.keySlot { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
+                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(expected(slot, type, entity))")
         }
     }
 
@@ -322,6 +322,12 @@ struct PayloadMapper: ~Copyable {
 
     private func name(of slot: Int, _ entity: CompiledEntity) -> String {
         model[entity.table].attributes[slot].name
+    }
+
+    /// What an attribute takes: its type, and its format where it has one.
+    private func expected(_ slot: Int, _ type: AttributeType, _ entity: CompiledEntity) -> String {
+        let format = model[entity.table].attributes[slot].format
+        return article(type) + (format.map { " written as \($0.text)" } ?? "")
     }
 
     private func article(_ type: AttributeType) -> String {

@@ -49,7 +49,9 @@ extension DatePattern {
         return true
     }
 
-    private static func name(_ name: [UInt8], _ isShort: Bool) -> ArraySlice<UInt8> { isShort ? name.prefix(3) : name[...] }
+    private static func name(_ name: [UInt8], _ isShort: Bool) -> ArraySlice<UInt8> {
+        isShort ? name.prefix(3) : name[...]
+    }
 
     /// With zeros in front, if there are more digits than the number has.
     private static func append(_ value: Int, digits: Int, to out: inout [UInt8]) {

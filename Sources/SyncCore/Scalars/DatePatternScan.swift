@@ -73,7 +73,8 @@ struct DatePatternScan {
         case ("x", 3): return .zone(.colon)
         case ("z", 1): return .zone(.name)
         default:
-            let known = "y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z"
+            let known =
+                "y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z"
             throw problem("'\(String(repeating: letter, count: count))' is not known; known are \(known)")
         }
     }
@@ -89,7 +90,8 @@ struct DatePatternScan {
             throw problem("hours from 1 to 12 ('h') and before or after noon ('a') need each other")
         }
         let order: [DatePattern.Field.Kind] = [.month, .day, .hour, .minute, .second, .fraction]
-        for (larger, smaller) in zip(order, order.dropFirst()) where kinds.contains(smaller) && !kinds.contains(larger) {
+        for (larger, smaller) in zip(order, order.dropFirst()) where kinds.contains(smaller) && !kinds.contains(larger)
+        {
             throw problem("there is a \(smaller) without the \(larger)")
         }
         for (field, next) in zip(found, found.dropFirst()) where field.digits == 0 && next.digits != nil {

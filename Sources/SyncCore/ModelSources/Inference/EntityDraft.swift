@@ -134,7 +134,10 @@ struct EntityDraft {
     /// Adds a relationship that no key of the samples fills. Gives its name.
     mutating func addInverse(_ wish: String, to target: String, inverse: String) -> String {
         var wish = wish
-        while AttributeNaming.keys(for: Relationship(wish, to: target), rule).contains(where: hasKey) { wish += "Owner" }
+        func isTaken(_ name: String) -> Bool {
+            AttributeNaming.keys(for: Relationship(name, to: target), rule).contains(where: hasKey)
+        }
+        while isTaken(wish) { wish += "Owner" }
         let name = taken.take(wish)
         append(Relationship(name, to: target, inverse: inverse))
         return name
