@@ -194,7 +194,8 @@ struct PayloadMapper: ~Copyable {
             if slot == entity.keySlot { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(expected(slot, type, entity))")
+                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(expected(slot, type, entity))"
+            )
         }
     }
 

@@ -43,7 +43,7 @@ struct KeyCaseTests {
         arguments: [
             (KeyCase.kebab, ["id", "first-name", "type", "manager-id", "E-Mail"]),
             (.pascal, ["Id", "FirstName", "Type", "ManagerID", "E-Mail"]),
-            (.pascal, ["ID", "first_name", "UserType", "ManagerId", "mail"]),
+            (.pascal, ["id", "first_name", "UserType", "ManagerId", "mail"]),
             (.camel, ["id", "firstName", "type", "managerId", "E-Mail"]),
             (.snake, ["id", "first_name", "type", "manager_id", "E-Mail"]),
             (.exact, ["remoteID", "firstName", "userType", "managerID", "E-Mail"]),

@@ -32,8 +32,9 @@ struct SamplePruning: Sendable {
                     ? names.attribute(forKey: member.key) != nil : !names.slots(withRemoteKey: full).isEmpty
                 if isAttribute { return member }
                 if names.slots(below: full) == nil, names.ignores(member.key, at: path) { return nil }
-                return .init(
-                    member.key, inside(member.value) { pruned($0, of: entity, path: path + [member.key]) })
+                let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
+                // Nothing is wanted of an object of whose members nothing is.
+                return value == .object([]) && member.value != value ? nil : .init(member.key, value)
             })
     }
 
