@@ -8,16 +8,18 @@ extension DataStack {
     /// The store may be in a place where this user cannot write. ``init(at:)`` is for apps: it lets readers and a writer
     /// work at the same time, for which the file's header is written when it is opened.
     /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
-    ///   `storeBusy` if another process keeps all others out.
-    public convenience init(reading url: URL) throws {
-        self.init(try StoreReader(url).open())
+    ///   `storeBusy` if another process keeps all others out; `missingTransformer`.
+    public convenience init(
+        reading url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
+    ) throws {
+        self.init(try StoreReader(url).open().registering(code, transformers))
     }
 
     /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
     ///
     /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
     public static func migration(to model: Model, at url: URL) throws -> MigrationReport {
-        let copy = try DataStack(reading: url).copied()
+        let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
         return try copy.migrate(to: model, .allowingLoss)
     }

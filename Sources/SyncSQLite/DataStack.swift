@@ -43,11 +43,17 @@ public final class DataStack: Sendable {
     /// A store that was made with another model is brought to this one: tables, columns, indexes and links are added,
     /// renamed (`renamedFrom`), widened or removed, in one transaction.
     ///
-    /// - Parameter migration: Whether rows, values and links that the model has no place for may be lost.
-    /// - Throws: ``SyncError`` `modelMismatch` with everything that would be lost and may not, or with rows that lack
+    /// - Parameters:
+    ///   - migration: Whether rows, values and links that the model has no place for may be lost.
+    ///   - transformers: Whether those that the model names must be registered on it.
+    /// - Throws: ``SyncError`` `missingTransformer`, before the file is looked at; `modelMismatch` with everything that would be lost and may not, or with rows that lack
     ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
     ///   no file is left by a store that could not be created.
-    public convenience init(model: Model, at url: URL, migration: MigrationPolicy = .keepingData) throws {
+    public convenience init(
+        model: Model, at url: URL, migration: MigrationPolicy = .keepingData,
+        transformers: TransformerPolicy = .required
+    ) throws {
+        try transformers.check(model)
         self.init(try StoreFile(url).open(model, policy: migration))
     }
 
@@ -58,14 +64,21 @@ public final class DataStack: Sendable {
 
     /// Opens an existing store with the model it keeps.
     ///
-    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store.
-    public convenience init(at url: URL) throws {
-        self.init(try StoreFile(url).open())
+    /// A store keeps names of transformers, not their code: that is registered anew.
+    /// - Throws: ``SyncError`` `unreadableStore` if there is no file, which is then not created, or it is not a store;
+    ///   `missingTransformer`.
+    public convenience init(
+        at url: URL, registering code: [AttributeTransformer] = [], transformers: TransformerPolicy = .required
+    ) throws {
+        self.init(try StoreFile(url).open().registering(code, transformers))
     }
 
     /// A new store in memory, gone with the stack.
-    public static func inMemory(_ model: Model) throws -> DataStack {
-        try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
+    ///
+    /// - Throws: ``SyncError`` `missingTransformer`, `storeFailure`.
+    public static func inMemory(_ model: Model, transformers: TransformerPolicy = .required) throws -> DataStack {
+        try transformers.check(model)
+        return try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
             let version = try queue.write { db in
                 try KeptModel.create(model, in: db)

@@ -3,9 +3,29 @@ import SyncCore
 
 /// A store that was opened, and its tables at that moment.
 struct OpenStore {
-    let model: Model
+    private(set) var model: Model
     let database: any DatabaseWriter
     let schemaVersion: Int?
     /// What tells whether the file has changed, if it is read without locks.
     var unlocked: UnlockedStore?
+
+    init(model: Model, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil) {
+        self.model = model
+        self.database = database
+        self.schemaVersion = schemaVersion
+        self.unlocked = unlocked
+    }
+
+    /// The store with code for the transformers that its model names; closed if it lacks some that are required.
+    func registering(_ code: [AttributeTransformer], _ policy: TransformerPolicy) throws -> OpenStore {
+        var store = self
+        store.model = model.registering(code)
+        do {
+            try policy.check(store.model)
+        } catch {
+            try? database.close()
+            throw error
+        }
+        return store
+    }
 }

@@ -55,6 +55,7 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
             }
             chosen.announce()
             try output.show(result, of: stack.model, withRows: true)
+            if !output.quiet { stack.model.remarkOnMissingTransformers() }
             if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
         }
     }

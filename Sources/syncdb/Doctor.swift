@@ -89,7 +89,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     }
 
     private func stack() throws -> DataStack {
-        if let model { return try .inMemory(Model.file(model)) }
+        if let model { return try .inMemory(Model.file(model), transformers: .optional) }
         return try .existing(at: database ?? "")
     }
 }

@@ -35,6 +35,10 @@ struct Export: AsyncParsableCommand, ReadingCommand {
     func run() async throws {
         let stack = try location.open()
         let predicate = try selection.condition.predicate()
+        stack.model.remarkOnMissingTransformers()
+        for omission in try stack.model.exportOmissions(of: entity, options: form.options) {
+            Terminal.writeError("note: \(omission.description)")
+        }
         let destination = try ExportDestination(output, besides: inputs)
         try await destination.write { write in
             try await Interruption.cancelling(outcome: "the output is not complete") {

@@ -67,19 +67,21 @@ struct Import: AsyncParsableCommand, ReadingCommand {
             error.message += ", but the import is done"
             throw error
         }
+        if !output.quiet { model.remarkOnMissingTransformers() }
         if !output.quiet { store.suggestEvolving(model, after: result, payloads, as: payload) }
     }
 
     private func importIntoExisting(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
         guard store.model != nil || store.evolve || fingerprints else {
-            return try await sync(payloads, into: DataStack(at: store.location.url))
+            return try await sync(payloads, into: DataStack(at: store.location.url, transformers: .optional))
         }
         let kept = try store.location.open()
         let chosen = try store.modelForExistingDatabase(
             store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         try kept.close()
         let stack = try DataStack(
-            model: adjusted(chosen.model), at: store.location.url, migration: store.migration)
+            model: adjusted(chosen.model), at: store.location.url, migration: store.migration,
+            transformers: .optional)
         let outcome = try await sync(payloads, into: stack)
         chosen.announce()
         return outcome

@@ -8,6 +8,6 @@ extension Model {
             return self
         }
         entities[place].keepsFingerprints = true
-        return try Model(entities: entities)
+        return try replacing(entities: entities)
     }
 }

@@ -40,7 +40,10 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
         let report = try DataStack.migration(to: model, at: location.url)
         let isRefused = !report.losses.isEmpty && !allowLoss && !dryRun
         if !dryRun && !isRefused {
-            try DataStack(model: model, at: location.url, migration: allowLoss ? .allowingLoss : .keepingData).close()
+            try DataStack(
+                model: model, at: location.url, migration: allowLoss ? .allowingLoss : .keepingData,
+                transformers: .optional
+            ).close()
         }
         try json ? Terminal.write(json: ResultJSON.text(report)) : Terminal.write(text(report))
         if isRefused {

@@ -39,13 +39,24 @@ struct Verify: AsyncParsableCommand, ReadingCommand {
     var inputs: CommandInputs { CommandInputs(files: paths) }
 
     func run() async throws {
-        let report = await ScenarioRunner().run(paths: paths.map { URL(argument: $0) }, only: only)
+        let report = await ScenarioRunner(options: .init(namesMissingTransformers: true)).run(
+            paths: paths.map { URL(argument: $0) }, only: only)
         if json {
             try Terminal.write(json: ReportPrinter(report: report).json())
         } else if !quiet {
             try Terminal.write(text(report))
         }
+        if !quiet { remark(on: report) }
         if !report.isSuccess { throw ExitCode.failure }
+    }
+
+    /// Says which cases ran without code that only a test can register.
+    private func remark(on report: ScenarioReport) {
+        let names = report.results.compactMap(\.missingTransformers)
+        guard !names.isEmpty else { return }
+        let all = ShortList(Set(names.joined()).sorted().map { "'\($0)'" as VisibleText }).text(between: ", ")
+        let cases: VisibleText = names.count == 1 ? "1 case" : "\(names.count) cases"
+        Terminal.writeError("note: \(cases) ran without transformers that the model names: " + all)
     }
 
     private func text(_ report: ScenarioReport) -> VisibleText {

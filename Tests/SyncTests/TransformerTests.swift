@@ -24,7 +24,8 @@ struct TransformerTests {
                     Attribute("unknown", .string, transformer: "Nowhere"),
                 ])
         ])
-        return try DataStack.inMemory(model.registering(Self.shout).registering(Self.first))
+        return try DataStack.inMemory(
+            model.registering(Self.shout).registering(Self.first), transformers: .optional)
     }
 
     @Test("run instead of the coercion, their JSON is coerced, and null is not theirs to see")

@@ -17,6 +17,8 @@ package enum RandomTest: String {
     case predicate
     /// Exports that are synced back.
     case export
+    /// Models and payloads with keys in a spelling.
+    case spelling
     /// Models worked out from records.
     case inference
     /// Records as bytes, values and dictionaries.
@@ -35,6 +37,7 @@ package enum RandomTest: String {
         case .migration: (25, 300)
         case .predicate: (4, 24)
         case .export: (2, 12)
+        case .spelling: (12, 200)
         case .inference: (50, 200)
         case .forms: (20, 60)
         case .damage: (500, 5_000)

@@ -10,6 +10,9 @@
 /// }
 /// let model = try Model(contentsOf: url).registering(entities)
 /// ```
+///
+/// Several make a chain (`"transformer": ["trimmed", "Entities"]`), of which each takes what the one before gives, and the
+/// last gives first on the way back. See ``BuiltInTransformer`` for those that need no registering.
 public struct AttributeTransformer: Sendable {
     /// The name by which models refer to it.
     public let name: String
@@ -33,16 +36,17 @@ public struct AttributeTransformer: Sendable {
         self.exporting = exporting
     }
 
-    /// The value to store for JSON other than null; nil if it does not fit the type.
-    package func storedValue(_ json: JSONValue, as type: AttributeType) -> StoredValue? {
-        switch (importing(json), type) {
-        case (nil, _): nil
-        case (let value?, .transformable): value == .null ? value : .json(value.jsonForm)
-        case (.json(let value)?, _): Coercion.storedValue(value, as: type)
-        case (let value?, .json): .json(value.jsonForm)
-        case (let value?, _): value.inStoredForm(of: type)
-        }
+    /// One whose values are exported as if it were not there.
+    init(unchangedOnExport name: String, importing: @escaping @Sendable (JSONValue) -> StoredValue?) {
+        self.init(name, importing: importing) { $0.jsonForm }
+        isUnchangedOnExport = true
     }
+
+    /// Whether its exporting direction does nothing.
+    private(set) var isUnchangedOnExport = false
+
+    /// What it makes of JSON other than null; nil if that does not fit.
+    package func imported(_ json: JSONValue) -> StoredValue? { importing(json) }
 
     /// Whether it has an exporting direction.
     package var canExport: Bool { exporting != nil }

@@ -12,8 +12,11 @@ public struct Attribute: Sendable, Hashable {
     public var isOptional: Bool
     /// The value of new rows that are given none.
     public var defaultValue: StoredValue?
-    /// The name of the value transformer that runs instead of the built-in coercion.
-    public var transformer: String?
+    /// The names of the value transformers that run instead of the built-in coercion, one after the other; those of
+    /// ``BuiltInTransformer`` and those that are registered on the model.
+    public var transformers: [String]
+    /// How a service writes the instants of a date; nil for ISO 8601 and Unix time by its size.
+    public var format: AttributeFormat?
     /// Whether exports contain it.
     public var isExportable: Bool
     /// The name this attribute had in an earlier model.
@@ -21,11 +24,18 @@ public struct Attribute: Sendable, Hashable {
     /// The type's name in the source of the model, for display (`Integer 32`).
     public var sourceType: String?
 
+    /// The first of ``transformers``, and mostly the only one.
+    public var transformer: String? {
+        get { transformers.first }
+        set { transformers = newValue.map { [$0] } ?? [] }
+    }
+
     /// An attribute of the given name and type; optional, exported and without default unless said otherwise.
     public init(
         _ name: String, _ type: AttributeType, remoteKey: String? = nil, isPrimaryKey: Bool = false,
         isOptional: Bool = true, defaultValue: StoredValue? = nil, transformer: String? = nil,
-        isExportable: Bool = true, renamedFrom: String? = nil, sourceType: String? = nil
+        isExportable: Bool = true, renamedFrom: String? = nil, sourceType: String? = nil, transformers: [String] = [],
+        format: AttributeFormat? = nil
     ) {
         self.name = name
         self.type = type
@@ -33,7 +43,8 @@ public struct Attribute: Sendable, Hashable {
         self.isPrimaryKey = isPrimaryKey
         self.isOptional = isOptional
         self.defaultValue = defaultValue
-        self.transformer = transformer
+        self.transformers = (transformer.map { [$0] } ?? []) + transformers
+        self.format = format
         self.isExportable = isExportable
         self.renamedFrom = renamedFrom
         self.sourceType = sourceType

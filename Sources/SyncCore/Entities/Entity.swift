@@ -22,12 +22,17 @@ public struct Entity: Sendable, Hashable {
     /// Worth it where large payloads come again and again with few changes. Every write to the store, whoever makes it,
     /// is then recorded by triggers.
     public var keepsFingerprints: Bool
+    /// How the keys of its records are spelled; nil for as its parent or the model says.
+    public var keys: KeyCase?
+    /// Patterns of keys of its records that nothing is wanted of, besides those of its parent and the model: `*_url`,
+    /// `meta.*`. What an attribute or a relationship is named after is read all the same.
+    public var ignore: [String]
 
     /// An entity without parent, declared key or members unless said otherwise.
     public init(
         _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: PrimaryKey? = nil,
         attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil,
-        keepsFingerprints: Bool = false
+        keepsFingerprints: Bool = false, keys: KeyCase? = nil, ignore: [String] = []
     ) {
         self.name = name
         self.parent = parent
@@ -37,5 +42,7 @@ public struct Entity: Sendable, Hashable {
         self.relationships = relationships
         self.renamedFrom = renamedFrom
         self.keepsFingerprints = keepsFingerprints
+        self.keys = keys
+        self.ignore = ignore
     }
 }

@@ -51,6 +51,10 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// The parent has several relationships to the entity: name one with `relationship`.
         case ambiguousRelationship
 
+        /// The model names transformers that are not registered: register them on it, or open the store with
+        /// `TransformerPolicy.optional`.
+        case missingTransformer
+
         // Call
 
         /// The condition cannot be read, names what the model does not have, or is more than SQLite can take.

@@ -13,9 +13,11 @@ public struct Examination: Sendable, Hashable, Codable {
         self.findings = Finding.Kind.allCases.flatMap { byKind[$0] ?? [] }
     }
 
-    /// The names and inverses of a model.
+    /// The names and inverses of a model, and what is done with its values.
     public init(of model: Model) {
-        self.init(NameExamination(model.compiled).findings + InverseExamination(model.compiled).findings)
+        self.init(
+            NameExamination(model.compiled).findings + InverseExamination(model.compiled).findings
+                + ConversionExamination(model).findings)
     }
 
     /// Whether something is lost or missing. See ``Finding/Kind/losesData``.

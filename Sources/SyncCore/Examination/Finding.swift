@@ -28,6 +28,10 @@ public struct Finding: Sendable, Hashable, Codable {
         case ambiguousName
         /// A relationship that may lack its inverse.
         case missingInverse
+        /// A transformer that the model names and nobody registered: values are read without it.
+        case missingTransformer
+        /// An attribute or a relationship that exports leave out although the model does not say so.
+        case leftOutOfExports
 
         /// Whether something of the payload or the store is lost or missing. The others are worth a look.
         public var losesData: Bool {
@@ -35,7 +39,9 @@ public struct Finding: Sendable, Hashable, Codable {
             case .unmappedKey, .valueDoesNotFit, .recordWithoutKey, .shapeDoesNotFit, .requiredValueMissing,
                 .entityMismatch, .conflictingKeys, .damage:
                 true
-            case .keyOfAnotherType, .attributeNeverSeen, .unresolvedReference, .ambiguousName, .missingInverse: false
+            case .keyOfAnotherType, .attributeNeverSeen, .unresolvedReference, .ambiguousName, .missingInverse,
+                .missingTransformer, .leftOutOfExports:
+                false
             }
         }
     }

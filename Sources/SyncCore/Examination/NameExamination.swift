@@ -34,14 +34,18 @@ struct NameExamination {
     /// Every attribute and relationship with the keys it is read from.
     private func owners(in entity: CompiledEntity) -> [(String, [String])] {
         let tree = model[entity.table]
+        let rule = model.rules(of: entity).keys
         let attributes = entity.slots.map { tree.attributes[$0] }.map { attribute in
             (
                 attribute.name,
-                [attribute.remoteKey, attribute.name, Inflection.snakeCase(attribute.name)].compactMap(\.self)
+                [
+                    attribute.remoteKey, attribute.name, rule?.key(for: attribute.name),
+                    rule == .exact ? nil : Inflection.snakeCase(attribute.name),
+                ].compactMap(\.self)
             )
         }
         let relationships = entity.relationships.map { hop in
-            (hop.name, AttributeNaming.keys(for: hop.relationship))
+            (hop.name, AttributeNaming.keys(for: hop.relationship, rule))
         }
         return attributes + relationships
     }

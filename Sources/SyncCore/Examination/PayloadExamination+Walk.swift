@@ -37,7 +37,7 @@ extension PayloadExamination {
                     examine(tape, value: token + 1, by: entity.relationships[index], of: entity, bytes)
                 case .nested(let nested) where tape.tokens[token + 1].kind == .object:
                     examine(tape, object: token + 1, table: nested, of: entity, from: first, bytes)
-                case .nested: break
+                case .nested, .ignored: break
                 }
             }
             path.pop()

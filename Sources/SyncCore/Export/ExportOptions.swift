@@ -17,6 +17,8 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// How dates are written.
     public enum DateFormat: Sendable, Hashable {
+        /// As the ``Attribute/format`` of each attribute says, and ISO 8601 where it has none.
+        case attribute
         /// `2024-02-29T18:29:59.999Z`, the milliseconds only when they are not zero. In a time zone other than UTC
         /// it ends in the zone's offset, `+01:00`.
         case iso8601
@@ -24,18 +26,20 @@ public struct ExportOptions: Sendable, Hashable {
         case pattern(String)
     }
 
-    /// How keys are spelled, other than those the model gives.
-    public var keyCase: KeyCase
+    /// How keys are spelled, other than those the model gives; nil for as the model says, and for snake_case if it does
+    /// not.
+    public var keyCase: KeyCase?
     /// What becomes of relationships.
     public var relationships: Relationships
     /// How dates are written.
     public var dateFormat: DateFormat
-    /// The time zone dates are written in.
+    /// The time zone dates are written in, but for those of attributes with a format of their own, which is in UTC.
     public var timeZone: TimeZone
 
-    /// Options with their defaults: snake_case keys, relationships as objects and arrays, ISO 8601 dates in UTC.
+    /// Options with their defaults: keys and dates as the model says, else snake_case and ISO 8601 in UTC; relationships
+    /// as objects and arrays.
     public init(
-        keyCase: KeyCase = .snake, relationships: Relationships = .array, dateFormat: DateFormat = .iso8601,
+        keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
         timeZone: TimeZone = .gmt
     ) {
         self.keyCase = keyCase

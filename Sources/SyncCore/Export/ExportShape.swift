@@ -8,12 +8,14 @@ struct ExportShape {
 
     indirect enum Content {
         /// `isLink`: whether its key is also read as an id of a relationship, as `company_id` is beside `company`.
-        case attribute(slot: Int, transformer: AttributeTransformer?, isLink: Bool)
+        case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
     }
 
     let fields: [Field]
+    /// What of the entity has no place in it.
+    let omissions: [ExportOmission]
 }
 
 /// Which shape: a row of one entity is read back as one of another where a relationship or a call names an ancestor.

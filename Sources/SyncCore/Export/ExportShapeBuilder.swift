@@ -9,6 +9,9 @@ struct ExportShapeBuilder {
     private let destination: CompiledEntity
     private let isNested: Bool
     private var fields: [ExportShape.Field] = []
+    private var omissions: [ExportOmission] = []
+    /// How keys are spelled where the rows are read back, if the model says.
+    private let rule: KeyCase?
 
     static func shape(_ key: ExportShapeKey, of model: Model, _ options: ExportOptions) throws -> ExportShape {
         var builder = ExportShapeBuilder(key, model, options)
@@ -21,20 +24,25 @@ struct ExportShapeBuilder {
         entity = model.compiled.entities[key.entity]
         destination = model.compiled.entities[key.destination]
         isNested = key.isNested
+        rule = model.compiled.rules(of: destination).keys
     }
 
     private mutating func shape() throws -> ExportShape {
-        let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship) }.map(Self.path)
+        let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship, rule) }.map(
+            Self.path)
         let linkKeys = Set(
-            entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship) })
+            entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship, rule) })
         for attribute in try attributes() {
             // Inside the object of a relationship there is no telling whose value it is.
             let free = attribute.paths.first { path in
                 !objects.contains { path.count > $0.count && path.starts(with: $0) } && isFree(path)
             }
-            guard let free else { continue }
+            guard let free else {
+                omissions.append(.init(entity, attribute.name, .noKey))
+                continue
+            }
             let isLink = linkKeys.contains(free.joined(separator: "."))
-            place(.attribute(slot: attribute.slot, transformer: attribute.transformer, isLink: isLink), at: free)
+            place(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
         // Without the rows that its key is made of a row could not be told apart.
         let relationships =
@@ -42,32 +50,55 @@ struct ExportShapeBuilder {
             ? entity.relationships.filter { model.compiled.isKeyPart($0) } : entity.relationships
         for relationship in relationships where relationship.relationship.isExportable {
             let path = path(of: relationship.relationship)
-            if isFree(path) { place(.relationship(relationship), at: path) }
+            if isFree(path) {
+                place(.relationship(relationship), at: path)
+            } else {
+                omissions.append(.init(entity, relationship.name, .noKey))
+            }
         }
-        return ExportShape(fields: fields)
+        return ExportShape(fields: fields, omissions: omissions)
     }
 
     // MARK: Keys
 
     /// The attributes to export and where each can stand, the best first. What is deeper down comes later: of `place`
     /// and `place.city` the first can only be a value.
-    private func attributes() throws -> [(slot: Int, transformer: AttributeTransformer?, paths: [[String]])] {
-        let attributes = try entity.slots.compactMap { slot -> (Int, AttributeTransformer?, [[String]])? in
+    private mutating func attributes() throws -> [Candidate] {
+        var attributes: [Candidate] = []
+        for slot in entity.slots {
             let attribute = model.compiled[entity.table].attributes[slot]
-            let transformer = model.transformer(of: attribute)
-            guard attribute.isExportable, attribute.type != .transformable, transformer?.canExport ?? true else {
-                return nil
+            guard attribute.isExportable else { continue }
+            let conversion = model.conversion(of: attribute)
+            guard attribute.type != .transformable, conversion?.canExport ?? true else {
+                omissions.append(.init(entity, attribute.name, .noWayBack))
+                continue
             }
-            return (slot, transformer, try keys(of: attribute, slot).map(Self.path))
+            attributes.append(
+                Candidate(
+                    slot: slot, name: attribute.name, conversion: conversion.flatMap(used),
+                    paths: try keys(of: attribute, slot).map(Self.path)))
         }
-        return attributes.sorted { ($0.2.first?.count ?? 0) < ($1.2.first?.count ?? 0) }
+        return attributes.sorted { ($0.paths.first?.count ?? 0) < ($1.paths.first?.count ?? 0) }
+    }
+
+    private struct Candidate {
+        let slot: Int
+        let name: String
+        let conversion: ValueConversion?
+        let paths: [[String]]
+    }
+
+    /// The options may ask for another format than the attribute's.
+    private func used(_ conversion: ValueConversion) -> ValueConversion? {
+        let used = options.dateFormat == .attribute ? conversion : conversion.withoutFormat
+        return used.flatMap { $0.isUnchangedOnExport ? nil : $0 }
     }
 
     /// The keys that an attribute is read from again, the one to export it under first.
     private func keys(of attribute: Attribute, _ slot: Int) throws -> [String] {
         let name = attribute.name
         let key = try model.remoteKey(
-            forAttribute: name, of: entity.name, case: options.keyCase, nested: isNested)
+            forAttribute: name, of: entity.name, case: options.keyCase ?? rule ?? .snake, nested: isNested)
         return [key, Inflection.snakeCase(name), name].filter { key in
             let filled =
                 model.compiled.names(of: destination).attribute(forKey: key)
@@ -77,10 +108,19 @@ struct ExportShapeBuilder {
     }
 
     private func path(of relationship: Relationship) -> [String] {
-        let snake = Inflection.snakeCase(relationship.name)
-        let key = relationship.remoteKey ?? (options.keyCase == .snake ? snake : relationship.name)
+        let spelling = options.keyCase ?? rule ?? .snake
+        let isAsNamed = spelling == .camel && rule != .camel
+        let key = relationship.remoteKey ?? (isAsNamed ? relationship.name : spelling.key(for: relationship.name))
         guard options.relationships == .nested else { return Self.path(key) }
-        return Self.path(key + (options.keyCase == .snake ? "_attributes" : "Attributes"))
+        return Self.path(key + Self.nestedEnding(spelling))
+    }
+
+    private static func nestedEnding(_ spelling: KeyCase) -> String {
+        switch spelling {
+        case .snake, .exact: "_attributes"
+        case .camel, .pascal: "Attributes"
+        case .kebab: "-attributes"
+        }
     }
 
     /// A dotted key as keys of objects in objects.

@@ -56,10 +56,10 @@ package struct RecordExporter<Source: ExportSource> {
         for field in fields {
             let value: JSONValue?
             switch field.content {
-            case .attribute(let slot, let transformer, let isLink):
+            case .attribute(let slot, let conversion, let isLink):
                 // Null would unlink, also where the relationship is left out.
                 if isLink, values[slot].isNull { continue }
-                value = json(values[slot], transformer, depth: depth)
+                value = json(values[slot], conversion, depth: depth)
             case .relationship(let relationship):
                 value = try targets(of: row, along: relationship, after: followed, depth: depth + 1)
             case .object(let inner):
@@ -76,12 +76,12 @@ package struct RecordExporter<Source: ExportSource> {
     // MARK: Attributes
 
     /// - Parameter depth: The level of nesting of the object the value is in.
-    private func json(_ value: StoredValue, _ transformer: AttributeTransformer?, depth: Int) -> JSONValue? {
+    private func json(_ value: StoredValue, _ conversion: ValueConversion?, depth: Int) -> JSONValue? {
         let json: JSONValue
-        switch (value, transformer) {
+        switch (value, conversion) {
         case (.null, _): return .null
-        case (_, let transformer?):
-            guard let value = transformer.json(value) else { return nil }
+        case (_, let conversion?):
+            guard let value = conversion.json(value) else { return nil }
             json = value
         case (.date(let date), nil): return dates.text(date)
         case (.double(let number), nil) where !number.isFinite: return .null

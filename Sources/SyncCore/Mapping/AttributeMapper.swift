@@ -15,7 +15,7 @@ package struct AttributeMapper {
         try builder.read(record)
         let plan = ChangePlan(model: model.compiled, entity: entity.id, operations: .all, payload: Data())
         var mapper = PayloadMapper(
-            plan, options: SyncOptions(), MappingTables(model.compiled, transformers: model.transformers))
+            plan, options: SyncOptions(), MappingTables(model))
         let slots = try builder.bytes.withUnsafeBufferPointer { try mapper.attributes(builder.tape, of: entity, $0) }
         var values: [String: StoredValue] = [:]
         builder.bytes.withUnsafeBufferPointer { bytes in

@@ -16,7 +16,7 @@ package struct FingerprintUse: Sendable {
         isPartial: Bool
     ) {
         guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil,
-            model.entities[entity.id].keepsFingerprints, !Self.hasTransformers(entity, model.compiled)
+            model.entities[entity.id].keepsFingerprints, !Self.hasForeignCode(entity, model)
         else { return nil }
         self.entity = entity.name
         var text = Array(model.schemaFile())
@@ -26,12 +26,14 @@ package struct FingerprintUse: Sendable {
         meaning = text.withUnsafeBytes { hasher.hash($0) }
     }
 
-    /// Whether a transformer decides about values that records of an entity can have. Its code may be another next time.
-    private static func hasTransformers(_ entity: CompiledEntity, _ model: CompiledModel) -> Bool {
+    /// Whether a transformer of the app decides about values that records of an entity can have. Its code may be another
+    /// next time.
+    private static func hasForeignCode(_ entity: CompiledEntity, _ source: Model) -> Bool {
+        let model = source.compiled
         var tables: Set<TableID> = [entity.table]
         var waiting = [entity.table]
         while let table = waiting.popLast() {
-            if model[table].attributes.contains(where: { $0.transformer != nil }) { return true }
+            if model[table].attributes.contains(where: source.hasForeignCode) { return true }
             for id in model[table].entities {
                 for relationship in model.entities[id].relationships {
                     let next = model.entities[relationship.destination].table

@@ -19,6 +19,7 @@ struct KeyResolver {
             }
         }
         if let below = names.slots(below: full) { targets.append(.nested(table: nested(path + [key], below))) }
+        if targets.isEmpty, names.ignores(key, at: path) { targets.append(.ignored) }
         return targets
     }
 }

@@ -12,6 +12,8 @@ struct KeyTable {
         case ids(Int, strength: Int)
         /// The values are in an object: the table of its keys.
         case nested(table: Int)
+        /// Nothing, and nothing is missed.
+        case ignored
     }
 
     /// A key that was seen.

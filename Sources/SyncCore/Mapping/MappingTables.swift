@@ -10,10 +10,11 @@ struct MappingTables: Sendable {
     /// By table: the slot of the key that all its rows share; -1 if they do not.
     let keySlots: [Int]
     /// By table and slot; empty for a table of attributes that have none.
-    let transformers: [[AttributeTransformer?]]
-    let hasTransformers: [Bool]
+    let conversions: [[ValueConversion?]]
+    let hasConversions: [Bool]
 
-    init(_ model: CompiledModel, transformers: [String: AttributeTransformer]) {
+    init(_ source: Model) {
+        let model = source.compiled
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: model) }
         }
@@ -21,11 +22,11 @@ struct MappingTables: Sendable {
         types = model.trees.map { $0.attributes.map(\.type) }
         isRequired = model.trees.map { $0.attributes.map { !$0.isOptional } }
         keySlots = model.trees.map { $0.keySlot ?? -1 }
-        self.transformers = model.trees.map { tree in
-            let found = tree.attributes.map { $0.transformer.flatMap { transformers[$0] } }
+        conversions = model.trees.map { tree in
+            let found = tree.attributes.map(source.conversion(of:))
             return found.allSatisfy { $0 == nil } ? [] : found
         }
-        hasTransformers = self.transformers.map { !$0.isEmpty }
+        hasConversions = conversions.map { !$0.isEmpty }
     }
 
     /// The most attributes that a record can have.

@@ -180,6 +180,7 @@ struct PayloadMapper: ~Copyable {
                     Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable))
             case .nested(let nested):
                 try descend(tape, key: key, into: nested, bytes)
+            case .ignored: break
             }
         }
     }
@@ -199,19 +200,20 @@ struct PayloadMapper: ~Copyable {
             if entity.keySlots.contains(slot) { hasUnreadableKey = true }
             try report(
                 .valueDoesNotFit, entity.id, tape, key: key, bytes,
-                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(article(type))")
+                "\(found(tape, at: key + 1, bytes)) does not fit \(name(of: slot, entity)), \(expected(slot, type, entity))"
+            )
         }
     }
 
-    /// The value of an attribute: by its transformer if it has one, else by the coercion table.
+    /// The value of an attribute: by its transformers and format if it has any, else by the coercion table.
     @inline(__always)
     mutating func value(
         _ tape: JSONTape, at token: Int, for slot: Int, of table: TableID, as type: AttributeType, _ bytes: Bytes
     ) -> Slot? {
-        if tables.hasTransformers[table.index], tape.tokens[token].kind != .null,
-            let transformer = tables.transformers[table.index][slot]
+        if tables.hasConversions[table.index], tape.tokens[token].kind != .null,
+            let conversion = tables.conversions[table.index][slot]
         {
-            return transformer.storedValue(tape.value(at: token, in: bytes), as: type)?.slot(arena: &plan.arena)
+            return conversion.slot(tape, at: token, bytes, arena: &plan.arena)
         }
         if type == .transformable { return .null }
         return Coercion.slot(tape, at: token, as: type, bytes: bytes, arena: &plan.arena)
@@ -333,6 +335,12 @@ struct PayloadMapper: ~Copyable {
 
     func name(of slot: Int, _ entity: CompiledEntity) -> String {
         model[entity.table].attributes[slot].name
+    }
+
+    /// What an attribute takes: its type, and its format where it has one.
+    private func expected(_ slot: Int, _ type: AttributeType, _ entity: CompiledEntity) -> String {
+        let format = model[entity.table].attributes[slot].format
+        return article(type) + (format.map { " written as \($0.text)" } ?? "")
     }
 
     private func article(_ type: AttributeType) -> String {

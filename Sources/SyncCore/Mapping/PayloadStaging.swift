@@ -45,7 +45,7 @@ package struct PayloadStaging: Sendable {
         }
         base = plan
         self.options = options
-        tables = MappingTables(compiled, transformers: model.transformers)
+        tables = MappingTables(model)
         self.model = model
         keyPath = options.keyPath
     }

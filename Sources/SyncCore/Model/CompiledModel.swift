@@ -7,10 +7,13 @@ package final class CompiledModel: Sendable {
     package let links: [Link]
     private let entityIDs: [String: Int]
     private let names = NameCache()
+    /// By entity: how its keys are spelled, and which of them nothing is wanted of.
+    private let rules: [EntityRules]
 
     /// Resolves entities that ``ModelValidator`` has accepted, in name order.
-    init(_ entities: [Entity]) {
+    init(_ entities: [Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
+        self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
         self.entityIDs = compiler.entityIDs
         self.trees = compiler.trees
         self.links = compiler.links
@@ -80,6 +83,8 @@ package final class CompiledModel: Sendable {
 
     /// Which JSON keys an entity's members are read from.
     package func names(of entity: CompiledEntity) -> EntityNames { names.names(of: entity, in: self) }
+
+    package func rules(of entity: CompiledEntity) -> EntityRules { rules[entity.id] }
 
     /// Whether rows of `entity` count as rows of `ancestor`.
     package func entity(_ entity: Int, isKindOf ancestor: Int) -> Bool {

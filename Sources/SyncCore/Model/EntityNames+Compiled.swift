@@ -3,6 +3,7 @@ extension EntityNames {
         let attributes = model[entity.table].attributes
         self.init(
             entity.slots.map { ($0, attributes[$0]) }, entity.relationships.map(\.relationship),
-            lineage: AttributeNaming.lineage(entity, model))
+            lineage: AttributeNaming.lineage(entity, model), keys: model.rules(of: entity).keys,
+            ignored: model.rules(of: entity).ignored)
     }
 }

@@ -2,14 +2,17 @@ extension Model {
     /// The key an attribute is exported under.
     ///
     /// A custom remote key as it is; `id` for `id` and `remoteID`; a reserved word without the entity's name
-    /// (`userType` → `type`), unless that key fills another attribute; else the snake_case form or the name itself.
-    /// A name is never turned into camelCase: `firstName` would not fill an attribute called `first_name`.
+    /// (`userType` → `type`), unless that key fills another attribute; else the name, spelled.
     ///
-    /// - Parameter nested: Whether the row is exported inside its owner's nested attributes, where `destroy` becomes
-    ///   `_destroy`.
+    /// - Parameters:
+    ///   - keyCase: How it is spelled; nil for as the entity or the model says, and for snake_case if they do not. A name
+    ///     is turned into camelCase only where the model says that keys are: `firstName` would not fill an attribute
+    ///     called `first_name` elsewhere.
+    ///   - nested: Whether the row is exported inside its owner's nested attributes, where `destroy` becomes
+    ///     `_destroy`.
     /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`.
     public func remoteKey(
-        forAttribute name: String, of entity: String, case keyCase: KeyCase = .snake, nested: Bool = false
+        forAttribute name: String, of entity: String, case keyCase: KeyCase? = nil, nested: Bool = false
     ) throws -> String {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.slotByName[name] else {
@@ -18,12 +21,14 @@ extension Model {
         let attribute = self.compiled[compiled.table].attributes[slot]
         if let remoteKey = attribute.remoteKey { return remoteKey }
         if nested, name == "destroy" { return "_destroy" }
+        let rule = self.compiled.rules(of: compiled).keys
+        let spelling = keyCase ?? rule ?? .snake
         let short =
             AttributeNaming.isID(name) ? "id" : AttributeNaming.reservedWord(of: name, compiled, self.compiled)
         if let short, self.compiled.names(of: compiled).attribute(forKey: short)?.slot == slot {
-            return short
+            return spelling.key(for: short)
         }
-        return keyCase == .snake ? Inflection.snakeCase(name) : name
+        return spelling == .camel && rule != .camel ? name : spelling.key(for: name)
     }
 
     /// The attribute a JSON key fills; nil if there is none.
@@ -39,8 +44,7 @@ extension Model {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
         let attribute = self.compiled[compiled.table].attributes[slot]
-        let isID = AttributeNaming.isID(attribute.name)
-        let remote = attribute.remoteKey ?? (isID ? "id" : Inflection.snakeCase(attribute.name))
+        let remote = attribute.remoteKey ?? remoteKeyName(ofKey: attribute.name, compiled)
         return (attribute.name, remote, attribute)
     }
 
@@ -56,9 +60,16 @@ extension Model {
                 return (name, try remoteKey(forAttribute: name, of: entity))
             case .relationship(let index):
                 let relationship = compiled.relationships[index].relationship
-                return (relationship.name, relationship.remoteKey ?? Inflection.snakeCase(relationship.name))
+                let spelling = self.compiled.rules(of: compiled).keys ?? .snake
+                return (relationship.name, relationship.remoteKey ?? spelling.key(for: relationship.name))
             }
         }
+    }
+
+    private func remoteKeyName(ofKey name: String, _ entity: CompiledEntity) -> String {
+        let rule = compiled.rules(of: entity).keys
+        let isID = AttributeNaming.isID(name) && rule != .exact
+        return (rule ?? .snake).key(for: isID ? "id" : name)
     }
 
     /// The to-one relationship to itself that must be nil for a row to be in scope of a root-level sync.

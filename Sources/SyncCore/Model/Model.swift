@@ -9,6 +9,12 @@
 public struct Model: Sendable, Hashable {
     /// The entities in name order, inverses completed.
     public let entities: [Entity]
+    /// What holds for the keys of all entities.
+    package let rules: KeyRules
+    /// How the keys of JSON are spelled where an entity does not say; nil for names as they come, and snake_case in exports.
+    public var keys: KeyCase? { rules.keys }
+    /// Patterns of keys that nothing is wanted of, in whatever entity. See ``Entity/ignore``.
+    public var ignore: [String] { rules.ignore }
 
     /// What mapping and storing need, worked out once.
     package let compiled: CompiledModel
@@ -18,16 +24,20 @@ public struct Model: Sendable, Hashable {
 
     /// Checks the entities together and completes inverses that only one side names.
     ///
+    /// - Parameters:
+    ///   - keys: How the keys of JSON are spelled where an entity does not say: `user-id` with `.kebab`.
+    ///   - ignore: Patterns of keys that nothing is wanted of: `["*_url", "node_id"]`.
     /// - Throws: ``SyncError`` with the code `invalidModel` and every problem found.
-    public init(entities: [Entity]) throws {
-        try self.init(ModelDraft(entities: entities))
+    public init(entities: [Entity], keys: KeyCase? = nil, ignore: [String] = []) throws {
+        try self.init(ModelDraft(entities: entities, rules: KeyRules(keys: keys, ignore: ignore)))
     }
 
     /// Checks what a model source declares.
     package init(_ draft: ModelDraft) throws {
         let checked = try ModelValidator.validated(draft)
         self.entities = checked
-        self.compiled = CompiledModel(checked)
+        self.rules = draft.rules
+        self.compiled = CompiledModel(checked, draft.rules)
         try ModelValidator.checkTables(of: compiled)
     }
 
@@ -38,18 +48,29 @@ public struct Model: Sendable, Hashable {
 
     /// The same model with code for the transformers it names; a later one of the same name replaces an earlier one.
     public func registering(_ transformers: AttributeTransformer...) -> Model {
+        registering(transformers)
+    }
+
+    /// The same model with code for the transformers it names.
+    public func registering(_ transformers: [AttributeTransformer]) -> Model {
         var model = self
         for transformer in transformers { model.transformers[transformer.name] = transformer }
         return model
     }
 
-    /// The registered transformer of an attribute.
-    package func transformer(of attribute: Attribute) -> AttributeTransformer? {
-        attribute.transformer.flatMap { transformers[$0] }
+    /// The same rules and transformers with other entities.
+    ///
+    /// - Throws: ``SyncError`` `invalidModel`.
+    public func replacing(entities: [Entity]) throws -> Model {
+        var model = try Model(ModelDraft(entities: entities, rules: rules))
+        model.transformers = transformers
+        return model
     }
 
-    /// Whether both declare the same entities.
-    public static func == (left: Model, right: Model) -> Bool { left.entities == right.entities }
+    /// Whether both declare the same entities and rules.
+    public static func == (left: Model, right: Model) -> Bool {
+        left.entities == right.entities && left.rules == right.rules
+    }
     /// Hashes the entities.
     public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
 }

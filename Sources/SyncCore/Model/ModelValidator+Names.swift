@@ -109,7 +109,8 @@ extension ModelValidator {
         if left.isOptional != right.isOptional { return "optional" }
         if left.defaultValue != right.defaultValue { return "default" }
         if left.remoteKey != right.remoteKey { return "remoteKey" }
-        if left.transformer != right.transformer { return "transformer" }
+        if left.transformers != right.transformers { return "transformer" }
+        if left.format != right.format { return "format" }
         return left.isExportable != right.isExportable ? "export" : nil
     }
 }

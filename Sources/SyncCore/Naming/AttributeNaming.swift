@@ -15,29 +15,49 @@ package enum AttributeNaming {
     static func isID(_ attribute: String) -> Bool { attribute == "id" || attribute == "remoteID" }
 
     /// Where objects of a relationship stand, the strongest first.
-    package static func objectKeys(for relationship: Relationship) -> [String] {
+    ///
+    /// - Parameter keys: How the keys of the entity are spelled, if the model says.
+    package static func objectKeys(for relationship: Relationship, _ keys: KeyCase? = nil) -> [String] {
         if let remoteKey = relationship.remoteKey { return [remoteKey] }
-        let snake = Inflection.snakeCase(relationship.name)
-        return snake == relationship.name ? [snake] : [snake, relationship.name]
+        let name = relationship.name
+        if keys == .exact { return [name] }
+        return unique([keys?.key(for: name), Inflection.snakeCase(name), name].compactMap(\.self))
     }
 
     /// Where objects or ids of a relationship stand.
-    package static func keys(for relationship: Relationship) -> [String] {
-        objectKeys(for: relationship) + idKeys(for: relationship)
+    package static func keys(for relationship: Relationship, _ keys: KeyCase? = nil) -> [String] {
+        objectKeys(for: relationship, keys) + idKeys(for: relationship, keys)
+    }
+
+    private static func unique(_ keys: [String]) -> [String] {
+        keys.enumerated().filter { !keys[..<$0.offset].contains($0.element) }.map(\.element)
     }
 
     /// Where ids of a relationship stand, the strongest first. With a custom remote key only that key is read.
-    package static func idKeys(for relationship: Relationship) -> [String] {
+    package static func idKeys(for relationship: Relationship, _ keyCase: KeyCase? = nil) -> [String] {
         guard relationship.remoteKey == nil else { return [] }
         let name = relationship.name
         let plural = relationship.isToMany ? "s" : ""
         var keys: [String] = []
         for name in relationship.isToMany ? [name, Inflection.singular(name)] : [name] {
-            let spellings = [Inflection.snakeCase(name) + "_id", "\(name)_id", "\(name)Id", "\(name)ID"]
+            let snake = keyCase == .exact ? [] : [Inflection.snakeCase(name) + "_id"]
+            let spellings = idSpellings(name, keyCase) + snake + ["\(name)_id", "\(name)Id", "\(name)ID"]
             for key in spellings.map({ $0 + plural }) where !keys.contains(key) {
                 keys.append(key)
             }
         }
         return keys
+    }
+
+    /// What the rule of a model calls the id of one row.
+    private static func idSpellings(_ name: String, _ keys: KeyCase?) -> [String] {
+        guard let keys else { return [] }
+        let key = keys.key(for: name)
+        switch keys {
+        case .snake: return [key + "_id"]
+        case .kebab: return [key + "-id"]
+        case .camel, .pascal: return [key + "Id", key + "ID"]
+        case .exact: return []
+        }
     }
 }

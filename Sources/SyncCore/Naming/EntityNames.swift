@@ -20,6 +20,10 @@ package final class EntityNames: Sendable {
     private static let maximumDepth = 512
 
     private let slots: [Int]
+    /// How keys are spelled, if the model says, and which of them nothing is wanted of.
+    let keys: KeyCase?
+    let ignored: IgnoredKeys
+    private let byRule: [String: Int]
     private let lineage: [String]
     // Attributes by their position in the entity; the first where several have a name.
     private let byRemoteKey: [String: [Int]]
@@ -34,7 +38,11 @@ package final class EntityNames: Sendable {
     private let paths: [String: [Int]]
 
     /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
-    init(_ attributes: [(slot: Int, attribute: Attribute)], _ relationships: [Relationship], lineage: [String]) {
+    init(
+        _ attributes: [(slot: Int, attribute: Attribute)], _ relationships: [Relationship], lineage: [String],
+        keys: KeyCase? = nil, ignored: IgnoredKeys = IgnoredKeys([])
+    ) {
+        var byRule: [String: Int] = [:]
         var byRemoteKey: [String: [Int]] = [:]
         var byName: [String: Int] = [:]
         var bySnakeCase: [String: Int] = [:]
@@ -49,18 +57,23 @@ package final class EntityNames: Sendable {
             }
             byName[attribute.name] = byName[attribute.name] ?? position
             bySnakeCase[snake] = bySnakeCase[snake] ?? position
+            if let key = keys?.key(for: attribute.name) { byRule[key] = byRule[key] ?? position }
             let spelling = Spelling(snake: snake, lowercased: attribute.name.lowercased())
             bySpelling[spelling] = bySpelling[spelling] ?? position
             if id == nil, AttributeNaming.isID(attribute.name) { id = position }
         }
         var relationshipKeys: [String: [RelationshipKey]] = [:]
         for (index, relationship) in relationships.enumerated() {
-            for key in Self.keys(of: relationship, at: index) {
+            for key in Self.keys(of: relationship, at: index, keys)
+            where !key.key.isForIDs || !ignored.names(key.name) {
                 relationshipKeys[key.name, default: []].append(key.key)
             }
             for path in relationship.remoteKey.map(Self.paths) ?? [] { paths[path, default: []] += [] }
         }
         slots = attributes.map(\.slot)
+        self.keys = keys
+        self.ignored = ignored
+        self.byRule = byRule
         self.lineage = lineage
         self.byRemoteKey = byRemoteKey
         self.byName = byName
@@ -74,11 +87,11 @@ package final class EntityNames: Sendable {
     }
 
     private static func keys(
-        of relationship: Relationship, at index: Int
+        of relationship: Relationship, at index: Int, _ keys: KeyCase?
     ) -> [(name: String, key: RelationshipKey)] {
-        let objects = AttributeNaming.objectKeys(for: relationship)
+        let objects = AttributeNaming.objectKeys(for: relationship, keys)
         return objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
-            + AttributeNaming.idKeys(for: relationship).enumerated().filter { !objects.contains($1) }
+            + AttributeNaming.idKeys(for: relationship, keys).enumerated().filter { !objects.contains($1) }
             .map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: true)) }
     }
 
@@ -92,15 +105,21 @@ package final class EntityNames: Sendable {
 
     /// The attribute a key fills, and how strongly: a lower number wins.
     ///
-    /// Remote key, own name, camelCase of the key, own snake_case form, reserved word, `id`, and last a
-    /// name that differs only in how it writes acronyms (`userId` for `userID`). Model order breaks ties.
+    /// Remote key, own name or what the model's rule makes of it, camelCase of the key, own snake_case form, reserved
+    /// word, `id`, and last a name that differs only in how it writes acronyms (`userId` for `userID`). Model order
+    /// breaks ties. Of a key that is ignored by its very name only the first two and the snake_case form count, and `id`.
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
         if let position = byRemoteKey[key]?.first { return (slots[position], 0) }
-        if let position = byName[key] { return (slots[position], 1) }
+        if let position = byName[key] ?? byRule[key] { return (slots[position], 1) }
+        if keys == .exact || (ignored.names(key) && bySnakeCase[key] == nil && key != "id") { return nil }
+        return attribute(forLooseKey: key)
+    }
+
+    private func attribute(forLooseKey key: String) -> (slot: Int, strength: Int)? {
         let variants = isTooLong(key) ? [] : Inflection.camelCaseVariants(key)
         if let position = variants.compactMap({ byName[$0] }).min() { return (slots[position], 2) }
         if let position = bySnakeCase[key] { return (slots[position], 3) }
-        let prefixed = AttributeNaming.prefixedNames(of: key, lineage)
+        let prefixed = AttributeNaming.prefixedNames(of: keys?.withoutCapital(key) ?? key, lineage)
         if let position = prefixed.compactMap({ byName[$0] }).min() { return (slots[position], 4) }
         if let id, key == "id" || variants.contains("id") { return (slots[id], 5) }
         // The first comparison is quick, also for a key of megabytes.
@@ -126,4 +145,12 @@ package final class EntityNames: Sendable {
 
     /// The relationships that are read from a key, in their order.
     func relationships(readFrom key: String) -> [RelationshipKey] { relationshipKeys[key] ?? [] }
+
+    // MARK: Nothing
+
+    /// Whether a key is ignored by its very name.
+    package func ignoresByName(_ key: String) -> Bool { ignored.names(key) }
+
+    /// Whether nothing is wanted of a key at the end of a path, provided that nothing is read from it.
+    func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
 }

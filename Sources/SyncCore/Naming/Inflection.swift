@@ -5,6 +5,15 @@ public enum Inflection {
 
     /// `userIDFirst` → `user_id_first`, `avatarURLString` → `avatar_url_string`.
     public static func snakeCase(_ name: String) -> String {
+        words(atCapitalsOf: name).map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
+    }
+
+    /// The words of a name, however they are told apart, each as it is written: `userIDs` → `user`, `IDs`.
+    static func words(_ name: String) -> [String] {
+        words(atCapitalsOf: name).flatMap { $0.split { $0 == "_" || $0 == "-" || $0 == " " }.map(String.init) }
+    }
+
+    private static func words(atCapitalsOf name: String) -> [String] {
         let characters = Array(name)
         var words: [String] = []
         var word = ""
@@ -16,7 +25,7 @@ public enum Inflection {
             word.append(character)
         }
         words.append(word)
-        return words.map { $0.lowercased() }.joined(separator: "_").replacing("__", with: "_")
+        return words
     }
 
     /// A capital begins a word after a small letter or a digit, and before a small letter, unless that is only the

@@ -102,7 +102,14 @@ package enum DateParser {
         case ...17: shift = -3
         default: shift = -6
         }
-        let wholeDigits = magnitude + shift
+        return milliseconds(parts, shift: shift)
+    }
+
+    /// A number, its point moved by so many places to the right, cut to a whole one; nil for years outside 1 to 9999.
+    @inline(__always)
+    static func milliseconds(_ parts: NumberText.Parts, shift: Int) -> Int64? {
+        if parts.digits.isEmpty { return 0 }
+        let wholeDigits = parts.digits.count + parts.exponent + shift
         guard wholeDigits <= 18 else { return nil }
         var value: Int64 = 0
         for index in 0..<max(wholeDigits, 0) {

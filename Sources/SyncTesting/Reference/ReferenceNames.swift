@@ -10,19 +10,23 @@ final class ReferenceNames: @unchecked Sendable {
     private struct LinkEnd: Hashable {
         let link: LinkID
         let end: Link.End
+        /// Each may spell its keys in its own way.
+        let entity: Int
     }
 
     private let lock = NSLock()
     private var known: [LinkEnd: Keys] = [:]
 
     /// Keys of objects and of ids, the strongest first.
-    func keys(of relationship: CompiledRelationship) -> Keys {
+    func keys(of relationship: CompiledRelationship, as entity: CompiledEntity, in model: CompiledModel) -> Keys {
         lock.withLock {
-            let end = LinkEnd(link: relationship.link, end: relationship.end)
+            let end = LinkEnd(link: relationship.link, end: relationship.end, entity: entity.id)
             if let keys = known[end] { return keys }
+            let rules = model.rules(of: entity)
             let keys = (
-                objects: AttributeNaming.objectKeys(for: relationship.relationship),
-                ids: AttributeNaming.idKeys(for: relationship.relationship)
+                objects: AttributeNaming.objectKeys(for: relationship.relationship, rules.keys),
+                ids: AttributeNaming.idKeys(for: relationship.relationship, rules.keys)
+                    .filter { !model.names(of: entity).ignoresByName($0) }
             )
             known[end] = keys
             return keys

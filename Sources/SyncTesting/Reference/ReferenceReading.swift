@@ -21,7 +21,7 @@ struct ReferenceReading: Sendable {
 
     init(_ record: JSONValue, as entity: CompiledEntity, of store: ReferenceStore) {
         readAttributes(record, entity, store.model)
-        readRelationships(record, entity, store.names, store.model)
+        readRelationships(record, entity, store)
     }
 
     // MARK: Attributes
@@ -54,9 +54,9 @@ struct ReferenceReading: Sendable {
         read(record, path: "")
         for (slot, found) in best {
             let attribute = attributes[slot]
-            let transformer = found.value == .null ? nil : model.transformer(of: attribute)
+            let conversion = found.value == .null ? nil : model.conversion(of: attribute)
             let value =
-                transformer.map { $0.storedValue(found.value, as: attribute.type) }
+                conversion.map { $0.storedValue(found.value) }
                 ?? Coercion.storedValue(found.value, as: attribute.type)
             if let value { values[attribute.name] = value } else { misfits.append(attribute.name) }
         }
@@ -71,12 +71,13 @@ struct ReferenceReading: Sendable {
     // MARK: Relationships
 
     private mutating func readRelationships(
-        _ record: JSONValue, _ entity: CompiledEntity, _ names: ReferenceNames, _ model: Model
+        _ record: JSONValue, _ entity: CompiledEntity, _ store: ReferenceStore
     ) {
         var found: [(place: [Int], relationship: CompiledRelationship, statement: Statement)] = []
         for relationship in entity.relationships {
-            let hasParts = model.compiled.entities[relationship.destination].compositeKey != nil
-            guard let (place, statement) = Self.statement(about: relationship, in: record, names, hasParts) else {
+            let keys = store.names.keys(of: relationship, as: entity, in: store.model.compiled)
+            let hasParts = store.model.compiled.entities[relationship.destination].compositeKey != nil
+            guard let (place, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
                 continue
             }
             found.append((place, relationship, statement))
@@ -88,10 +89,9 @@ struct ReferenceReading: Sendable {
 
     /// An object beats an id key, an id key beats a null object.
     private static func statement(
-        about relationship: CompiledRelationship, in record: JSONValue, _ names: ReferenceNames, _ hasParts: Bool
+        about relationship: CompiledRelationship, in record: JSONValue, _ keys: ReferenceNames.Keys, _ hasParts: Bool
     ) -> (place: [Int], Statement)? {
         var null: (place: [Int], Statement)?
-        let keys = names.keys(of: relationship)
         for key in keys.objects {
             guard let (place, value) = member(key, of: record) else { continue }
             if value == .null {

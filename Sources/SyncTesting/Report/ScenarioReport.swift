@@ -44,6 +44,8 @@ public struct ScenarioReport: Sendable, Hashable, Codable {
         public var failures: [Failure]
         /// Why a case was skipped.
         public var reason: String?
+        /// The transformers that its model names and that it ran without; nil if there are none, or nobody asked.
+        public var missingTransformers: [String]?
 
         /// The result of one case.
         public init(

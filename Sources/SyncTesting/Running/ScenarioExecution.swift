@@ -43,6 +43,13 @@ struct ScenarioExecution: Sendable {
         return model
     }
 
+    /// The transformers that the model names and nobody registered; nil if there are none.
+    var missingTransformers: [String]? {
+        guard case .steps = scenario.body, let model = try? scenario.model.map(loadModel) else { return nil }
+        let names = Set(model.missingTransformers.map(\.name)).sorted()
+        return names.isEmpty ? nil : names
+    }
+
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
         let store = try ScenarioStoreFile(needsFile: scenario.needsStoreFile)
         defer { store.remove() }

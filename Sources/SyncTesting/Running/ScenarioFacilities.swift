@@ -39,8 +39,10 @@ public struct ScenarioFacilities: Sendable {
     /// The rows written by a step are counted.
     static let writeCounter = "writeCounter"
 
-    /// The needs that are not met, in their order.
+    private static let builtIn = Set(BuiltInTransformer.allCases.map { "valueTransformer:\($0.rawValue)" })
+
+    /// The needs that are not met, in their order. Built-in transformers are there anyway.
     public func missing(of needs: [String]) -> [String] {
-        needs.filter { !names.contains($0) }
+        needs.filter { !names.contains($0) && !Self.builtIn.contains($0) }
     }
 }

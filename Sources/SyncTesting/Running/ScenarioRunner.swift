@@ -20,9 +20,15 @@ public struct ScenarioRunner: Sendable {
 
         /// The size in bytes of the pieces in which each payload is read; nil to read it whole.
         public var pieceSize: Int?
+        /// Whether results name the transformers that a case ran without, because only its model names them.
+        public var namesMissingTransformers: Bool
 
         /// Options of a run; each is off by default.
-        public init(repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil) {
+        public init(
+            repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil,
+            namesMissingTransformers: Bool = false
+        ) {
+            self.namesMissingTransformers = namesMissingTransformers
             self.pieceSize = pieceSize
             self.repeatsSyncs = repeatsSyncs
             self.checksReference = checksReference
@@ -92,12 +98,15 @@ public struct ScenarioRunner: Sendable {
                 file: file.url.path, name: entry.name, outcome: .skipped,
                 reason: "needs \(missing.joined(separator: ", "))")
         }
-        var failures = await ScenarioExecution(scenario, file: file, facilities: facilities, options: options).run()
+        let execution = ScenarioExecution(scenario, file: file, facilities: facilities, options: options)
+        var failures = await execution.run()
         if failures.isEmpty, scenario.needs.contains(ScenarioFacilities.concurrency) {
             failures = await ParallelEvaluation(of: file, facilities: facilities).run()
         }
-        return ScenarioReport.CaseResult(
+        var result = ScenarioReport.CaseResult(
             file: file.url.path, name: entry.name, outcome: failures.isEmpty ? .passed : .failed, failures: failures)
+        if options.namesMissingTransformers { result.missingTransformers = execution.missingTransformers }
+        return result
     }
 }
 

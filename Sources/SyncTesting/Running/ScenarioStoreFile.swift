@@ -16,9 +16,10 @@ struct ScenarioStoreFile: Sendable {
         self.folder = folder
     }
 
+    /// A case that depends on a transformer says so in its needs; models name others too.
     func open(_ model: Model) throws -> DataStack {
-        guard let folder else { return try DataStack.inMemory(model) }
-        return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"))
+        guard let folder else { return try DataStack.inMemory(model, transformers: .optional) }
+        return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"), transformers: .optional)
     }
 
     func remove() {

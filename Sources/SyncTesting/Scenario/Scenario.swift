@@ -35,6 +35,9 @@ extension Scenario {
         needs = try (fields.optionalStrings("needs") ?? []).map(Self.needName)
         model = try fields.optionalString("model")
         hook = try Self.hook(&fields)
+        if hook != nil, !needs.contains(ScenarioFacilities.willInsertHook) {
+            throw ScenarioError("the case has a hook, but does not need '\(ScenarioFacilities.willInsertHook)'")
+        }
         if fields.has("function") {
             body = .function(try ScenarioFunction(&fields, hasModel: model != nil))
         } else {

@@ -8,7 +8,7 @@ enum ScenarioFunction: Sendable {
     case parseDate(JSONValue, out: String?)
     case primaryKey(entity: String, local: String?, remote: String?, type: String?)
     /// The key under which an attribute is exported.
-    case remoteKey(entity: String, attribute: String, case: KeyCase, isNested: Bool, out: String)
+    case remoteKey(entity: String, attribute: String, case: KeyCase?, isNested: Bool, out: String)
     /// The attribute that a JSON key fills.
     case attributeForKey(entity: String, key: String, out: String?)
     /// The to-one self relationship that is nil for rows in scope of a root-level sync.
@@ -60,10 +60,10 @@ extension ScenarioFunction {
 }
 
 extension ScenarioFields {
-    /// Snake if the field is missing.
-    mutating func keyCase(_ name: String) throws(ScenarioError) -> KeyCase {
-        guard let text = try optionalString(name) else { return .snake }
-        guard let keyCase = KeyCase(rawValue: text) else {
+    /// `snake`, or as a schema file has it, `snake_case`; nil if the field is missing.
+    mutating func keyCase(_ name: String) throws(ScenarioError) -> KeyCase? {
+        guard let text = try optionalString(name) else { return nil }
+        guard let keyCase = KeyCase(rawValue: text) ?? KeyCase(word: text) else {
             throw ScenarioError("unknown case '\(text)'")
         }
         return keyCase

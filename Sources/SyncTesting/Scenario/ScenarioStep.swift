@@ -61,7 +61,7 @@ struct ScenarioStep: Sendable {
     struct ExportCall: Sendable {
         var entity: String
         var predicate: String?
-        var keyCase = KeyCase.snake
+        var keyCase: KeyCase?
         var relationships = ExportOptions.Relationships.array
         var dateFormat: String?
         var timeZone: String?

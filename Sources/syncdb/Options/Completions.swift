@@ -15,7 +15,7 @@ enum Completions {
     static func entities(in words: [String]) -> [String] {
         guard Descriptors.areEnough else { return [] }
         let databaseModel = value(of: "--database", in: words).flatMap { path in
-            try? DataStack(reading: URL(fileURLWithPath: path)).model
+            try? DataStack(reading: URL(fileURLWithPath: path), transformers: .optional).model
         }
         let model =
             databaseModel

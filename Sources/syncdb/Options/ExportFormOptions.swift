@@ -4,8 +4,12 @@ import Sync
 
 /// What exported rows look like.
 struct ExportFormOptions: ParsableArguments {
-    @Option(name: .customLong("case"), help: "How keys are spelled: first_name or firstName.")
-    var keyCase: CaseArgument = .snake
+    @Option(
+        name: .customLong("case"),
+        help: ArgumentHelp(
+            "How keys are spelled: first_name, firstName, FirstName, first-name, or as the attribute is called. "
+                + "(default: as the model says, else snake)"))
+    var keyCase: CaseArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -15,7 +19,7 @@ struct ExportFormOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How dates are written, as in yyyy-MM-dd. (default: ISO 8601, 2024-02-29T18:29:59Z)",
+            "How dates are written, as in yyyy-MM-dd. (default: as the model says, else ISO 8601, 2024-02-29T18:29:59Z)",
             valueName: "pattern"))
     var dateFormat: String?
 
@@ -24,8 +28,8 @@ struct ExportFormOptions: ParsableArguments {
 
     var options: ExportOptions {
         ExportOptions(
-            keyCase: keyCase.keyCase, relationships: relationships.relationships,
-            dateFormat: dateFormat.map { .pattern($0) } ?? .iso8601,
+            keyCase: keyCase.flatMap { KeyCase(rawValue: $0.rawValue) }, relationships: relationships.relationships,
+            dateFormat: dateFormat.map { .pattern($0) } ?? .attribute,
             timeZone: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
     }
 
@@ -39,9 +43,7 @@ struct ExportFormOptions: ParsableArguments {
 
 /// `--case`.
 enum CaseArgument: String, ExpressibleByArgument, CaseIterable {
-    case snake, camel
-
-    var keyCase: KeyCase { self == .snake ? .snake : .camel }
+    case snake, camel, pascal, kebab, exact
 }
 
 /// `--relationships`.

@@ -62,6 +62,8 @@ struct FindingPrinter {
         case .unresolvedReference: "References that wait for their rows"
         case .ambiguousName: "Ambiguous names"
         case .missingInverse: "Missing inverses"
+        case .missingTransformer: "Transformers that nobody registered"
+        case .leftOutOfExports: "Left out of exports"
         }
     }
 }

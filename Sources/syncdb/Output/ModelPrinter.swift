@@ -11,7 +11,16 @@ struct ModelPrinter {
     let model: Model
     var style = Style.plain
 
-    var text: VisibleText { model.entities.map(block).joined(separator: "\n\n") }
+    var text: VisibleText {
+        let rules = remarks(model.keys, model.ignore)
+        let blocks = model.entities.map(block)
+        return (rules.isEmpty ? blocks : ["\(rules)"] + blocks).joined(separator: "\n\n")
+    }
+
+    private func remarks(_ keys: KeyCase?, _ ignore: [String]) -> String {
+        [keys.map { "keys in \($0.word)" }, ignore.isEmpty ? nil : "ignores \(ignore.joined(separator: ", "))"]
+            .compactMap(\.self).joined(separator: "; ")
+    }
 
     private func block(_ entity: Entity) -> VisibleText {
         var table = TablePrinter([
@@ -30,7 +39,9 @@ struct ModelPrinter {
     }
 
     private func title(_ entity: Entity) -> String {
-        entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
+        let rules = remarks(entity.keys, entity.ignore)
+        return entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
+            + (rules.isEmpty ? "" : " (\(rules))")
     }
 
     private func type(_ attribute: Attribute) -> String {
@@ -45,7 +56,10 @@ struct ModelPrinter {
         if let key = attribute.remoteKey { remarks.append("from \(key)") }
         if !attribute.isOptional { remarks.append("required") }
         if attribute.defaultValue != nil { remarks.append("has a default") }
-        if let transformer = attribute.transformer { remarks.append("through \(transformer)") }
+        if !attribute.transformers.isEmpty {
+            remarks.append("through \(attribute.transformers.joined(separator: ", then "))")
+        }
+        if let format = attribute.format { remarks.append("written as \(format.text)") }
         if !attribute.isExportable { remarks.append("not exported") }
         return remarks.joined(separator: ", ")
     }

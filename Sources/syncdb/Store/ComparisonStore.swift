@@ -19,7 +19,7 @@ struct ComparisonStore {
     func use(writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Void) async throws {
         guard try options.location.exists else {
             let chosen = try model(nil)
-            return try await body(.inMemory(chosen.model), chosen)
+            return try await body(.inMemory(chosen.model, transformers: .optional), chosen)
         }
         let kept = try options.location.open()
         let chosen = try model(kept.model)

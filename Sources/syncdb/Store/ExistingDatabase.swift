@@ -25,6 +25,6 @@ extension DataStack {
         guard try FileStatus.ofDatabase(at: path) != nil else {
             throw SyncError(.unreadableStore, "there is no database '\(path)'; 'syncdb import' makes one")
         }
-        return try DataStack(reading: URL(argument: path))
+        return try DataStack(reading: URL(argument: path), transformers: .optional)
     }
 }

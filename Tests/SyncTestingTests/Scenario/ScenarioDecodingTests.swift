@@ -54,7 +54,7 @@ struct ScenarioDecodingTests {
             #"{"insert": {"entity": "E", "values": {}, "id": 1}}"#, #"{"fetch": {"entity": "E", "id": 1}}"#,
             #"{"insert": {"entity": "E", "values": {}}, "returns": 1}"#, #"{"expectCount": "1", "entity": "E"}"#,
             #"{"expectCount": 1.5, "entity": "E"}"#, #"{"expect": null, "entity": "E"}"#,
-            #"{"export": {"entity": "E", "options": {"case": "kebab"}}, "is": {}}"#, #"{"export": {"entity": "E"}}"#,
+            #"{"export": {"entity": "E", "options": {"case": "shouted"}}, "is": {}}"#, #"{"export": {"entity": "E"}}"#,
             #"{"drop": false}"#, #"{"reopen": {}}"#,
         ])
     func refusesSteps(_ text: String) {

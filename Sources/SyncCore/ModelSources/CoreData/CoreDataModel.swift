@@ -13,6 +13,8 @@ struct CoreDataModel {
                 line: root.line, column: 1)
         }
         var reader = CoreDataModel()
+        let userInfo = CoreDataUserInfo(root)
+        reader.draft.rules = KeyRules(keys: reader.keyCase(userInfo, at: .root), ignore: userInfo.ignore)
         for element in root.children(named: "entity") { reader.addEntity(element) }
         return reader.draft
     }
@@ -21,7 +23,8 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
         var entity = Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints)
+            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
+            keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)
@@ -34,6 +37,15 @@ struct CoreDataModel {
 
     private mutating func noteUnnamed(_ element: CoreDataElement, in path: ModelPath) {
         draft.note(path, "<\(element.name)> has no name (line \(element.line))")
+    }
+
+    private mutating func keyCase(_ userInfo: CoreDataUserInfo, at path: ModelPath) -> KeyCase? {
+        guard let word = userInfo.keys else { return nil }
+        guard let found = KeyCase(word: word) else {
+            draft.note(path["keys"], KeyCase.problem(with: word))
+            return nil
+        }
+        return found
     }
 
     // MARK: Members
@@ -55,8 +67,10 @@ struct CoreDataModel {
                 name, type ?? .string, remoteKey: userInfo.remoteKey, isPrimaryKey: userInfo.isPrimaryKey,
                 isOptional: element.flag("optional"),
                 defaultValue: type.flatMap { defaultValue(element, $0, of: entity.name, name) },
-                transformer: userInfo.transformer ?? Self.transformer(element), isExportable: userInfo.isExportable,
-                renamedFrom: element.formerName, sourceType: sourceType))
+                isExportable: userInfo.isExportable, renamedFrom: element.formerName, sourceType: sourceType,
+                transformers: userInfo.transformers.isEmpty
+                    ? Self.transformer(element).map { [$0] } ?? [] : userInfo.transformers,
+                format: userInfo.format))
     }
 
     private mutating func addRelationship(_ element: CoreDataElement, to entity: inout Entity) {

@@ -1,4 +1,6 @@
-/// What the user info of an entity, an attribute or a relationship says about mapping, under the prefix `sync.` or the older
+import Foundation
+
+/// What the user info of a model, an entity, an attribute or a relationship says about mapping, under the prefix `sync.` or the older
 /// `hyper.`. The newer spelling counts if both are there.
 struct CoreDataUserInfo {
     private var entries: [String: String] = [:]
@@ -12,10 +14,21 @@ struct CoreDataUserInfo {
     private func value(_ name: String) -> String? { entries["sync.\(name)"] ?? entries["hyper.\(name)"] }
     private func text(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 
+    /// What stands between commas.
+    private func texts(_ name: String) -> [String] {
+        let parts = (text(name) ?? "").split(separator: ",")
+        return parts.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }.filter { !$0.isEmpty }
+    }
+
     var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
     var keepsFingerprints: Bool { ["YES", "true"].contains(value("fingerprints")) }
     var remoteKey: String? { text("remoteKey") }
-    var transformer: String? { text("valueTransformer") }
+    /// Several in a chain stand between commas.
+    var transformers: [String] { texts("valueTransformer") }
+    var format: AttributeFormat? { text("format").map(AttributeFormat.init) }
+    /// As a schema file spells it.
+    var keys: String? { text("keys") }
+    var ignore: [String] { texts("ignore") }
     /// Whatever the entry's value is, its presence excludes from exports.
     var isExportable: Bool { value("nonExportable") == nil }
 }

@@ -5,6 +5,7 @@ extension EntityDraft {
         let compiled = try model.compiled.entity(named: entity.name)
         let names = model.compiled.names(of: compiled)
         for (name, keys) in keys.sorted(by: { $0.key < $1.key }) {
+            if try keepSpelling(of: name, keys, in: model) { isChanged = true }
             for key in keys {
                 let slot = names.attribute(forKey: key)?.slot
                 let found = slot.map { model.compiled[compiled.table].attributes[$0].name }
@@ -22,6 +23,30 @@ extension EntityDraft {
             }
         }
         return isChanged
+    }
+
+    /// What would be exported under another key than it came under keeps that as its remote key. A relationship that is read
+    /// from several keys does not: it would be read from one only.
+    private mutating func keepSpelling(of name: String, _ keys: [String], in model: Model) throws -> Bool {
+        guard let key = keys.first, keys.count == 1, !key.contains(".") else { return false }
+        if let index = attributePlaces[name] {
+            guard entity.attributes[index].remoteKey == nil,
+                try model.remoteKey(forAttribute: name, of: entity.name) != key
+            else { return false }
+            entity.attributes[index].remoteKey = key
+            return true
+        }
+        guard let index = entity.relationships.firstIndex(where: { $0.name == name }),
+            entity.relationships[index].remoteKey == nil, hasObjects(name)
+        else { return false }
+        guard (rule ?? .snake).key(for: name) != key else { return false }
+        entity.relationships[index].remoteKey = key
+        return true
+    }
+
+    /// Whether a relationship was seen with objects, and not only with ids, which are exported as objects.
+    private func hasObjects(_ name: String) -> Bool {
+        (memberPlaces[name] ?? []).contains { members[$0].member.value.objects > 0 }
     }
 
     /// A relationship whose names include an attribute's key is read from its own key only.

@@ -3,12 +3,15 @@ extension EntityDraft {
         members.map { name, member in
             let value = member.value
             let hasValues = value.scalars.count + value.singles + value.lists > value.emptyLists
-            return InferredOrigin(entity: entity.name, member: name, key: member.key, hasValues: hasValues)
+            return InferredOrigin(
+                entity: entity.name, member: name, key: member.key, hasValues: hasValues,
+                isForObjects: value.objects > 0)
         }
     }
 
     var remarks: [InferenceRemark] {
         var remarks: [InferenceRemark] = []
+        if let keys = entity.keys { remarks.append(.init(entity.name, "keys are spelled in \(keys.word)")) }
         if isKeyless {
             remarks.append(
                 .init(

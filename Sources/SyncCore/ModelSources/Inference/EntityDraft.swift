@@ -8,6 +8,8 @@ struct EntityDraft {
     let inferred: InferredEntity
     var taken = UniqueNames()
     private let idKeys: IDKeys
+    /// How its keys are spelled, if not in snake_case.
+    let rule: KeyCase?
     /// Name → position, of attributes and of relationships without regard to case; name → positions of members.
     var attributePlaces: [String: Int] = [:]
     private var relationshipPlaces: [String: Int] = [:]
@@ -16,9 +18,10 @@ struct EntityDraft {
 
     var isKeyless: Bool { inferred.key == nil }
 
-    init(_ inferred: InferredEntity, target: (String) -> InferredEntity?) {
+    init(_ inferred: InferredEntity, _ spelling: InferredSpelling, target: (String) -> InferredEntity?) {
         self.inferred = inferred
-        entity = Entity(inferred.name)
+        entity = Entity(inferred.name, keys: spelling.own(inferred.name))
+        rule = entity.keys ?? spelling.ofModel
         // An attribute of one of these names would be taken for the key.
         if inferred.key == nil { taken = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
@@ -84,14 +87,14 @@ struct EntityDraft {
         if let place = relationshipPlaces[plain.lowercased()] {
             let known = entity.relationships[place]
             guard known.destination == target, known.isToMany == many, known.remoteKey == nil,
-                Self.isRead(member.key, by: known)
+                Self.isRead(member.key, by: known, rule)
             else { return false }
             note(known.name, member)
             return true
         }
         let name = taken.take(plain)
         var relationship = Relationship(name, to: target, many: many)
-        if !Self.isRead(member.key, by: relationship) { relationship.remoteKey = member.key }
+        if !Self.isRead(member.key, by: relationship, rule) { relationship.remoteKey = member.key }
         append(relationship)
         note(name, member)
         return true
@@ -114,8 +117,8 @@ struct EntityDraft {
         members.append((name, member))
     }
 
-    static func isRead(_ key: String, by relationship: Relationship) -> Bool {
-        AttributeNaming.keys(for: relationship).contains(key)
+    static func isRead(_ key: String, by relationship: Relationship, _ keys: KeyCase? = nil) -> Bool {
+        AttributeNaming.keys(for: relationship, keys).contains(key)
     }
 
     // MARK: Inverses
@@ -131,7 +134,10 @@ struct EntityDraft {
     /// Adds a relationship that no key of the samples fills. Gives its name.
     mutating func addInverse(_ wish: String, to target: String, inverse: String) -> String {
         var wish = wish
-        while AttributeNaming.keys(for: Relationship(wish, to: target)).contains(where: hasKey) { wish += "Owner" }
+        func isTaken(_ name: String) -> Bool {
+            AttributeNaming.keys(for: Relationship(name, to: target), rule).contains(where: hasKey)
+        }
+        while isTaken(wish) { wish += "Owner" }
         let name = taken.take(wish)
         append(Relationship(name, to: target, inverse: inverse))
         return name

@@ -20,6 +20,8 @@ public struct InferenceSample: Sendable {
     public var size: Int?
     /// What errors call it, as the name of its file; nil if there is no need to tell samples apart.
     public var name: String?
+    /// What of the records is not looked at.
+    var pruning: SamplePruning?
 
     /// A sample of one entity.
     public init(

@@ -5,4 +5,6 @@ struct InferredOrigin {
     var key: String
     /// Whether there was any value but null and empty lists.
     var hasValues: Bool
+    /// Whether objects stand there, which are exported under the same key.
+    var isForObjects = false
 }

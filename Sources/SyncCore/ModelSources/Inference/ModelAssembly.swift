@@ -7,14 +7,15 @@ struct ModelAssembly {
     /// - Parameter links: Entity names without regard to case → the entity meant.
     init(_ found: [InferredEntity], links: [String: String]) throws {
         let byName = Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let spelling = InferredSpelling(of: found)
         var drafts = found.map { entity in
-            EntityDraft(entity) { name in
+            EntityDraft(entity, spelling) { name in
                 links[InferredNames.entity(name, isList: false).lowercased()].flatMap { byName[$0] }
             }
         }
         InferredInverses.complete(&drafts)
         while true {
-            let model = try Model(entities: drafts.map(\.entity))
+            let model = try Model(entities: drafts.map(\.entity), keys: spelling.ofModel)
             var isSettled = true
             for index in drafts.indices where try drafts[index].settleNames(in: model) { isSettled = false }
             guard isSettled else { continue }
@@ -22,6 +23,7 @@ struct ModelAssembly {
             break
         }
         origins = drafts.flatMap(\.origins)
-        remarks = drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
+        let rule = spelling.ofModel.map { InferenceRemark("keys", "spelled in \($0.word)") }
+        remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
     }
 }

@@ -28,6 +28,7 @@ public struct ModelExtension: Sendable {
     public init(of model: Model, by samples: [InferenceSample]) throws {
         let samples = try samples.map { sample in
             var sample = sample
+            sample.pruning = try SamplePruning(model, entity: sample.entity)
             if sample.primaryKey == nil { sample.primaryKey = try model.primaryKey(of: sample.entity)?.remote }
             return sample
         }
@@ -39,9 +40,7 @@ public struct ModelExtension: Sendable {
         for sample in samples { pair(sample.entity, with: sample.entity) }
         while let next = open.popLast() { try extend(next) }
         guard !remarks.isEmpty else { return }
-        var extended = try Model(entities: entities)
-        for transformer in model.transformers.values { extended = extended.registering(transformer) }
-        self.model = extended
+        self.model = try model.replacing(entities: entities)
     }
 
     private mutating func pair(_ inferred: String, with entity: String) {
@@ -74,7 +73,7 @@ public struct ModelExtension: Sendable {
         }
         guard try !isRead(origin.key, of: entity) else { return }
         var added = Attribute(unusedName(attribute.name, in: entity), attribute.type)
-        place(&added.remoteKey, added.name, for: origin.key)
+        place(&added.remoteKey, added.name, for: origin.key, of: entity)
         update(entity) { $0.attributes.append(added) }
         note("\(entity).\(added.name)", "\(added.type), new")
     }
@@ -84,7 +83,8 @@ public struct ModelExtension: Sendable {
         while let current = owner, let index = places[current] {
             if let place = attributePlace(name, of: current, at: index) {
                 let attribute = entities[index].attributes[place]
-                guard let wider = Self.wider(attribute.type, for: type), attribute.transformer == nil,
+                guard let wider = Self.wider(attribute.type, for: type), attribute.transformers.isEmpty,
+                    attribute.format == nil,
                     (try? model.primaryKey(of: entity)?.local) != name
                 else { return }
                 entities[index].attributes[place].type = wider
@@ -136,7 +136,9 @@ public struct ModelExtension: Sendable {
         let destination = try destination(relationship.destination)
         var added = Relationship(
             unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany)
-        if !EntityDraft.isRead(origin.key, by: added) { added.remoteKey = origin.key }
+        let rule = try rule(of: entity)
+        let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
+        if isOther || !EntityDraft.isRead(origin.key, by: added, rule) { added.remoteKey = origin.key }
         update(entity) { $0.relationships.append(added) }
         note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), new")
     }
@@ -151,6 +153,8 @@ public struct ModelExtension: Sendable {
         counterparts[name] = name
         var added = found
         added.relationships = []
+        let spelling = found.keys ?? inferred.model.keys
+        added.keys = spelling == model.keys ? nil : spelling ?? .snake
         places[name] = entities.count
         entities.append(added)
         note(name, "new, with \(ShortList(added.attributes.map(\.name)).text)")
@@ -194,10 +198,19 @@ public struct ModelExtension: Sendable {
         }
     }
 
-    /// Gives an attribute a remote key where its name would not be read from the key.
-    private func place(_ remoteKey: inout String?, _ name: String, for key: String) {
+    /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it although
+    /// the model says how keys are spelled.
+    private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, Attribute("id", .integer)), (1, Attribute(name, .string))]
-        if EntityNames(alone, [], lineage: ["Sample"]).attribute(forKey: key)?.slot != 1 { remoteKey = key }
+        let rule = try? rule(of: entity)
+        let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
+        let isOther = rule.map { $0.key(for: name) != key } ?? false
+        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = key }
+    }
+
+    private func rule(of entity: String) throws -> KeyCase? {
+        guard let id = model.compiled.entityID(entity) else { return model.keys }
+        return model.compiled.rules(of: model.compiled.entities[id]).keys
     }
 
     private mutating func update(_ entity: String, _ change: (inout Entity) -> Void) {

@@ -28,7 +28,8 @@ final class ObservedObject {
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                let object = tape.value(at: 0, in: bytes)
+                let record = tape.value(at: 0, in: bytes)
+                let object = sample.pruning?.pruned(record) ?? record
                 observe(object, primaryKey: sample.primaryKey)
                 guard reader.isLoneObject, Self.id(of: object, sample.primaryKey) == nil else { continue }
                 listPaths += tape.listPaths(in: bytes).map { sample.keyPath + $0 }
@@ -88,7 +89,7 @@ final class ObservedObject {
     }
 
     /// What an id is called where nobody says otherwise.
-    static let idKeys = ["id", "_id"]
+    static let idKeys = ["id", "_id", "Id", "ID"]
 }
 
 extension JSONValue {

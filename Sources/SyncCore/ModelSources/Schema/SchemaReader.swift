@@ -1,12 +1,14 @@
 /// Reads the JSON of a schema file. What cannot be read is noted, and the rest read on.
 struct SchemaReader {
     /// The keys of each kind of object; `Docs/schema.schema.json` has the same.
-    static let rootKeys = ["entities", "$schema"]
+    static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
+        "keys", "ignore",
     ]
     static let attributeKeys = [
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
+        "format",
     ]
     static let relationshipKeys = [
         "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
@@ -21,7 +23,8 @@ struct SchemaReader {
     }
 
     private mutating func read(_ json: JSONValue) {
-        guard let root = SchemaObject(json, at: .root, keys: Self.rootKeys, noting: &draft) else { return }
+        guard var root = SchemaObject(json, at: .root, keys: Self.rootKeys, noting: &draft) else { return }
+        draft.rules = KeyRules(keys: root.keyCase(&draft), ignore: root.texts("ignore", &draft))
         guard let entities = root["entities"] else { return draft.note(root.path["entities"], "is missing") }
         for (name, value) in members(of: entities, at: root.path["entities"]) {
             draft.entities.append(entity(name, value))
@@ -55,6 +58,8 @@ struct SchemaReader {
         entity.primaryKey = object.names("primaryKey", &draft).map { PrimaryKey($0) }
         entity.renamedFrom = object.text("renamedFrom", &draft)
         entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
+        entity.keys = object.keyCase(&draft)
+        entity.ignore = object.texts("ignore", &draft)
         for key in ["attributes", "relationships"] {
             if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
         }
@@ -93,7 +98,8 @@ struct SchemaReader {
         attribute.remoteKey = object.text("remoteKey", &draft)
         attribute.isPrimaryKey = object.flag("primaryKey", default: false, &draft)
         attribute.isOptional = object.flag("optional", default: true, &draft)
-        attribute.transformer = object.text("transformer", &draft)
+        attribute.transformers = object.texts("transformer", &draft, orOne: true)
+        attribute.format = object.text("format", &draft).map(AttributeFormat.init)
         attribute.isExportable = object.flag("export", default: true, &draft)
         attribute.renamedFrom = object.text("renamedFrom", &draft)
         attribute.sourceType = object.text("sourceType", &draft)

@@ -4,7 +4,11 @@ enum SchemaWriter {
     static let openLevels = 4
 
     static func json(of model: Model) -> JSONValue {
-        .object([.init("entities", .object(model.entities.map { .init($0.name, entity($0)) }))])
+        var object = Members()
+        object.add("keys", model.keys?.word)
+        object.add("ignore", model.ignore)
+        object.add("entities", .object(model.entities.map { .init($0.name, entity($0)) }))
+        return .object(object.members)
     }
 
     private static func entity(_ entity: Entity) -> JSONValue {
@@ -16,6 +20,8 @@ enum SchemaWriter {
         }
         object.add("renamedFrom", entity.renamedFrom)
         object.add("fingerprints", entity.keepsFingerprints, unless: false)
+        object.add("keys", entity.keys?.word)
+        object.add("ignore", entity.ignore)
         if !entity.attributes.isEmpty {
             object.add("attributes", .object(entity.attributes.map { .init($0.name, attribute($0)) }))
         }
@@ -33,7 +39,12 @@ enum SchemaWriter {
         object.add("remoteKey", attribute.remoteKey)
         object.add("optional", attribute.isOptional, unless: true)
         if let value = attribute.defaultValue { object.add("default", value.jsonForm) }
-        object.add("transformer", attribute.transformer)
+        if attribute.transformers.count > 1 {
+            object.add("transformer", attribute.transformers)
+        } else {
+            object.add("transformer", attribute.transformer)
+        }
+        object.add("format", attribute.format?.text)
         object.add("export", attribute.isExportable, unless: true)
         object.add("renamedFrom", attribute.renamedFrom)
         object.add("sourceType", attribute.sourceType)
@@ -62,6 +73,10 @@ enum SchemaWriter {
 
         mutating func add(_ key: String, _ text: String?) {
             if let text { add(key, .string(text)) }
+        }
+
+        mutating func add(_ key: String, _ texts: [String]) {
+            if !texts.isEmpty { add(key, .array(texts.map(JSONValue.string))) }
         }
 
         mutating func add(_ key: String, _ flag: Bool, unless usual: Bool) {

@@ -1,0 +1,103 @@
+/// Takes a date pattern apart, and refuses what could be read in two ways.
+struct DatePatternScan {
+    private let text: [Character]
+    private var place = 0
+    private var found: [DatePattern.Field] = []
+    private var literal: [UInt8] = []
+
+    init(_ pattern: String) { text = Array(pattern) }
+
+    mutating func fields() throws(DatePattern.Problem) -> [DatePattern.Field] {
+        while place < text.count {
+            let character = text[place]
+            if character == "'" {
+                try readQuoted()
+            } else if character.isASCII, character.isLetter {
+                var end = place
+                while end < text.count, text[end] == character { end += 1 }
+                let count = end - place
+                endLiteral()
+                found.append(try field(character, count))
+                place = end
+            } else {
+                literal += String(character).utf8
+                place += 1
+            }
+        }
+        endLiteral()
+        try check()
+        return found
+    }
+
+    /// Two apostrophes are one; inside of quoted text too.
+    private mutating func readQuoted() throws(DatePattern.Problem) {
+        place += 1
+        guard place < text.count else { throw problem("an apostrophe opens text that does not end") }
+        if text[place] == "'" {
+            literal.append(.apostrophe)
+            place += 1
+            return
+        }
+        while true {
+            guard place < text.count else { throw problem("an apostrophe opens text that does not end") }
+            if text[place] == "'" {
+                place += 1
+                guard place < text.count, text[place] == "'" else { return }
+            }
+            literal += String(text[place]).utf8
+            place += 1
+        }
+    }
+
+    private mutating func endLiteral() {
+        if !literal.isEmpty { found.append(.literal(literal)) }
+        literal = []
+    }
+
+    private func field(_ letter: Character, _ count: Int) throws(DatePattern.Problem) -> DatePattern.Field {
+        switch (letter, count) {
+        case ("y", 1), ("y", 2), ("y", 4): return .year(digits: count)
+        case ("M", 1...2): return .month(digits: count)
+        case ("M", 3...4): return .monthName(isShort: count == 3)
+        case ("d", 1...2): return .day(digits: count)
+        case ("E", 1...4): return .weekday(isShort: count < 4)
+        case ("H", 1...2): return .hour(digits: count)
+        case ("h", 1...2): return .halfDayHour(digits: count)
+        case ("a", 1): return .dayPeriod
+        case ("m", 1...2): return .minute(digits: count)
+        case ("s", 1...2): return .second(digits: count)
+        case ("S", 1...9): return .fraction(digits: count)
+        case ("X", 1...3), ("Z", 5): return .zone(.letter)
+        case ("x", 1): return .zone(.hours)
+        case ("x", 2), ("Z", 1...3): return .zone(.digits)
+        case ("x", 3): return .zone(.colon)
+        case ("z", 1): return .zone(.name)
+        default:
+            let known =
+                "y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z"
+            throw problem("'\(String(repeating: letter, count: count))' is not known; known are \(known)")
+        }
+    }
+
+    private func check() throws(DatePattern.Problem) {
+        var kinds: Set<DatePattern.Field.Kind> = []
+        for field in found where field.kind != .literal {
+            guard kinds.insert(field.kind).inserted else { throw problem("the \(field.kind) is there twice") }
+        }
+        guard kinds.contains(.year) else { throw problem("there is no year") }
+        let isHalf = found.contains { if case .halfDayHour = $0 { true } else { false } }
+        guard isHalf == kinds.contains(.dayPeriod) else {
+            throw problem("hours from 1 to 12 ('h') and before or after noon ('a') need each other")
+        }
+        let order: [DatePattern.Field.Kind] = [.month, .day, .hour, .minute, .second, .fraction]
+        for (larger, smaller) in zip(order, order.dropFirst()) where kinds.contains(smaller) && !kinds.contains(larger)
+        {
+            throw problem("there is a \(smaller) without the \(larger)")
+        }
+        for (field, next) in zip(found, found.dropFirst()) where field.digits == 0 && next.digits != nil {
+            throw problem("digits follow a \(field.kind) of any length; give it a fixed one, as in 'dd'")
+        }
+    }
+
+    private func problem(_ message: String) -> DatePattern.Problem { DatePattern.Problem(message: message) }
+}

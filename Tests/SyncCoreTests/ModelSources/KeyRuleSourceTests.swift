@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+@testable import SyncCore
+
+@Suite("Rules for keys and values in model files")
+struct KeyRuleSourceTests {
+    static let schema = #"""
+        { "keys": "camelCase", "ignore": ["*Url", "meta.?"],
+          "entities": {
+            "Page": {
+              "keys": "kebab-case", "ignore": ["node-id"],
+              "attributes": {
+                "id": "integer", "title": { "type": "string", "transformer": ["trimmed", "Own"] },
+                "text": { "type": "string", "transformer": ["Own"] },
+                "day": { "type": "date", "format": "dd.MM.yyyy" }, "at": { "type": "date", "format": "unix-seconds" } } } } }
+        """#
+
+    @Test("are read from a schema file, and written to one")
+    func schemaFile() throws {
+        let model = try Model(schema: Data(Self.schema.utf8))
+        #expect(model.keys == .camel)
+        #expect(model.ignore == ["*Url", "meta.?"])
+        let page = try #require(model.entity(named: "Page"))
+        #expect(page.keys == .kebab)
+        #expect(page.ignore == ["node-id"])
+        #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], ["Own"], [], []])
+        #expect(page.attributes.map(\.format) == [nil, nil, nil, .pattern("dd.MM.yyyy"), .unixSeconds])
+        let written = String(decoding: model.schemaFile(), as: UTF8.self)
+        #expect(try Model(schema: Data(written.utf8)) == model)
+        #expect(written.contains(#""text": { "type": "string", "transformer": "Own" }"#))
+        let bare = try model.replacing(entities: [Entity("A")])
+        #expect(bare.keys == .camel && bare.ignore == model.ignore)
+        #expect(try bare != Model(entities: [Entity("A")]))
+    }
+
+    @Test("are read from a Core Data model's user info")
+    func coreData() throws {
+        let xml = """
+            <model><userInfo><entry key="sync.keys" value="PascalCase"/><entry key="sync.ignore" value="*Url, node-id"/></userInfo>
+              <entity name="Page"><attribute name="id" attributeType="Integer 64"/>
+                <attribute name="title" attributeType="String"><userInfo><entry key="sync.valueTransformer" value="trimmed, Own"/></userInfo></attribute>
+                <attribute name="day" attributeType="Date"><userInfo><entry key="sync.format" value="dd.MM.yyyy"/></userInfo></attribute>
+                <userInfo><entry key="sync.keys" value="exact"/><entry key="hyper.ignore" value="meta.*"/></userInfo>
+              </entity></model>
+            """
+        let model = try Model(coreData: Data(xml.utf8))
+        #expect(model.keys == .pascal)
+        #expect(model.ignore == ["*Url", "node-id"])
+        let page = try #require(model.entity(named: "Page"))
+        #expect(page.keys == .exact)
+        #expect(page.ignore == ["meta.*"])
+        #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], []])
+        #expect(page.attributes.map(\.format) == [nil, nil, .pattern("dd.MM.yyyy")])
+        #expect(try Model(schema: model.schemaFile()).rules == model.rules)
+    }
+
+    @Test(
+        "that are none are named with their place",
+        arguments: [
+            (
+                #"{"keys": "snake", "entities": {}}"#,
+                "keys: unknown spelling 'snake'; known are snake_case, camelCase, PascalCase, kebab-case, exact"
+            ),
+            (#"{"keys": 1, "entities": {}}"#, "keys: expected a string, found a number"),
+            (#"{"ignore": "x", "entities": {}}"#, "ignore: expected an array of strings, found a string"),
+            (#"{"ignore": [1], "entities": {}}"#, "ignore: expected strings in the array, found a number"),
+            (#"{"ignore": [""], "entities": {}}"#, "ignore: expected strings in the array, found an empty one"),
+            (#"{"ignore": ["a..b"], "entities": {}}"#, "ignore: 'a..b' has a dot without a key before or after it"),
+            (
+                #"{"entities": {"A": {"ignore": [".a"]}}}"#,
+                "entities.A.ignore: '.a' has a dot without a key before or after it"
+            ),
+            (
+                #"{"entities": {"A": {"keys": "SHOUT"}}}"#,
+                "entities.A.keys: unknown spelling 'SHOUT'; known are snake_case, camelCase, PascalCase, kebab-case, exact"
+            ),
+            (
+                #"{"entities": {"A": {"attributes": {"x": {"type": "string", "transformer": 1}}}}}"#,
+                "entities.A.attributes.x.transformer: expected a string or an array of strings, found a number"
+            ),
+            (
+                #"{"entities": {"A": {"attributes": {"x": {"type": "string", "transformer": ["trimmed", "commaSeparated"]}}}}}"#,
+                "entities.A.attributes.x.transformer: 'commaSeparated' gives a list, which only the type json keeps"
+            ),
+            (
+                #"{"entities": {"A": {"attributes": {"x": {"type": "string", "format": "yyyy"}}}}}"#,
+                "entities.A.attributes.x.format: only a date has a format; the type is string"
+            ),
+            (
+                #"{"entities": {"A": {"attributes": {"x": {"type": "date", "format": "unix-days"}}}}}"#,
+                "entities.A.attributes.x.format: 'unix-days' is no date pattern ('u' is not known; known are y yy yyyy M MM MMM MMMM d dd E EEEE H HH h hh a m mm s ss S…SSSSSSSSS X XX XXX x xx xxx Z ZZZZZ z), nor one of unix-seconds, unix-milliseconds, unix-microseconds, unix-nanoseconds, iso8601"
+            ),
+        ])
+    func problems(schema: String, problem: String) throws {
+        let error = try #require(throws: SyncError.self) { try Model(schema: Data(schema.utf8)) }
+        #expect(error.problems.map { "\($0.path): \($0.message)" } == [problem])
+    }
+
+    @Test("come from samples: the spelling of most keys, and of entities that differ")
+    func inferred() throws {
+        func rules(_ json: String) throws -> [String] {
+            let model = try Model(inferredFrom: Data(json.utf8), entity: "User")
+            return [model.keys?.word ?? "-"] + model.entities.map { "\($0.name) \($0.keys?.word ?? "-")" }
+        }
+        #expect(try rules(#"{"id": 1, "first_name": "a"}"#) == ["-", "User -"])
+        #expect(try rules(#"{"id": 1, "name": "a"}"#) == ["-", "User -"])
+        #expect(try rules(#"{"id": 1, "firstName": "a"}"#) == ["camelCase", "User -"])
+        #expect(try rules(#"{"id": 1, "first-name": "a"}"#) == ["kebab-case", "User -"])
+        #expect(try rules(#"{"Id": 1, "Name": "a"}"#) == ["PascalCase", "User -"])
+        #expect(try rules(#"{"id": 1, "firstName": "a", "last_name": "b"}"#) == ["-", "User -"])
+        #expect(
+            try rules(#"{"id": 1, "firstName": "a", "lastName": "b", "town": {"id": 2, "post_code": "c"}}"#)
+                == ["camelCase", "Town snake_case", "User -"])
+    }
+
+    @Test("keep what is ignored from extending a model, whatever stands in it")
+    func extensions() throws {
+        let model = try Model(
+            entities: [
+                Entity(
+                    "User", attributes: [Attribute("id", .integer)], relationships: [Relationship("firm", to: "Firm")],
+                    ignore: ["links.*", "stats.raw"]),
+                Entity("Firm", attributes: [Attribute("id", .integer)]),
+            ], keys: .kebab, ignore: ["*-url"])
+        func remarks(_ json: String) throws -> [String] {
+            try ModelExtension(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).remarks.map(
+                \.description)
+        }
+        #expect(
+            try remarks(
+                #"[{"id": 1, "html-url": "a", "links": {"self": "b"}, "firm": {"id": 2, "logo-url": "c"}, "stats": {"raw": 1}}]"#
+            ) == [])
+        #expect(
+            try remarks(
+                #"[{"id": 1, "html-url": "a", "stats": {"raw": 1, "sum": 2, "x-url": 3}, "firm": {"id": 2, "size": 1}}]"#
+            )
+                == ["Stats: new, with sum", "User.stats: to one Stats, new", "Firm.size: integer, new"])
+        let json = Data(
+            #"{"id": 1, "first-name": "a", "lastName": "b", "best-friend": {"id": 3, "nick-name": "c"}}"#.utf8)
+        let extended = try ModelExtension(of: model, by: [InferenceSample(json, entity: "User")]).model
+        #expect(extended.keys == .kebab && extended.ignore == ["*-url"])
+        #expect(extended.entity(named: "User")?.attributes.map(\.remoteKey) == [nil, nil, "lastName"])
+        #expect(extended.entity(named: "User")?.relationships.last?.remoteKey == nil)
+        #expect(extended.entity(named: "BestFriend")?.keys == nil)
+    }
+}

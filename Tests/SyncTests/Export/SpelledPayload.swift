@@ -1,0 +1,90 @@
+import Sync
+
+/// A random model whose names are of one to three words, and records of it with keys in one spelling.
+struct SpelledPayload {
+    private static let words = [
+        "first", "name", "home", "total", "user", "line", "unit", "price", "image", "shipping", "best", "x", "z2",
+        "note",
+    ]
+
+    private let keys: KeyCase
+    private var random: RandomNumbers
+    private var attributes: [String] = []
+    private var innerAttributes: [String] = []
+    private var toOne = ""
+    private var toMany = ""
+
+    init(_ keys: KeyCase, seed: UInt64) {
+        self.keys = keys
+        random = RandomNumbers(seed: seed)
+    }
+
+    /// A name in camelCase that none of these has, nor one that would be taken for an id of a relationship.
+    private mutating func name(_ taken: [String], words: ClosedRange<Int>) -> String {
+        while true {
+            let count = Int.random(in: words, using: &random)
+            let parts = (0..<count).map { _ in Self.words[Int.random(in: 0..<Self.words.count, using: &random)] }
+            let name = parts[0] + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            if !taken.contains(name) { return name }
+        }
+    }
+
+    mutating func model() throws -> Model {
+        toOne = name([], words: 2...2)
+        toMany = name([toOne], words: 2...2) + "Rows"
+        // One of two words at least shows the spelling.
+        attributes = [name([toOne], words: 2...2)]
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            attributes.append(name(attributes + [toOne], words: 1...3))
+        }
+        innerAttributes = []
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            innerAttributes.append(name(innerAttributes, words: 1...3))
+        }
+        let inner = innerAttributes.map { Attribute($0, .string) }
+        return try Model(
+            entities: [
+                Entity(
+                    "Order", attributes: [Attribute("id", .integer)] + attributes.map { Attribute($0, .string) },
+                    relationships: [
+                        Relationship(toOne, to: "Place"), Relationship(toMany, to: "Line", many: true),
+                    ]),
+                Entity("Place", attributes: [Attribute("id", .integer)] + inner),
+                Entity("Line", attributes: [Attribute("id", .integer)] + inner),
+            ], keys: keys)
+    }
+
+    mutating func records() -> [JSONValue] {
+        (1...3).map { id in
+            let inner = object(id: id, innerAttributes)
+            guard case .object(let members) = object(id: id, attributes) else { return .null }
+            return .object(
+                members + [
+                    .init(keys.word(for: toOne), inner),
+                    .init(keys.word(for: toMany), .array([object(id: id + 10, innerAttributes)])),
+                ])
+        }
+    }
+
+    private func object(id: Int, _ attributes: [String]) -> JSONValue {
+        .object(
+            [.init(keys.word(for: "id"), JSONValue(Int64(id)))]
+                + attributes.map { .init(keys.word(for: $0), .string("v\(id)")) })
+    }
+}
+
+extension KeyCase {
+    /// The words of a name in camelCase, joined as a service would: said here again, by other means than the library's.
+    fileprivate func word(for name: String) -> String {
+        let words = name.reduce(into: [""]) { words, letter in
+            if letter.isUppercase { words.append("") }
+            words[words.count - 1].append(letter)
+        }
+        switch self {
+        case .snake: return words.joined(separator: "_").lowercased()
+        case .kebab: return words.joined(separator: "-").lowercased()
+        case .camel, .exact: return name
+        case .pascal: return words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        }
+    }
+}

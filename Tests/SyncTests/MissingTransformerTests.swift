@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A transformer that nobody registered")
+struct MissingTransformerTests {
+    static let vault = AttributeTransformer("Vault") { json in
+        .json(json)
+    } exporting: {
+        $0.string.map(JSONValue.string)
+    }
+
+    private func model() throws -> Model {
+        try Model(entities: [
+            Entity(
+                "Safe",
+                attributes: [
+                    Attribute("id", .integer), Attribute("code", .string, transformers: ["trimmed", "Vault"]),
+                    Attribute("note", .string, transformers: ["Vault", "Other"]),
+                    Attribute("mail", .string, transformer: "lowercased"),
+                ])
+        ])
+    }
+
+    private func expectRefused(_ open: () throws -> DataStack) throws {
+        let error = try #require(throws: SyncError.self) { try open() }
+        #expect(error.code == .missingTransformer)
+        #expect(
+            error.problems.map(\.path) == [
+                "entities.Safe.attributes.code.transformer", "entities.Safe.attributes.note.transformer",
+                "entities.Safe.attributes.note.transformer",
+            ])
+        #expect(error.description.contains("'Vault', 'Other'") || error.description.contains("'Vault' and 'Other'"))
+    }
+
+    @Test("is an error where a store is opened, which makes no file")
+    func opening() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let url = folder.url.appendingPathComponent("app.sqlite")
+        let model = try model()
+        try expectRefused { try DataStack.inMemory(model) }
+        try expectRefused { try DataStack(model: model, at: url) }
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        let other = AttributeTransformer("Other") { .json($0) }
+        try DataStack(model: model.registering(Self.vault, other), at: url).close()
+        try expectRefused { try DataStack(at: url) }
+        try expectRefused { try DataStack(reading: url) }
+        let stack = try DataStack(at: url, registering: [Self.vault, other])
+        #expect(stack.model.missingTransformers.isEmpty)
+        try stack.close()
+        #expect(try DataStack(reading: url, registering: [Self.vault, other]).model.missingTransformers.isEmpty)
+    }
+
+    @Test("is left out of the chain where that is allowed, and named")
+    func allowed() async throws {
+        let stack = try DataStack.inMemory(model(), transformers: .optional)
+        #expect(stack.model.missingTransformers.map(\.name) == ["Vault", "Vault", "Other"])
+        try await Sync.changes([["id": 1, "code": " a ", "mail": "A@B"]], inEntity: "Safe", stack: stack)
+        let row = try #require(try await stack.fetch("Safe", id: 1))
+        #expect(row["code"] == .string("a"))
+        #expect(row["mail"] == .string("a@b"))
+        let found = try await stack.examine().findings.filter { $0.kind == .missingTransformer }
+        #expect(found.map(\.path).count == 3)
+    }
+
+    @Test("or has no way back leaves its attribute out of exports, which say so")
+    func leftOut() async throws {
+        let oneWay = AttributeTransformer("Other") { .json($0) }
+        let stack = try DataStack.inMemory(model().registering(Self.vault, oneWay))
+        try await Sync.changes([["id": 1, "code": "a", "note": "b"]], inEntity: "Safe", stack: stack)
+        let records = try await stack.export("Safe")
+        #expect(records == [["id": 1, "code": "a", "mail": nil]])
+        let omissions = try stack.model.exportOmissions(of: "Safe")
+        #expect(omissions.map(\.member) == ["note"])
+        #expect(omissions.map(\.reason) == [.noWayBack])
+        let found = try await stack.examine().findings
+        #expect(found.map(\.kind) == [.leftOutOfExports])
+        #expect(found.map(\.path) == ["entities.Safe.attributes.note"])
+    }
+
+    @Test("an export names what of related rows is left out too, and what has no key of its own")
+    func omissions() throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer), Attribute("picture", .transformable)],
+                relationships: [Relationship("notes", to: "Note", many: true)]),
+            Entity(
+                "Note",
+                attributes: [
+                    Attribute("id", .integer), Attribute("a", .string, remoteKey: "x"),
+                    Attribute("hidden", .transformable, isExportable: false), Attribute("stamp", .transformable),
+                ]),
+        ])
+        func names(_ options: ExportOptions) throws -> [String] {
+            try model.exportOmissions(of: "User", options: options).map { "\($0.entity).\($0.member)" }
+        }
+        #expect(try names(ExportOptions()) == ["User.picture", "Note.stamp"])
+        #expect(try names(ExportOptions(relationships: .none)) == ["User.picture"])
+    }
+
+    @Test("built in needs none, and keeps fingerprints of use")
+    func fingerprints() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "User", attributes: [Attribute("id", .integer), Attribute("name", .string, transformer: "trimmed")],
+                keepsFingerprints: true)
+        ])
+        let stack = try DataStack.inMemory(model)
+        let json = Data(#"[{"id": 1, "name": " a "}]"#.utf8)
+        #expect(try await Sync.changes(json, inEntity: "User", stack: stack)["User"].insertedCount == 1)
+        #expect(try await Sync.changes(json, inEntity: "User", stack: stack).isEmpty)
+        let kept = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_fingerprints") }
+        #expect(kept == 1)
+    }
+}

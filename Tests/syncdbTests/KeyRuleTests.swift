@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+
+@Suite("Rules for keys and values on the command line")
+struct KeyRuleTests {
+    static let model = #"""
+        { "keys": "kebab-case", "ignore": ["*-url", "meta.*"],
+          "entities": {
+            "Post": { "attributes": {
+              "id": "integer", "postTitle": { "type": "string", "transformer": ["htmlEntities", "trimmed"] },
+              "day": { "type": "date", "format": "dd.MM.yyyy" } } } } }
+        """#
+    static let posts = #"""
+        [{"id": 1, "post-title": " A &amp; B ", "day": "29.02.2024", "html-url": "x", "meta": {"a": 1}}]
+        """#
+
+    private func sandbox(model: String = model) throws -> Sandbox {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file("model.json", model)
+        _ = try sandbox.file("posts.json", Self.posts)
+        return sandbox
+    }
+
+    private func importPosts(_ sandbox: Sandbox, _ more: String...) throws -> Program.Run {
+        try sandbox.run(
+            ["import", "posts.json", "--entity", "Post", "--model", "model.json", "--database", "app.sqlite"] + more)
+    }
+
+    @Test("say nothing of what is ignored, and give a service its own names back")
+    func ignored() throws {
+        let sandbox = try sandbox()
+        let run = try importPosts(sandbox)
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        #expect(!run.output.contains("not in the model"))
+        let doctor = try sandbox.syncdb("doctor", "posts.json", "--entity", "Post", "--model", "model.json")
+        #expect(doctor.status == 0)
+        #expect(doctor.output == "nothing found\n")
+        let exported = try sandbox.syncdb("export", "Post", "--database", "app.sqlite", "--ndjson")
+        #expect(exported.output == #"{"id":1,"post-title":"A &amp; B","day":"29.02.2024"}"# + "\n")
+        #expect(exported.errors == "")
+        let snake = try sandbox.syncdb(
+            "export", "Post", "--database", "app.sqlite", "--ndjson", "--case", "snake", "--date-format", "yyyy")
+        #expect(snake.output == #"{"id":1,"post_title":"A &amp; B","day":"2024"}"# + "\n")
+        let shown = try sandbox.syncdb("schema", "show", "--database", "app.sqlite")
+        #expect(shown.output.hasPrefix("keys in kebab-case; ignores *-url, meta.*\n\nPost\n"))
+        #expect(shown.output.contains("through htmlEntities, then trimmed"))
+        #expect(shown.output.contains("written as dd.MM.yyyy"))
+        let kept = try sandbox.syncdb("schema", "show", "--json", "--database", "app.sqlite")
+        let converted = try sandbox.syncdb("schema", "convert", "model.json")
+        #expect(kept.output == converted.output)
+        #expect(kept.output.contains(#""ignore": ["*-url", "meta.*"]"#))
+    }
+
+    @Test("--evolve adds what is wanted, spelled by the rule")
+    func evolve() throws {
+        let sandbox = try sandbox()
+        _ = try importPosts(sandbox)
+        _ = try sandbox.file("more.json", #"[{"id": 1, "sub-title": "c", "other-url": "d", "meta": {"b": 2}}]"#)
+        let suggested = try sandbox.syncdb("import", "more.json", "--entity", "Post", "--database", "app.sqlite")
+        #expect(suggested.errors == "note: --evolve would add Post.subTitle: string, new\n")
+        let evolved = try sandbox.syncdb(
+            "import", "more.json", "--entity", "Post", "--database", "app.sqlite", "--evolve")
+        #expect(evolved.errors == "evolved: Post.subTitle: string, new\n")
+        let exported = try sandbox.syncdb("export", "Post", "--database", "app.sqlite", "--ndjson")
+        #expect(exported.output.contains(#""sub-title":"c""#))
+        let changed = Self.model.replacingOccurrences(of: "kebab-case", with: "PascalCase")
+        _ = try sandbox.file(
+            "model.json", changed.replacingOccurrences(of: #""day""#, with: #""subTitle": "string", "day""#))
+        _ = try sandbox.file("pascal.json", #"[{"Id": 1, "PostTitle": "E"}]"#)
+        let other = try sandbox.syncdb(
+            "import", "pascal.json", "--entity", "Post", "--model", "model.json", "--database", "app.sqlite")
+        #expect(other.status == 0, "\(other.errors)")
+        let again = try sandbox.syncdb("export", "Post", "--database", "app.sqlite", "--ndjson")
+        #expect(again.output == #"{"Id":1,"PostTitle":"E","SubTitle":"c","Day":"29.02.2024"}"# + "\n")
+    }
+
+    @Test("name on standard error what only an app can do, and what has no way back")
+    func remarks() throws {
+        let sandbox = try sandbox(
+            model: #"""
+                { "entities": { "Post": { "attributes": {
+                    "id": "integer", "title": { "type": "string", "transformer": ["trimmed", "Vault"] },
+                    "picture": "transformable", "hidden": { "type": "transformable", "export": false } } } } }
+                """#)
+        let note =
+            "note: values are taken without the transformers that only an app can register: 'Vault' (Post.title)\n"
+        _ = try sandbox.file("posts.json", #"[{"id": 1, "title": " a "}]"#)
+        let run = try importPosts(sandbox)
+        #expect(run.status == 0)
+        #expect(run.errors == note)
+        #expect(try importPosts(sandbox, "--quiet").errors == "")
+        let diff = try sandbox.syncdb("diff", "posts.json", "--entity", "Post", "--database", "app.sqlite")
+        #expect(diff.errors == note)
+        let exported = try sandbox.syncdb("export", "Post", "--database", "app.sqlite", "--ndjson")
+        #expect(exported.output == #"{"id":1,"title":"a"}"# + "\n")
+        #expect(
+            exported.errors == note
+                + "note: Post.picture is left out of exports: there is no way back from what a transformer makes of it\n"
+        )
+        let doctor = try sandbox.syncdb("doctor", "--database", "app.sqlite")
+        #expect(doctor.status == 0)
+        #expect(doctor.output.contains("entities.Post.attributes.title.transformer: Post.title names"))
+        #expect(doctor.output.contains("entities.Post.attributes.picture: Post.picture is left out of exports"))
+        #expect(!doctor.output.contains("hidden"))
+    }
+
+    @Test("a scenario whose model names code that it does not need runs, and that is said")
+    func verify() throws {
+        let sandbox = try Sandbox()
+        _ = try sandbox.file(
+            "model.json",
+            #"{"entities": {"A": {"attributes": {"id": "integer", "x": {"type": "string", "transformer": ["trimmed", "Vault"]}}}}}"#
+        )
+        _ = try sandbox.file(
+            "scenario.json",
+            #"""
+            {"format": 1, "group": "g", "cases": [
+              {"name": "a", "model": "model.json", "steps": [
+                {"sync": [{"id": 1, "x": " b "}], "entity": "A"}, {"expect": {"x": "b"}, "entity": "A"}]},
+              {"name": "b", "model": "model.json", "needs": ["valueTransformer:Vault: secret"], "steps": [
+                {"sync": [{"id": 1}], "entity": "A"}]},
+              {"name": "c", "model": "model.json", "needs": ["valueTransformer:trimmed"], "steps": [
+                {"sync": [{"id": 1}], "entity": "A"}]},
+              {"name": "d", "model": "model.json", "hook": {"add": {"x": "y"}}, "steps": [
+                {"sync": [{"id": 1}], "entity": "A"}]} ]}
+            """#)
+        let run = try sandbox.syncdb("verify", "scenario.json")
+        #expect(run.errors == "note: 2 cases ran without transformers that the model names: 'Vault'\n")
+        #expect(run.output.contains("the case has a hook, but does not need 'willInsertHook'"))
+        #expect(run.output.hasSuffix("2 passed, 1 failed, 1 skipped\n"))
+        #expect(try sandbox.syncdb("verify", "scenario.json", "--quiet").errors == "")
+    }
+
+    @Test(
+        "come with a model that is inferred",
+        arguments: [("kebab-case", "unit-price"), ("PascalCase", "UnitPrice"), ("camelCase", "unitPrice")])
+    func inferred(word: String, key: String) throws {
+        let sandbox = try Sandbox()
+        let id = word == "PascalCase" ? "Id" : "id"
+        _ = try sandbox.file("a.json", #"[{"\#(id)": 1, "\#(key)": 2}]"#)
+        let inferred = try sandbox.syncdb("schema", "infer", "a.json", "--entity", "Item")
+        #expect(inferred.output.contains(#""keys": "\#(word)""#))
+        #expect(inferred.errors.contains("keys: spelled in \(word)\n"))
+        let run = try sandbox.syncdb("import", "a.json", "--entity", "Item", "--database", "app.sqlite")
+        #expect(run.status == 0, "\(run.errors)")
+        let exported = try sandbox.syncdb("export", "Item", "--database", "app.sqlite", "--ndjson")
+        #expect(exported.output == #"{"\#(id)":1,"\#(key)":2}"# + "\n")
+    }
+}
