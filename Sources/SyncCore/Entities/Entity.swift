@@ -11,6 +11,10 @@ public struct Entity: Sendable, Hashable {
     /// The name of the key attribute, if declared on the entity. A marked attribute or one called
     /// `id` or `remoteID` is the key otherwise.
     public var primaryKey: String?
+    /// What JSON:API calls its resources, if that is not its name in another spelling.
+    public var resourceType: String?
+    /// Says of which sub-entity a record is.
+    public var discriminator: Discriminator?
     /// Its own attributes, in the order of the model.
     public var attributes: [Attribute]
     /// Its own relationships, in the order of the model.
@@ -27,7 +31,7 @@ public struct Entity: Sendable, Hashable {
     public init(
         _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: String? = nil,
         attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil,
-        keepsFingerprints: Bool = false
+        keepsFingerprints: Bool = false, resourceType: String? = nil, discriminator: Discriminator? = nil
     ) {
         self.name = name
         self.parent = parent
@@ -37,5 +41,7 @@ public struct Entity: Sendable, Hashable {
         self.relationships = relationships
         self.renamedFrom = renamedFrom
         self.keepsFingerprints = keepsFingerprints
+        self.resourceType = resourceType
+        self.discriminator = discriminator
     }
 }

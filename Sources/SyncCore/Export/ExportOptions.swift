@@ -32,6 +32,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var dateFormat: DateFormat
     /// The time zone dates are written in.
     public var timeZone: TimeZone
+    /// Set to have text with the records as members of an object, `{"AD": {…}}`: the attribute whose values are the names.
+    public var keyedBy: MemberNames?
 
     /// Options with their defaults: snake_case keys, relationships as objects and arrays, ISO 8601 dates in UTC.
     public init(

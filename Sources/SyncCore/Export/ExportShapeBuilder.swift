@@ -36,12 +36,22 @@ struct ExportShapeBuilder {
             let isLink = linkKeys.contains(free.joined(separator: "."))
             place(.attribute(slot: attribute.slot, transformer: attribute.transformer, isLink: isLink), at: free)
         }
+        placeKind()
         let relationships = options.relationships == .none ? [] : entity.relationships
         for relationship in relationships where relationship.relationship.isExportable {
             let path = path(of: relationship.relationship)
             if isFree(path) { place(.relationship(relationship), at: path) }
         }
         return ExportShape(fields: fields)
+    }
+
+    /// The member that tells kinds apart, unless an attribute has its place.
+    private mutating func placeKind() {
+        guard let found = model.compiled.discriminator(of: entity.id),
+            let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
+        else { return }
+        let path = Self.path(found.discriminator.key)
+        if isFree(path) { place(.kind(kind.value), at: path) }
     }
 
     // MARK: Keys

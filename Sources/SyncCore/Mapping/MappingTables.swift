@@ -12,6 +12,9 @@ struct MappingTables: Sendable {
     /// By table and slot; empty for a table of attributes that have none.
     let transformers: [[AttributeTransformer?]]
     let hasTransformers: [Bool]
+    /// By entity: what tells its kinds apart; empty in a model without kinds.
+    let kinds: [KindTable?]
+    var hasKinds: Bool { !kinds.isEmpty }
 
     init(_ model: CompiledModel, transformers: [String: AttributeTransformer]) {
         relationships = model.entities.map { entity in
@@ -26,6 +29,9 @@ struct MappingTables: Sendable {
             return found.allSatisfy { $0 == nil } ? [] : found
         }
         hasTransformers = self.transformers.map { !$0.isEmpty }
+        kinds = !model.hasKinds ? [] : model.entities.map { entity in
+            model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
+        }
     }
 
     /// The most attributes that a record can have.

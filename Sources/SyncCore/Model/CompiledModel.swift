@@ -5,12 +5,18 @@ package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let trees: [EntityTree]
     package let links: [Link]
+    /// The entities as they were declared.
+    package let declarations: [Entity]
+    /// Whether any of them says by which member of a record its entity is known.
+    package let hasKinds: Bool
     private let entityIDs: [String: Int]
     private let names = NameCache()
 
     /// Resolves entities that ``ModelValidator`` has accepted, in name order.
     init(_ entities: [Entity]) {
         let compiler = ModelCompiler(entities)
+        declarations = entities
+        hasKinds = entities.contains { $0.discriminator != nil }
         self.entityIDs = compiler.entityIDs
         self.trees = compiler.trees
         self.links = compiler.links

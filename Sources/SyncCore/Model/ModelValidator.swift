@@ -25,6 +25,7 @@ struct ModelValidator {
         validator.checkAttributes()
         validator.checkKeys()
         validator.checkRelationships()
+        validator.checkShapes()
         guard validator.problems.isEmpty else { throw error(validator.problems) }
         return validator.entities
     }

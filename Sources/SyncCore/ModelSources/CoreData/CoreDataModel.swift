@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the XML of a Core Data model. What cannot be read is noted, and the rest read on.
 struct CoreDataModel {
-    private var draft = ModelDraft()
+    var draft = ModelDraft()
 
     /// - Throws: ``SyncError`` `unreadableModel` with line and column if the data is not such XML at all.
     static func draft(of data: Data) throws -> ModelDraft {
@@ -14,6 +14,7 @@ struct CoreDataModel {
         }
         var reader = CoreDataModel()
         for element in root.children(named: "entity") { reader.addEntity(element) }
+        reader.addDiscriminators(root)
         return reader.draft
     }
 
@@ -21,7 +22,8 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
         var entity = Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints)
+            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
+            resourceType: CoreDataUserInfo(element).resourceType)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)
@@ -82,7 +84,7 @@ struct CoreDataModel {
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
                 remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
-                isOptional: element.flag("optional"), renamedFrom: element.formerName))
+                isOptional: element.flag("optional"), renamedFrom: element.formerName, keyedBy: userInfo.keyedBy))
     }
 
     // MARK: Values

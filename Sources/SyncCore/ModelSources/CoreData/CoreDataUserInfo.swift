@@ -16,6 +16,18 @@ struct CoreDataUserInfo {
     var keepsFingerprints: Bool { ["YES", "true"].contains(value("fingerprints")) }
     var remoteKey: String? { text("remoteKey") }
     var transformer: String? { text("valueTransformer") }
+    var resourceType: String? { text("type") }
+    /// The name of an attribute, or `YES` for the primary key.
+    var keyedBy: MemberNames? {
+        text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
+    }
+    /// The key of the member that tells the kinds of an entity apart.
+    var discriminator: String? { text("discriminator") }
+    var otherwise: String? { text("otherwise") }
+    /// What that member says of an entity; several with commas between them.
+    var kinds: [String] {
+        (text("kind") ?? "").split(separator: ",").map { String($0.trimmingPrefix { $0 == " " }) }.filter { !$0.isEmpty }
+    }
     /// Whatever the entry's value is, its presence excludes from exports.
     var isExportable: Bool { value("nonExportable") == nil }
 }

@@ -3,16 +3,17 @@ struct SchemaReader {
     /// The keys of each kind of object; `Docs/schema.schema.json` has the same.
     static let rootKeys = ["entities", "$schema"]
     static let entityKeys = [
-        "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
+        "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints", "type",
+        "discriminator",
     ]
     static let attributeKeys = [
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
     ]
     static let relationshipKeys = [
-        "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
+        "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom", "keyedBy",
     ]
 
-    private var draft = ModelDraft()
+    var draft = ModelDraft()
 
     static func draft(of json: JSONValue) -> ModelDraft {
         var reader = SchemaReader()
@@ -29,7 +30,7 @@ struct SchemaReader {
     }
 
     /// The named objects of `entities`, `attributes` or `relationships`.
-    private mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
+    mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
             draft.note(path, "expected an object, found \(value.kindName)")
             return []
@@ -55,6 +56,8 @@ struct SchemaReader {
         entity.primaryKey = object.text("primaryKey", &draft)
         entity.renamedFrom = object.text("renamedFrom", &draft)
         entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
+        entity.resourceType = object.text("type", &draft)
+        entity.discriminator = discriminator(&object)
         for key in ["attributes", "relationships"] {
             if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
         }
@@ -124,7 +127,7 @@ struct SchemaReader {
             deleteRule: object.choice("deleteRule", DeleteRule.self, &draft) ?? .nullify,
             remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
             isOptional: object.flag("optional", default: true, &draft),
-            renamedFrom: object.text("renamedFrom", &draft))
+            renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object))
         if object.hasProblems { draft.unreadable.insert(member) }
         return destination == nil ? nil : relationship
     }
