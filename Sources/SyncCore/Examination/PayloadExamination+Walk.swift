@@ -37,7 +37,9 @@ extension PayloadExamination {
             previous = entry
             path.push(.key(offset: text.offset, length: Int(text.length)))
             let targets = keyTables.all[table].targets[entry]
-            if targets.isEmpty { noteUnmapped(key, entity, bytes) }
+            if targets.isEmpty, !(readsConnections && tape.isText(token, "__typename", in: bytes)) {
+                noteUnmapped(key, entity, bytes)
+            }
             for target in targets {
                 switch target {
                 case .attribute(let slot, _):

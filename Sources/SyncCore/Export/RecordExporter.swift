@@ -155,7 +155,8 @@ package struct RecordExporter<Source: ExportSource> {
     /// What a row is called by one of its values; nil if that is none, or no name.
     mutating func name(of row: Source.SourceRow, _ slot: Int) -> String? {
         let attribute = model.compiled[source.entity(of: row).table].attributes[slot]
-        guard let json = json(source.values(of: row)[slot], model.transformer(of: attribute), depth: 1) else { return nil }
+        let value = source.values(of: row)[slot]
+        guard let json = json(value, model.transformer(of: attribute), depth: 1) else { return nil }
         return switch json {
         case .string(let text): text
         case .number(let text): text

@@ -58,7 +58,8 @@ extension JSONReader {
             try pass()
             let path = (walk.levels.compactMap(\.names.last)).joined(separator: ".")
             throw SyncError(
-                .recordExpected, "records are expected, found \(walk.spare.name(of: 0))", path: path.isEmpty ? "$" : path)
+                .recordExpected, "records are expected, found \(walk.spare.name(of: 0))",
+                path: path.isEmpty ? "$" : path)
         }
         return false
     }

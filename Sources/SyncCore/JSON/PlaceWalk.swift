@@ -41,6 +41,12 @@ struct PlaceWalk {
         levels.isEmpty ? "$" : (["$"] + levels.dropLast().compactMap(\.names.last)).joined(separator: ".")
     }
 
+    /// The key path to the value that is read, from inside the envelope.
+    var fieldPath: [String] {
+        let names = levels.compactMap(\.names.last)
+        return names.first == "data" ? Array(names.dropFirst()) : names
+    }
+
     /// Goes on after a value.
     mutating func goOn() { state = levels.isEmpty ? .ended : .members }
 }

@@ -22,14 +22,17 @@ extension ChangePlan {
         let name = self.model.entities[entity].name
         let key = try model.primaryKey(of: name)?.remote ?? "key"
         let found =
-            roots[0].isLoneObject || count == 1
-            ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
+            labels.first == "data"
+            ? "no resource in 'data' that has an id is of this entity"
+            : roots[0].isLoneObject || count == 1
+                ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
         let unknown = diagnostics.first { $0.kind == .unknownKind }
         let reason = try (unfit ?? unfitKey(of: model) ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         var error = SyncError(
             .noRecords, "no record can be read: \(found)\(reason)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
-        error.keyPaths = listPaths.map { options.keyPath + $0 }
+        let fieldPath = fieldPath ?? options.keyPath
+        error.keyPaths = listPaths.map { fieldPath + $0 }
         throw error
     }
 

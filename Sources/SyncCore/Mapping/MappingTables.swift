@@ -29,9 +29,12 @@ struct MappingTables: Sendable {
             return found.allSatisfy { $0 == nil } ? [] : found
         }
         hasTransformers = self.transformers.map { !$0.isEmpty }
-        kinds = !model.hasKinds ? [] : model.entities.map { entity in
-            model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
-        }
+        kinds =
+            !model.hasKinds
+            ? []
+            : model.entities.map { entity in
+                model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
+            }
     }
 
     /// The most attributes that a record can have.

@@ -9,34 +9,40 @@ extension PayloadMapper {
     /// The entity of a record, by its kind; -1 if that is unknown, which is reported, and the record is to be skipped.
     mutating func kind(
         _ tape: JSONTape, of object: Int, as asked: Int, _ context: Context, _ bytes: Bytes
-    ) throws -> Int {
+    ) -> Int {
         var entity = asked
         var owner = -1
         while let kinds = tables.kinds[entity], kinds.owner != owner {
             owner = kinds.owner
             guard let token = kindToken(tape, of: object, kinds.path, context, bytes) else {
                 guard model.entities[entity].isAbstract else { return entity }
-                return try skip(tape, object, as: asked, context, bytes, "the record does not say of which kind it is")
+                return skip(tape, object, as: asked, context, bytes, "the record does not say of which kind it is")
             }
             guard let found = kinds.entity(of: tape.tokens[token], bytes) else {
                 if kinds.otherwise == .parent, !model.entities[entity].isAbstract { return entity }
-                return try skip(
+                return skip(
                     tape, object, as: asked, context, bytes,
-                    "\(self.found(tape, at: token, bytes)) is no kind of \(model.entities[kinds.owner].name)")
+                    "\(kindText(tape, at: token, bytes)) is no kind of \(model.entities[kinds.owner].name)")
             }
             if model.entity(entity, isKindOf: found) {
                 guard model.entities[entity].isAbstract else { return entity }
-                return try skip(
-                    tape, object, as: asked, context, bytes, "the kind \(model.entities[found].name) has no rows of its own")
+                let name = model.entities[found].name
+                return skip(tape, object, as: asked, context, bytes, "the kind \(name) has no rows of its own")
             }
             guard model.entity(found, isKindOf: entity) else {
-                return try skip(
+                return skip(
                     tape, object, as: asked, context, bytes,
                     "the record is a \(model.entities[found].name), not a \(model.entities[entity].name)")
             }
             entity = found
         }
         return entity
+    }
+
+    /// A kind for a message. It is a name, as a key is, so it is told where values are not.
+    private func kindText(_ tape: JSONTape, at token: Int, _ bytes: Bytes) -> String {
+        guard [.string, .number].contains(tape.tokens[token].kind) else { return tape.name(of: token) }
+        return "'\(tape.text(at: token, in: bytes).prefix(100))'"
     }
 
     /// The value that names the kind of a record; nil if it has none.
@@ -54,7 +60,7 @@ extension PayloadMapper {
     /// Passes over a record. The row with its key stays as it is.
     private mutating func skip(
         _ tape: JSONTape, _ object: Int, as entityID: Int, _ context: Context, _ bytes: Bytes, _ reason: String
-    ) throws -> Int {
+    ) -> Int {
         let entity = model.entities[entityID]
         let outer = current
         current = nil
@@ -62,14 +68,16 @@ extension PayloadMapper {
         report(.unknownKind, entityID, bytes, reason + "; it is skipped")
         guard let slot = entity.keySlot, let keyOwner = entity.keyOwner else { return -1 }
         var name = Int(context.nameSlot) == slot ? Int(context.name) : -1
-        var key = object + 1
-        while name < 0, key < Int(tape.tokens[object].next) {
-            let entry = keyTables.entry(tape.tokens[key], entityID, after: -1, bytes)
-            if keyTables.all[entityID].entries[entry].slot == slot { name = key + 1 }
-            key = Int(tape.tokens[key + 1].next)
+        var member = object + 1
+        while name < 0, member < Int(tape.tokens[object].next) {
+            let entry = keyTables.entry(tape.tokens[member], entityID, after: -1, bytes)
+            if keyTables.all[entityID].entries[entry].slot == slot { name = member + 1 }
+            member = Int(tape.tokens[member + 1].next)
         }
         let type = tables.types[entity.table.index][slot]
-        if name >= 0, let value = value(tape, at: name, for: slot, of: entity.table, as: type, bytes), value.kind != .null {
+        guard name >= 0 else { return -1 }
+        let key = value(tape, at: name, for: slot, of: entity.table, as: type, bytes)
+        if let value = key, value.kind != .null {
             let node = node(forKey: value, keyOwner: keyOwner, entity, bytes).node
             logReference(entity.table, node)
         }
@@ -80,7 +88,7 @@ extension PayloadMapper {
     mutating func narrow(
         _ relationship: inout RelationshipMapping, _ candidate: Candidate, _ tape: JSONTape, from first: Int,
         _ entity: Int, _ bytes: Bytes
-    ) throws -> Bool {
+    ) -> Bool {
         guard let beside = kindsBeside[first...].last(where: { $0.relationship == candidate.relationship }),
             tape.tokens[beside.value].kind != .null, tape.tokens[candidate.value].kind != .null,
             let kinds = tables.kinds[relationship.destination]
@@ -95,7 +103,7 @@ extension PayloadMapper {
         let name = model.entities[entity].relationships[candidate.relationship].name
         report(
             .unknownKind, entity, bytes,
-            "\(found(tape, at: beside.value, bytes)) beside \(name) is no kind of "
+            "\(kindText(tape, at: beside.value, bytes)) beside \(name) is no kind of "
                 + "\(model.entities[relationship.destination].name); its links stay")
         return false
     }

@@ -67,7 +67,8 @@ extension PayloadMapper {
         let entity = model.entities[entityID]
         let type = tables.types[entity.table.index][slot]
         let attribute = name(of: slot, entity)
-        guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes), value.kind != .null else {
+        guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes), value.kind != .null
+        else {
             if slot == entity.keySlot { hasUnreadableKey = true }
             scratch[slot] = .absent
             return try reportName(

@@ -32,16 +32,16 @@ extension PayloadMapper {
         _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
     ) throws {
         var relationship = tables.relationships[entity][candidate.relationship]
-        if kindsBeside.count > firstKind,
-            try !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
-        {
-            return
-        }
         let giver = giver(of: owner, by: relationship, context)
         sequence += 1
         let key = tape.tokens[candidate.key]
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
+        if kindsBeside.count > firstKind,
+            !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
+        {
+            return
+        }
         let shape = shape(tape, at: candidate.value, of: relationship, bytes)
         let wayBack = relationship.isToMany ? nil : giver
         guard let owner, wayBack == nil else {

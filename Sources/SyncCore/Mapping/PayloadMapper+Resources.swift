@@ -48,7 +48,8 @@ extension PayloadMapper {
         _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
     ) -> Int? {
         guard let types = layout.types else { return list.entity }
-        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string else {
+        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
+        else {
             report(.unknownKind, list.entity, bytes, "the resource has no type; it is skipped")
             return nil
         }
@@ -58,7 +59,7 @@ extension PayloadMapper {
         }
         report(
             .unknownKind, list.entity, bytes,
-            "no entity has the resource type '\(tape.text(at: type, in: bytes))'; it is skipped")
+            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
         return nil
     }
 
@@ -149,7 +150,7 @@ extension PayloadMapper {
         else {
             report(
                 .unknownKind, entity, bytes,
-                "the resource type '\(tape.text(at: type, in: bytes))' is no "
+                "the resource type '\(tape.text(at: type, in: bytes).prefix(100))' is no "
                     + "\(model.entities[relationship.destination].name); the reference is skipped")
             return nil
         }

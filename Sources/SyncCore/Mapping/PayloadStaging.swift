@@ -33,19 +33,13 @@ package struct PayloadStaging: Sendable {
         let isKindless = compiled.discriminator(of: entity.id) == nil
         for list in layout.lists where layout.lists.count > 1 && list.root >= 0 {
             let entity = compiled.entities[list.entity]
-            guard entity.keySlot != nil || !isKindless else {
-                throw SyncError(
-                    .keylessEntity, "'\(entity.name)' has no primary key, so its rows can only be given by their owners",
-                    entity: entity.name)
-            }
+            guard entity.keySlot != nil || !isKindless else { throw Self.keyless(entity.name) }
         }
         guard !entity.isAbstract || !isKindless || layout.types != nil else {
             throw SyncError(.abstractEntity, "'\(name)' is abstract: sync one of its sub-entities", entity: name)
         }
         guard entity.keySlot != nil || !isKindless else {
-            throw SyncError(
-                .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners",
-                entity: name)
+            throw Self.keyless(name)
         }
         if parent == nil, let relationship {
             throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
@@ -68,6 +62,11 @@ package struct PayloadStaging: Sendable {
         tables = MappingTables(compiled, transformers: model.transformers)
         self.model = model
         self.layout = layout
+    }
+
+    private static func keyless(_ name: String) -> SyncError {
+        SyncError(
+            .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners", entity: name)
     }
 
     private func mapper() -> PayloadMapper {
@@ -141,7 +140,7 @@ package struct PayloadStaging: Sendable {
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
             if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
-                mapper.plan.listPaths = tape.listPaths(in: bytes)
+                mapper.plan.noteLists(tape.listPaths(in: bytes), reader.walk)
             }
             count += 1
             if count == Self.sampleSize / 2 { mapper.plan.noteSizes() }
@@ -260,7 +259,8 @@ package struct PayloadStaging: Sendable {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
         guard layout.isPlain else {
             throw SyncError(
-                .invalidOption, "a list of records has no other form; pass the document itself: as Data, or a JSONValue")
+                .invalidOption,
+                "a list of records has no other form; pass the document itself: as Data, or a JSONValue")
         }
         let (model, options) = (model, options)
         if options.willInsert != nil {

@@ -18,6 +18,16 @@ extension JSONReader {
 }
 
 extension ChangePlan {
+    /// Where there are lists inside a lone object without a key. Of a connection the field is named, not what is in it.
+    mutating func noteLists(_ paths: [[String]], _ walk: PlaceWalk) {
+        fieldPath = walk.fieldPath
+        listPaths = []
+        for path in paths {
+            let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
+            if !listPaths.contains(field) { listPaths.append(field) }
+        }
+    }
+
     /// What a reader found of the payload beside its records.
     mutating func note(_ reader: JSONReader, _ options: SyncOptions) {
         guard case .places = reader.form else {

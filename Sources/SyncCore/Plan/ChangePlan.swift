@@ -88,6 +88,8 @@ package struct ChangePlan: Sendable {
     var firstRecord = 0
     /// Where there are lists inside a lone object that has no key.
     var listPaths: [[String]] = []
+    /// The key path that leads to it, where the reader found it by itself.
+    var fieldPath: [String]?
     package internal(set) var rootRecords = 0
     /// How many root records have a readable key.
     package internal(set) var readableRootRecords = 0

@@ -7,7 +7,8 @@ struct ReferenceCheck {
     private var reference: ReferenceStore?
 
     init(isOn: Bool, _ actions: ScenarioActions) {
-        reference = isOn && actions.addedOnInsert == nil && !actions.stack.model.hasShapes ? ReferenceStore(model: actions.stack.model) : nil
+        let isKnown = actions.addedOnInsert == nil && !actions.stack.model.hasShapes
+        reference = isOn && isKnown ? ReferenceStore(model: actions.stack.model) : nil
     }
 
     /// - Throws: A `ScenarioReport.Failure` if store and reference differ after the step.

@@ -86,7 +86,9 @@ struct ScenarioFields {
     /// An object of strings; empty if the field is missing.
     mutating func texts(_ name: String) throws(ScenarioError) -> [String: String] {
         guard let value = optional(name) else { return [:] }
-        guard case .object(let members) = value, !members.isEmpty else { throw wrong(name, value, "an object of strings") }
+        guard case .object(let members) = value, !members.isEmpty else {
+            throw wrong(name, value, "an object of strings")
+        }
         var texts: [String: String] = [:]
         for member in members {
             guard case .string(let text) = member.value else { throw wrong(name, value, "an object of strings") }

@@ -119,7 +119,7 @@ struct PayloadOptions: ParsableArguments {
             throw ValidationError("--entity names the list '\(twice.path ?? "")' twice")
         }
         if !entities.isEmpty, parent != nil || predicate != nil {
-            throw ValidationError("--where and --parent are about one entity; several lists speak for all rows of theirs")
+            throw ValidationError("--where and --parent are about one entity, not about several lists")
         }
         if !entities.isEmpty, !layout.isPlain || ndjson {
             throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")

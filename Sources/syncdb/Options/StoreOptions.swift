@@ -99,7 +99,7 @@ struct StoreOptions: ParsableArguments {
     ) throws -> ChosenModel {
         guard evolve else { return ChosenModel(model: model) }
         guard options.isPlain else {
-            throw UsageError("--evolve reads JSON that is one list of records; change the model with 'schema migrate'")
+            throw UsageError("--evolve reads JSON that is one list of records: give the new --model instead")
         }
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
         let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
@@ -113,7 +113,9 @@ struct StoreOptions: ParsableArguments {
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard options.isPlain, !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }) else {
+        guard options.isPlain, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+            payloads.allSatisfy({ $0.data != nil })
+        else {
             return
         }
         let size = Self.glance / max(1, payloads.count)

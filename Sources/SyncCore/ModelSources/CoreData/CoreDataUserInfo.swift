@@ -26,7 +26,8 @@ struct CoreDataUserInfo {
     var otherwise: String? { text("otherwise") }
     /// What that member says of an entity; several with commas between them.
     var kinds: [String] {
-        (text("kind") ?? "").split(separator: ",").map { String($0.trimmingPrefix { $0 == " " }) }.filter { !$0.isEmpty }
+        (text("kind") ?? "").split(separator: ",").map { String($0.trimmingPrefix { $0 == " " }) }
+            .filter { !$0.isEmpty }
     }
     /// Whatever the entry's value is, its presence excludes from exports.
     var isExportable: Bool { value("nonExportable") == nil }

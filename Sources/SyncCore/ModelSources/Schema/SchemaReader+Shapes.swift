@@ -22,7 +22,9 @@ extension SchemaReader {
     mutating func discriminator(_ entity: inout SchemaObject) -> Discriminator? {
         guard let value = entity["discriminator"] else { return nil }
         let path = entity.path["discriminator"]
-        guard var object = SchemaObject(value, at: path, keys: Self.discriminatorKeys, noting: &draft) else { return nil }
+        guard var object = SchemaObject(value, at: path, keys: Self.discriminatorKeys, noting: &draft) else {
+            return nil
+        }
         for key in ["key", "values"] where object[key] == nil { object.note(&draft, key, "is missing") }
         var kinds: [Discriminator.Kind] = []
         for (name, value) in members(of: object["values"] ?? .object([]), at: path["values"]) {

@@ -10,7 +10,8 @@ struct SchemaReader {
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
     ]
     static let relationshipKeys = [
-        "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom", "keyedBy",
+        "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
+        "keyedBy",
     ]
 
     var draft = ModelDraft()
