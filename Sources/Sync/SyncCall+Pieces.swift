@@ -75,11 +75,15 @@ extension SyncCall {
         paged.options.payload = .page(of: run)
         let quiet = paged.quiet
         var results = MergedResults()
+        var hasMore = false
         try await map(chunks, total, with: quiet.staging()) { piece in
             let result = try await quiet.changes { _ in piece.payload }
-            if outer != nil { results.add(result) }
+            hasMore = piece.payload.plan.page.hasMore
+            results.add(result)
         }
         try Task.checkCancellation()
+        // What the pages after this one have is not known.
+        if outer == nil, hasMore { return results.merged() ?? SyncResult(entity: "") }
         return outer == nil ? try await run.finish() : results.merged() ?? SyncResult(entity: "")
     }
 

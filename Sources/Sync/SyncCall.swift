@@ -88,9 +88,15 @@ struct SyncCall: Sendable {
 
     // MARK: Runs
 
+    /// What the payload is of: each of its lists, if it has several.
+    private var name: String {
+        options.entities.isEmpty
+            ? entity : options.entities.map { "\($0.path.joined(separator: "."))=\($0.entity)" }.joined(separator: " ")
+    }
+
     var page: SyncRun.Call {
         SyncRun.Call(
-            store: ObjectIdentifier(stack), entity: entity, predicate: predicate, parent: parent,
+            store: ObjectIdentifier(stack), entity: name, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations)
     }
 
@@ -104,8 +110,7 @@ struct SyncCall: Sendable {
         get throws {
             var last = self
             if last.options.payload.run != nil { last.options.payload = .snapshot }
-            last.options.keyPath = []
-            return try last.staging().stage(JSONValue.array([])).plan
+            return try last.staging().planWithoutRecords()
         }
     }
 }

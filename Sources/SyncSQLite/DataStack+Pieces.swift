@@ -43,8 +43,10 @@ extension DataStack {
             return try session.apply(only.payload)
         }
         let quiet = session.quiet
+        var mark = PageMark()
         while let payload = piece?.payload {
             piece = nil
+            mark = payload.plan.page
             let page = try quiet.apply(payload, run: &memory)
             memory?.changes.add(page)
             if hasTooManyUnresolved(memory, options) { try settleUnresolved(&memory, options, db) }
@@ -53,11 +55,13 @@ extension DataStack {
         }
         if let ending {
             memory?.isEnding = true
-            let last = try session.apply(StagedPayload(ending), run: &memory)
+            let last = try session.apply(StagedPayload(ending.ending(mark)), run: &memory)
             memory?.changes.add(last)
             try settleUnresolved(&memory, options, db)
         }
-        return memory?.changes.result() ?? SyncResult(entity: "")
+        var result = memory?.changes.result() ?? SyncResult(entity: "")
+        result.nextPage = mark.next
+        return result
     }
 
     /// Whether so many references came since they were last looked at that looking again is little beside them.

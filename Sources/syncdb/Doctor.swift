@@ -46,6 +46,8 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @Option(help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
     var maxSize: ByteCount = .standard
 
+    @OptionGroup var layout: LayoutOptions
+
     @Flag(help: "Print the findings as JSON.")
     var json = false
 
@@ -81,7 +83,8 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         let source = PayloadSource(file)
         var options = SyncOptions()
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
-        options.form = ndjson || source.isNDJSON ? .ndjson : .json
+        options.form = layout.form(isNDJSON: ndjson || source.isNDJSON)
+        options.keyedBy = layout.names
         let data = try source.read(unpackingTo: maxSize) { _, _ in }
         return try await SyncError.naming(source.name) {
             try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)

@@ -22,6 +22,16 @@ struct Export: AsyncParsableCommand, ReadingCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Write one object, {\"AD\": {…}, \"AE\": {…}}, with the values of this attribute as names. "
+                + "(Without it in the records.)",
+            valueName: "attribute"))
+    var keyedBy: String?
+
+    @Flag(help: "The same, with the primary keys as names.")
+    var keyed = false
+
+    @Option(
+        help: ArgumentHelp(
             "Where to write it; a file is there, or gets its new contents, when they are complete. "
                 + "(default, and -: standard output)",
             valueName: "file"),
@@ -32,6 +42,17 @@ struct Export: AsyncParsableCommand, ReadingCommand {
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
 
+    func validate() throws {
+        if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by exclude each other") }
+        if ndjson, options.keyedBy != nil { throw ValidationError("--ndjson and --keyed-by exclude each other") }
+    }
+
+    private var options: ExportOptions {
+        var options = form.options
+        options.keyedBy = keyed ? .primaryKey : keyedBy.map { .attribute($0) }
+        return options
+    }
+
     func run() async throws {
         let stack = try location.open()
         let predicate = try selection.condition.predicate()
@@ -39,12 +60,13 @@ struct Export: AsyncParsableCommand, ReadingCommand {
         for omission in try stack.model.exportOmissions(of: entity, options: form.options) {
             Terminal.writeError("note: \(omission.description)")
         }
+        let options = options
         let destination = try ExportDestination(output, besides: inputs)
         try await destination.write { write in
             try await Interruption.cancelling(outcome: "the output is not complete") {
                 try await stack.exportText(
                     entity, as: ndjson ? .ndjson : .json, where: predicate, orderedBy: selection.order,
-                    limit: selection.limit, options: form.options, write: write)
+                    limit: selection.limit, options: options, write: write)
             }
         }
     }

@@ -25,8 +25,13 @@ extension PayloadOptions {
         }
         var options = options
         options.form = payload.form
+        let entities = entities
         return try await SyncError.naming(payload.name) {
-            try await Sync.plan(
+            if !entities.isEmpty {
+                return try await Sync.plan(
+                    json, entities: entities, stack: stack, operations: operations.value, options: options)
+            }
+            return try await Sync.plan(
                 json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                 relationship: parent?.relationship, operations: operations.value, options: options)
         }
@@ -35,6 +40,7 @@ extension PayloadOptions {
     private func sync(_ payload: Payload, into stack: DataStack, options: SyncOptions) async throws -> SyncResult {
         var options = options
         options.form = payload.form
+        if !entities.isEmpty { return try await sync(payload, as: entities, into: stack, options: options) }
         return try await SyncError.naming(payload.name) {
             switch payload.content {
             case .whole(let json):
@@ -50,6 +56,25 @@ extension PayloadOptions {
                 return try await Sync.changes(
                     chunks, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
                     relationship: parent?.relationship, operations: operations.value, options: options)
+            }
+        }
+    }
+
+    /// The same of a payload with a list for each entity.
+    private func sync(
+        _ payload: Payload, as entities: [String: String], into stack: DataStack, options: SyncOptions
+    ) async throws -> SyncResult {
+        try await SyncError.naming(payload.name) {
+            switch payload.content {
+            case .whole(let json):
+                return try await Sync.changes(
+                    json, entities: entities, stack: stack, operations: operations.value, options: options)
+            case .file(let url):
+                return try await Sync.changes(
+                    contentsOf: url, entities: entities, stack: stack, operations: operations.value, options: options)
+            case .chunks(let chunks):
+                return try await Sync.changes(
+                    chunks, entities: entities, stack: stack, operations: operations.value, options: options)
             }
         }
     }

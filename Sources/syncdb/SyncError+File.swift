@@ -29,7 +29,7 @@ extension SyncError {
     private var isAboutPayload: Bool {
         switch code {
         case .malformedJSON, .invalidUTF8, .nestingTooDeep, .recordTooLarge, .recordExpected, .keyPathNotFound,
-            .noRecords, .valueDoesNotFit:
+            .noRecords, .valueDoesNotFit, .serviceErrors:
             true
         default: false
         }

@@ -11,6 +11,10 @@ public struct Entity: Sendable, Hashable {
     /// The attribute, or the parts, that are the key, if declared on the entity. The marked attributes or one called
     /// `id` or `remoteID` are the key otherwise.
     public var primaryKey: PrimaryKey?
+    /// What JSON:API calls its resources, if that is not its name in another spelling.
+    public var resourceType: String?
+    /// Says of which sub-entity a record is.
+    public var discriminator: Discriminator?
     /// Its own attributes, in the order of the model.
     public var attributes: [Attribute]
     /// Its own relationships, in the order of the model.
@@ -32,7 +36,8 @@ public struct Entity: Sendable, Hashable {
     public init(
         _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: PrimaryKey? = nil,
         attributes: [Attribute] = [], relationships: [Relationship] = [], renamedFrom: String? = nil,
-        keepsFingerprints: Bool = false, keys: KeyCase? = nil, ignore: [String] = []
+        keepsFingerprints: Bool = false, keys: KeyCase? = nil, ignore: [String] = [],
+        resourceType: String? = nil, discriminator: Discriminator? = nil
     ) {
         self.name = name
         self.parent = parent
@@ -44,5 +49,7 @@ public struct Entity: Sendable, Hashable {
         self.keepsFingerprints = keepsFingerprints
         self.keys = keys
         self.ignore = ignore
+        self.resourceType = resourceType
+        self.discriminator = discriminator
     }
 }

@@ -14,6 +14,8 @@ public struct Relationship: Sendable, Hashable {
     public var deleteRule: DeleteRule
     /// The only JSON key the relationship is read from, instead of its names.
     public var remoteKey: String?
+    /// Where its targets may be the members of an object, `{"de": {…}, "fr": {…}}`: the attribute their names fill.
+    public var keyedBy: MemberNames?
     /// Whether exports contain it.
     public var isExportable: Bool
     /// Documentation only: a missing link is never an error.
@@ -25,7 +27,7 @@ public struct Relationship: Sendable, Hashable {
     public init(
         _ name: String, to destination: String, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: String? = nil, deleteRule: DeleteRule = .nullify, remoteKey: String? = nil,
-        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil
+        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil
     ) {
         self.name = name
         self.destination = destination
@@ -37,5 +39,6 @@ public struct Relationship: Sendable, Hashable {
         self.isExportable = isExportable
         self.isOptional = isOptional
         self.renamedFrom = renamedFrom
+        self.keyedBy = keyedBy
     }
 }

@@ -17,6 +17,10 @@ public struct Diagnostic: Sendable, Hashable, Codable {
         case keyCannotBeMade
         /// A new row's key is made of another row, which is not stored.
         case keyPartMissing
+        /// A record, or a reference, is of a kind or type that the model does not know; it is skipped.
+        case unknownKind
+        /// A record says another value than the name under which it stands; the name counts.
+        case contradictingName
         /// Stored links led to rows that are not stored; they are removed.
         case linksToMissingRows
         /// What the store remembered of records was damaged; it is made anew.

@@ -21,6 +21,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// The payload is empty, or has records and none has a readable key, as the JSON of an error; a list without
         /// records is written `[]`. If the records are in a list inside the object, `keyPaths` says where.
         case noRecords
+        /// The payload is what a service says instead of data: the `errors` of a JSON:API or GraphQL document.
+        case serviceErrors
         /// A value is not of its attribute's type, where that stops the call: with ``SyncOptions/isStrict``, in a single
         /// row, in a parent's id. Also a single row that lacks a required value, or a Swift value without JSON form.
         case valueDoesNotFit

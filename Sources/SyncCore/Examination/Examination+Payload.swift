@@ -9,10 +9,19 @@ extension Examination {
         var walk = PayloadExamination(model.compiled, findingPlacesOf: result.unresolved)
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
+            let layout = try PayloadLayout(options, of: compiled, in: model.compiled)
+            // Resources say what they are as they are mapped: the dry run has it all.
+            guard layout.types == nil else { return walk.noteUnmapped(result.unmappedKeys) }
+            walk.readsConnections = layout.readsConnections
+            walk.path.labels = layout.lists.map(\.label)
+            var reader = layout.reader(bytes)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                walk.examineRoot(tape, of: compiled, bytes, index: reader.recordIndex)
+                let list = layout.isPlain ? layout.lists[0] : layout.lists[reader.walk.list]
+                walk.examineRoot(
+                    tape, at: reader.recordToken, of: model.compiled.entities[list.entity], bytes,
+                    index: reader.recordIndex, root: layout.isPlain ? nil : .init(reader.recordPlace, tape),
+                    nameSlot: reader.nameToken < 0 ? -1 : list.nameSlot)
             }
         }
         self = Examination(of: model).adding(walk.findings(with: result))

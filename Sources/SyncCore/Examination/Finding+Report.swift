@@ -17,6 +17,10 @@ extension Finding {
             case .linksToMissingRows:
                 (.damage, "import: it removes them; and have whatever deletes rows do so with foreign keys on")
             case .fingerprintsDamaged: (.damage, "import: it makes them anew")
+            case .unknownKind:
+                (.unknownKind, "give the kind an entity, in \"discriminator\" or as its \"type\", or skip it knowingly")
+            case .contradictingName:
+                (.contradictingName, "see which is right; the name under which the record stands is what is stored")
             case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
             }
         self.init(

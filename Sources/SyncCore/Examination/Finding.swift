@@ -14,6 +14,10 @@ public struct Finding: Sendable, Hashable, Codable {
         case requiredValueMissing
         /// A record whose key belongs to a row of another entity.
         case entityMismatch
+        /// A record or a reference of a kind that the model does not know.
+        case unknownKind
+        /// A record that says another value than the name under which it stands.
+        case contradictingName
         /// Several keys of one record fill the same attribute with different values.
         case conflictingKeys
         /// A store that is not sound.
@@ -37,7 +41,7 @@ public struct Finding: Sendable, Hashable, Codable {
         public var losesData: Bool {
             switch self {
             case .unmappedKey, .valueDoesNotFit, .recordWithoutKey, .shapeDoesNotFit, .requiredValueMissing,
-                .entityMismatch, .conflictingKeys, .damage:
+                .entityMismatch, .unknownKind, .contradictingName, .conflictingKeys, .damage:
                 true
             case .keyOfAnotherType, .attributeNeverSeen, .unresolvedReference, .ambiguousName, .missingInverse,
                 .missingTransformer, .leftOutOfExports:

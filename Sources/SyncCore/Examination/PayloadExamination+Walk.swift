@@ -1,15 +1,24 @@
 extension PayloadExamination {
     /// Walks a root record, the first value of `tape`.
-    mutating func examineRoot(_ tape: JSONTape, of entity: CompiledEntity, _ bytes: Bytes, index: Int) {
+    mutating func examineRoot(
+        _ tape: JSONTape, at record: Int = 0, of entity: CompiledEntity, _ bytes: Bytes, index: Int,
+        root: PayloadPath.Root? = nil, nameSlot: Int = -1
+    ) {
         path.reset(to: index)
-        examine(tape, record: 0, of: entity, bytes)
+        path.root = root
+        examine(tape, record: record, of: entity, nameSlot: nameSlot, bytes)
     }
 
-    private mutating func examine(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
+    /// - Parameter nameSlot: The slot that the record's name fills, or -1.
+    private mutating func examine(
+        _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
+    ) {
+        let entity = kind(tape, of: record, asked, bytes)
         if filled[entity.id] == nil {
             reached.append(entity.id)
             filled[entity.id] = Array(repeating: false, count: model[entity.table].attributes.count)
         }
+        if nameSlot >= 0 { filled[entity.id]?[nameSlot] = true }
         let first = fillings.count
         examine(tape, object: record, table: entity.id, of: entity, from: first, bytes)
         fillings.removeLast(fillings.count - first)
@@ -28,7 +37,9 @@ extension PayloadExamination {
             previous = entry
             path.push(.key(offset: text.offset, length: Int(text.length)))
             let targets = keyTables.all[table].targets[entry]
-            if targets.isEmpty { noteUnmapped(key, entity, bytes) }
+            if targets.isEmpty, !(readsConnections && tape.isText(token, "__typename", in: bytes)) {
+                noteUnmapped(key, entity, bytes)
+            }
             for target in targets {
                 switch target {
                 case .attribute(let slot, _):
@@ -37,7 +48,7 @@ extension PayloadExamination {
                     examine(tape, value: token + 1, by: entity.relationships[index], of: entity, bytes)
                 case .nested(let nested) where tape.tokens[token + 1].kind == .object:
                     examine(tape, object: token + 1, table: nested, of: entity, from: first, bytes)
-                case .nested, .ignored: break
+                case .nested, .kind, .ignored: break
                 }
             }
             path.pop()
@@ -71,7 +82,27 @@ extension PayloadExamination {
     ) {
         let destination = model.entities[hop.destination]
         switch tape.tokens[value].kind {
-        case .object: examine(tape, record: value, of: destination, bytes)
+        case .object:
+            guard let list = placedList(tape, at: value, hop, bytes) else {
+                // The dry run says that it does not fit.
+                if hop.isToMany, hop.relationship.keyedBy != nil { return }
+                return examine(tape, record: value, of: destination, bytes)
+            }
+            var place = list.token + 1
+            var index = 0
+            while place < Int(tape.tokens[list.token].next) {
+                let isMember = list.layout == .members
+                var record = isMember ? place + 1 : place
+                if list.layout == .edges { record = tape.member(named: "node", of: place, in: bytes) ?? place }
+                if tape.tokens[record].kind == .object {
+                    let nameSlot = isMember ? hop.relationship.keyedBy?.slot(in: destination, of: model) ?? -1 : -1
+                    path.push(.init(list.layout, tape, at: place, index))
+                    examine(tape, record: record, of: destination, nameSlot: nameSlot, bytes)
+                    path.pop()
+                }
+                place = Int(tape.tokens[isMember ? place + 1 : place].next)
+                index += 1
+            }
         case .array where destination.compositeKey != nil && !hop.isToMany:
             noteReference(tape, value: value, by: hop, of: entity, bytes)
         case .array:
@@ -101,5 +132,26 @@ extension PayloadExamination {
         guard references.isWanted(hop.name, of: entity.id) else { return }
         let (path, tables) = (path, keyTables.all)
         references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
+    }
+
+    /// The entity of a record by the member that names its kind, as far as that is known.
+    private func kind(
+        _ tape: JSONTape, of record: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) -> CompiledEntity {
+        guard model.hasKinds, let found = model.discriminator(of: entity.id) else { return entity }
+        let kinds = KindTable(found.discriminator, owner: found.owner, of: model)
+        guard let token = tape.member(at: kinds.path, of: record, in: bytes),
+            let kind = kinds.entity(of: tape.tokens[token], bytes), model.entity(kind, isKindOf: entity.id)
+        else { return entity }
+        return model.entities[kind]
+    }
+
+    private func placedList(
+        _ tape: JSONTape, at value: Int, _ hop: CompiledRelationship, _ bytes: Bytes
+    ) -> PlacedList? {
+        guard hop.isToMany else { return nil }
+        let connection = readsConnections ? PlacedList(connection: value, tape, in: bytes) : nil
+        if let connection { return connection }
+        return hop.relationship.keyedBy == nil ? nil : PlacedList(membersOf: value, tape)
     }
 }

@@ -35,6 +35,8 @@ struct PayloadExamination {
     /// By tree and slot: the only key that has filled it, or that several have.
     var keys: [[SlotKey]]
     var references: ReferencePlaces
+    /// Whether lists may stand in `edges` or `nodes`.
+    var readsConnections = false
     private var nearest: NearestName
     private var findings: [Finding] = []
     /// By what was seen: the index of its finding.
@@ -76,6 +78,18 @@ struct PayloadExamination {
     }
 
     // MARK: Findings
+
+    /// Keys that a dry run found nothing for.
+    mutating func noteUnmapped(_ keys: [SyncResult.UnmappedKey]) {
+        for key in keys {
+            var finding = Finding(
+                .unmappedKey, entity: key.entity, path: key.key,
+                message: "nothing in \(key.entity) takes the key '\(key.key)'",
+                advice: "add an attribute for it, or let it be")
+            finding.count = key.count
+            findings.append(finding)
+        }
+    }
 
     mutating func noteUnmapped(_ key: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes) {
         guard isNew(Seen(kind: .unmappedKey, subject: entity.id, key: key)) else { return }

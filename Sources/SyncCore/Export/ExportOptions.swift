@@ -35,6 +35,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var dateFormat: DateFormat
     /// The time zone dates are written in, but for those of attributes with a format of their own, which is in UTC.
     public var timeZone: TimeZone
+    /// Set to have text with the records as members of an object, `{"AD": {…}}`: the attribute whose values are the names.
+    public var keyedBy: MemberNames?
 
     /// Options with their defaults: keys and dates as the model says, else snake_case and ISO 8601 in UTC; relationships
     /// as objects and arrays.

@@ -11,6 +11,8 @@ struct ExportShape {
         case attribute(slot: Int, conversion: ValueConversion?, isLink: Bool)
         case relationship(CompiledRelationship)
         case object([Field])
+        /// What the rows of an entity are called.
+        case kind(String)
     }
 
     let fields: [Field]

@@ -44,6 +44,7 @@ struct ExportShapeBuilder {
             let isLink = linkKeys.contains(free.joined(separator: "."))
             place(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
+        placeKind()
         // Without the rows that its key is made of a row could not be told apart.
         let relationships =
             options.relationships == .none
@@ -57,6 +58,15 @@ struct ExportShapeBuilder {
             }
         }
         return ExportShape(fields: fields, omissions: omissions)
+    }
+
+    /// The member that tells kinds apart, unless an attribute has its place.
+    private mutating func placeKind() {
+        guard let found = model.compiled.discriminator(of: entity.id),
+            let kind = found.discriminator.kinds.first(where: { $0.entity == entity.name })
+        else { return }
+        let path = Self.path(found.discriminator.key)
+        if isFree(path) { place(.kind(kind.value), at: path) }
     }
 
     // MARK: Keys

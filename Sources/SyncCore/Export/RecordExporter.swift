@@ -25,6 +25,23 @@ package struct RecordExporter<Source: ExportSource> {
         try object(row, as: entity.id, after: nil, depth: 2)
     }
 
+    /// The JSON of a row as a member of an object of records, and its name there.
+    ///
+    /// - Parameter slot: The attribute whose value the name is.
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a row without such a value, or one that is no name.
+    package mutating func member(
+        _ row: Source.SourceRow, of entity: CompiledEntity, namedBy slot: Int
+    ) throws -> JSONValue.Member {
+        guard let name = name(of: row, slot) else {
+            let attribute = model.compiled[entity.table].attributes[slot].name
+            throw SyncError(
+                .valueDoesNotFit, "a row without a value for '\(attribute)' has no name to stand under",
+                entity: entity.name)
+        }
+        let record = try object(row, as: entity.id, after: nil, depth: 2)
+        return .init(name, record.leavingOut(try fieldKey(slot, of: row, as: entity.id)))
+    }
+
     /// - Parameters:
     ///   - destination: The entity it is read back as.
     ///   - followed: The relationship that led to the row.
@@ -60,6 +77,7 @@ package struct RecordExporter<Source: ExportSource> {
                 // Null would unlink, also where the relationship is left out.
                 if isLink, values[slot].isNull { continue }
                 value = json(values[slot], conversion, depth: depth)
+            case .kind(let name): value = .string(name)
             case .relationship(let relationship):
                 value = try targets(of: row, along: relationship, after: followed, depth: depth + 1)
             case .object(let inner):
@@ -111,6 +129,7 @@ package struct RecordExporter<Source: ExportSource> {
             guard let target = targets.first else { return nil }
             return try object(target, as: relationship.destination, after: relationship, depth: level)
         }
+        if let named = try namedTargets(targets, along: relationship, depth: level) { return named }
         var elements: [JSONValue] = []
         elements.reserveCapacity(targets.count)
         for target in targets {
@@ -122,6 +141,46 @@ package struct RecordExporter<Source: ExportSource> {
     /// The key of the row that a part of a row's key leads to.
     private func key(of row: Source.SourceRow, along relationship: CompiledRelationship) throws -> JSONValue? {
         try source.targets(of: row, along: relationship).first.map { source.key(of: $0).json }
+    }
+
+    /// The targets as the members of an object; nil if the relationship has none, or they cannot all be told apart so.
+    private mutating func namedTargets(
+        _ targets: [Source.SourceRow], along relationship: CompiledRelationship, depth: Int
+    ) throws -> JSONValue? {
+        guard options.relationships == .array,
+            let slot = relationship.relationship.keyedBy?.slot(
+                in: model.compiled.entities[relationship.destination], of: model.compiled)
+        else { return nil }
+        var seen: Set<String> = []
+        let names = targets.compactMap { name(of: $0, slot) }.filter { seen.insert($0).inserted }
+        guard names.count == targets.count else { return nil }
+        return .object(
+            try zip(names, targets).map { name, target in
+                let record = try object(target, as: relationship.destination, after: relationship, depth: depth)
+                return .init(name, record.leavingOut(try fieldKey(slot, of: target, as: relationship.destination)))
+            })
+    }
+
+    /// What a row is called by one of its values; nil if that is none, or no name.
+    mutating func name(of row: Source.SourceRow, _ slot: Int) -> String? {
+        let attribute = model.compiled[source.entity(of: row).table].attributes[slot]
+        let value = source.values(of: row)[slot]
+        guard let json = json(value, model.conversion(of: attribute), depth: 1) else { return nil }
+        return switch json {
+        case .string(let text): text
+        case .number(let text): text
+        case .bool(let flag): flag ? "true" : "false"
+        default: nil
+        }
+    }
+
+    /// The key under which a row is exported with the value that its name has already; nil if there is none.
+    private mutating func fieldKey(_ slot: Int, of row: Source.SourceRow, as destination: Int) throws -> String? {
+        let shape = try shape(.init(entity: source.entity(of: row).id, destination: destination, isNested: false))
+        return shape.fields.first { field in
+            guard case .attribute(slot, _, _) = field.content else { return false }
+            return true
+        }?.key
     }
 
     /// Whether the targets can all be exported and are all there is to say about the links between them and the row.
@@ -148,6 +207,11 @@ extension JSONValue {
     /// `{"0": …, "1": …}`
     fileprivate static func numbered(_ elements: [JSONValue]) -> JSONValue {
         .object(elements.enumerated().map { Member("\($0.offset)", $0.element) })
+    }
+
+    fileprivate func leavingOut(_ key: String?) -> JSONValue {
+        guard let key, case .object(let members) = self else { return self }
+        return .object(members.filter { !$0.key.utf8.elementsEqual(key.utf8) })
     }
 
     fileprivate func isNested(atMost levels: Int) -> Bool {

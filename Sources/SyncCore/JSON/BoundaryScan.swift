@@ -12,10 +12,14 @@ struct BoundaryScan {
     private let maximumDepth: Int
     private var phase: Phase
     private var path: KeyPathScan
+    /// Where records are, if not in one list at the end of a key path.
+    private var places: PlaceScan?
     private var position = 0
     /// How many objects and arrays are open, and how many of them are around each record.
     private var depth = 0
     private var recordDepth = 0
+    /// The depth at which something else than an object or array stands for a record; none among members.
+    private var scalarDepth = 0
     private var isInString = false
     private var isEscaped = false
     /// Where the string began that the scan is in. Before the records nothing is taken away, so that it is there.
@@ -35,6 +39,7 @@ struct BoundaryScan {
         self.maximumDepth = maximumDepth
         phase = isNDJSON ? .records : .start
         path = KeyPathScan(keyPath)
+        if case .places(let places) = form { self.places = PlaceScan(places) }
     }
 
     /// The first bytes were taken away.
@@ -87,9 +92,10 @@ struct BoundaryScan {
             if byte == .backslash { isEscaped = true }
             if byte == .quote {
                 isInString = false
-                if depth <= recordDepth { hasScalar = true }
+                if depth <= scalarDepth { hasScalar = true }
                 if phase == .start {
-                    go(path.string(UnsafeBufferPointer(rebasing: bytes[stringStart..<index - 1]), depth: depth))
+                    let text = UnsafeBufferPointer(rebasing: bytes[stringStart..<index - 1])
+                    go(places?.string(text, depth: depth) ?? path.string(text, depth: depth))
                 }
                 return
             }
@@ -124,7 +130,7 @@ struct BoundaryScan {
 
     @inline(__always)
     private mutating func open(_ byte: UInt8) {
-        if phase == .start { go(path.open(byte, depth: depth)) }
+        if phase == .start { go(places?.open(byte, depth: depth) ?? path.open(byte, depth: depth)) }
         depth += 1
         if depth > maximumDepth { fail() }
     }
@@ -133,11 +139,11 @@ struct BoundaryScan {
     private mutating func close(at end: Int) {
         depth -= 1
         switch phase {
-        case .start: go(path.close(depth: depth))
+        case .start: go(places?.close(depth: depth) ?? path.close(depth: depth))
         case .records where isNDJSON: if depth < 0 { fail() }
         case .records:
             if depth == recordDepth { endRecord(at: end) }
-            if depth < recordDepth { phase = .rest }
+            if depth < recordDepth { endList() }
         case .rest: if depth < 0 { fail() }
         }
     }
@@ -155,12 +161,13 @@ struct BoundaryScan {
     /// A byte that is no quote or bracket, before or beside records.
     private mutating func other(_ byte: UInt8, at end: Int) {
         switch (phase, byte) {
-        case (.start, _): go(path.other(byte, depth: depth))
+        case (.start, _): go(places?.other(byte, depth: depth) ?? path.other(byte, depth: depth))
         case (.records, .newline) where isNDJSON: endRecord(at: end)
         case (.records, .comma) where !isNDJSON:
             // With the comma, which is what is told to be wrong after an unfinished number.
             if hasScalar { endRecord(at: end) }
             hasScalar = false
+        case (.records, .colon) where scalarDepth < recordDepth: break
         case (_, .blank), (_, .newline), (_, .carriageReturn), (_, .tab): break
         default:
             if phase == .rest, depth > 0 { break }
@@ -173,10 +180,22 @@ struct BoundaryScan {
     private mutating func go(_ next: KeyPathScan.Next) {
         switch next {
         case .more: break
-        case .records:
+        case .records, .members:
             phase = .records
             recordDepth = depth + 1
+            scalarDepth = next == .members ? -1 : recordDepth
+            hasScalar = false
         case .rest: phase = .rest
         }
+    }
+
+    /// Of several lists another one may follow.
+    private mutating func endList() {
+        guard places != nil else {
+            phase = .rest
+            return
+        }
+        phase = .start
+        go(places?.close(depth: depth) ?? .rest)
     }
 }

@@ -3,34 +3,45 @@
 /// A root array gives its elements, a root object itself; NDJSON gives one record a line; with a key path the records are
 /// below those keys. The whole document is checked, also what stands around the records.
 package struct JSONReader {
-    package enum Form: Sendable {
+    package enum Form: Sendable, Hashable {
         /// One document.
         case json
         /// A record on each line.
         case ndjson
+        /// One document, with records in more than one list.
+        case places(RecordPlaces)
     }
 
-    private enum State { case start, elements, finished }
+    private enum State { case start, elements, placed, finished }
 
     /// What was found next.
     enum Step { case record, known, end }
 
-    private var scanner: JSONScanner
-    private let form: Form
+    var scanner: JSONScanner
+    let form: Form
     private let keyPath: [String]
-    private let maximumDepth: Int
+    let maximumDepth: Int
     private var state = State.start
     /// Where the bytes stand in the document, and whether it ends with them.
     private var place = JSONPiece.Place()
-    private var isLast = true
+    private(set) var isLast = true
     private var openObjects = 0
     /// The index of the record last read, from 0; -1 before the first.
-    package private(set) var recordIndex = -1
+    package internal(set) var recordIndex = -1
     /// Whether the records were found to be one object, in no array.
-    private(set) var isLoneObject = false
+    var isLoneObject = false
 
     /// Where the record last read stands.
-    private(set) var recordRange = 0..<0
+    var recordRange = 0..<0
+    /// Where it stands in its tape, and where the name does under which it does, or -1: after the record.
+    var recordToken = 0
+    var nameToken = -1
+    /// How far a document is whose records have several places.
+    var walk: PlaceWalk
+    var isFinished: Bool {
+        get { state == .finished }
+        set { if newValue { state = .finished } }
+    }
 
     /// How many bytes have been read.
     var position: Int { scanner.position }
@@ -48,6 +59,12 @@ package struct JSONReader {
         self.form = form
         self.keyPath = keyPath
         self.maximumDepth = maximumDepth
+        guard case .places(let places) = form else {
+            walk = PlaceWalk(RecordPlaces())
+            return
+        }
+        walk = PlaceWalk(places)
+        state = .placed
     }
 
     /// Goes on with the next piece of the document, once the one before is read. Pieces end where a record does, but for
@@ -75,6 +92,7 @@ package struct JSONReader {
             case .finished: return .end
             case .start: return form == .ndjson ? try nextLine(into: &tape, known) : try first(into: &tape, known)
             case .elements: return try nextElement(into: &tape, known)
+            case .placed: return try nextPlaced(into: &tape)
             }
         } catch let error as SyncError {
             throw place.absolute(error)
@@ -96,7 +114,7 @@ package struct JSONReader {
     }
 
     /// Nothing is no answer: it is what a transfer that failed leaves.
-    private static var nothing: SyncError {
+    static var nothing: SyncError {
         SyncError(.noRecords, "the JSON is empty; a list without records is written '[]'")
     }
 

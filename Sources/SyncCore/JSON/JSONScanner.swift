@@ -144,7 +144,7 @@ struct JSONScanner {
         }
     }
 
-    private func tooDeep() -> SyncError {
+    func tooDeep() -> SyncError {
         failure(.nestingTooDeep, "objects and arrays are nested deeper than \(maximumDepth) levels", at: position)
     }
 

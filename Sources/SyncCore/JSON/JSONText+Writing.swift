@@ -1,5 +1,11 @@
 extension JSONText {
     /// Appends the compact text of a value, its members in their order and its numbers as they are spelled.
+    package static func bytes(of value: JSONValue) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(value, to: &bytes)
+        return bytes
+    }
+
     package static func append(_ value: JSONValue, to out: inout [UInt8]) {
         switch value {
         case .null: out += "null".utf8

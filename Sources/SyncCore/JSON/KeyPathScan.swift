@@ -5,6 +5,8 @@ struct KeyPathScan {
         case more
         /// The list of records was opened.
         case records
+        /// The object was opened whose members are the records.
+        case members
         /// Records that are not in a list, or the key path leads nowhere.
         case rest
     }

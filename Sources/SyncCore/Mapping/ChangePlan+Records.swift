@@ -16,18 +16,36 @@ extension StagedPayload {
 extension ChangePlan {
     fileprivate func requireRecords(of model: Model, _ options: SyncOptions, after unfit: Diagnostic?) throws {
         let count = firstRecord + rootRecords
-        guard count > 0, readableRootRecords == 0, !options.admitsNoRecords else { return }
+        guard count > 0, !options.admitsNoRecords else { return }
+        try requireRecords(ofEach: roots, of: model)
+        guard readableRootRecords == 0 else { return }
         let name = self.model.entities[entity].name
         let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
         let found =
-            isLoneObject || count == 1
-            ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
-        let reason = try (unfit ?? unfitKey(of: model)).map { ", as in \($0.path): \($0.message)" } ?? ""
+            labels.first == "data"
+            ? "no resource in 'data' that has an id is of this entity"
+            : roots[0].isLoneObject || count == 1
+                ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
+        let unknown = diagnostics.first { $0.kind == .unknownKind }
+        let reason = try (unfit ?? unfitKey(of: model) ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         var error = SyncError(
             .noRecords, "no record can be read: \(found)\(reason)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
-        error.keyPaths = listPaths.map { options.keyPath + $0 }
+        let fieldPath = fieldPath ?? options.keyPath
+        error.keyPaths = listPaths.map { fieldPath + $0 }
         throw error
+    }
+
+    /// Of several lists, each that has records must have one that can be read.
+    func requireRecords(ofEach roots: [Root], of model: Model) throws {
+        guard roots.count > 1 else { return }
+        for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
+            let name = self.model.entities[root.entity].name
+            let key = try model.primaryKey(of: name)?.remote ?? "key"
+            throw SyncError(
+                .noRecords, "no record can be read: none of \(root.records) has a readable '\(key)'", entity: name,
+                path: labels.indices.contains(index) ? labels[index] : nil)
+        }
     }
 
     /// What says that the key of a record is of another type, if any does.
@@ -45,7 +63,7 @@ extension PayloadMapper {
     /// The record just mapped is one object in no array: it says what it is, not what else there is. Where it has no key,
     /// the records may be in a list inside it.
     mutating func noteLoneObject(_ tape: JSONTape, _ bytes: Bytes) {
-        plan.isLoneObject = true
+        plan.roots[0].isLoneObject = true
         if plan.readableRootRecords == 0 { plan.listPaths = tape.listPaths(in: bytes) }
     }
 }

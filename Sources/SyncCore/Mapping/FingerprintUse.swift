@@ -15,7 +15,7 @@ package struct FingerprintUse: Sendable {
         _ entity: CompiledEntity, of model: Model, _ operations: SyncOperations, _ options: SyncOptions,
         isPartial: Bool
     ) {
-        guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil,
+        guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil, options.isPlain,
             model.entities[entity.id].keepsFingerprints, !Self.hasForeignCode(entity, model)
         else { return nil }
         self.entity = entity.name

@@ -1,6 +1,8 @@
 /// Finds what a JSON key of an entity fills, by the rules of naming. Asked once per key and entity.
 struct KeyResolver {
     let names: EntityNames
+    /// Nil in a model without kinds.
+    var kinds: KindKeys?
 
     /// The targets of a key at the end of `path`. `nested` gives the table for an object that dotted keys walk into.
     func targets(of key: String, path: [String], nested: ([String], [Int]) -> Int) -> [KeyTable.Target] {
@@ -19,6 +21,10 @@ struct KeyResolver {
             }
         }
         if let below = names.slots(below: full) { targets.append(.nested(table: nested(path + [key], below))) }
+        if let kinds {
+            targets += kinds.targets(of: full)
+            if targets.isEmpty, kinds.isAbove(full) { targets = [.kind(relationship: -1)] }
+        }
         if targets.isEmpty, names.ignores(key, at: path) { targets.append(.ignored) }
         return targets
     }

@@ -10,6 +10,8 @@ struct KeyTable {
         case relationship(Int, strength: Int)
         /// Under a key that is for ids only.
         case ids(Int, strength: Int)
+        /// It names the kind of the record, or (`relationship`, else -1) that of the row a relationship leads to.
+        case kind(relationship: Int)
         /// The values are in an object: the table of its keys.
         case nested(table: Int)
         /// Nothing, and nothing is missed.

@@ -42,7 +42,9 @@ struct KeyTables {
         _ key: UnsafeBufferPointer<UInt8>, _ table: Int, after previous: Int
     ) -> Int {
         let entity = all[table].entity
-        let resolver = KeyResolver(names: model.names(of: model.entities[entity]))
+        let resolver = KeyResolver(
+            names: model.names(of: model.entities[entity]),
+            kinds: model.hasKinds ? KindKeys(model.entities[entity], of: model) : nil)
         let targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in

@@ -12,6 +12,9 @@ struct MappingTables: Sendable {
     /// By table and slot; empty for a table of attributes that have none.
     let conversions: [[ValueConversion?]]
     let hasConversions: [Bool]
+    /// By entity: what tells its kinds apart; empty in a model without kinds.
+    let kinds: [KindTable?]
+    var hasKinds: Bool { !kinds.isEmpty }
 
     init(_ source: Model) {
         let model = source.compiled
@@ -27,6 +30,12 @@ struct MappingTables: Sendable {
             return found.allSatisfy { $0 == nil } ? [] : found
         }
         hasConversions = conversions.map { !$0.isEmpty }
+        kinds =
+            !model.hasKinds
+            ? []
+            : model.entities.map { entity in
+                model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
+            }
     }
 
     /// The most attributes that a record can have.

@@ -90,6 +90,24 @@ extension PayloadMapper {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
+    /// The key of a record that is not mapped; nil if it lacks a part.
+    mutating func partedKey(
+        ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context, _ bytes: Bytes
+    ) -> Slot? {
+        let supplied = context.arrival.flatMap { arrival -> (part: Int, owner: Mapped)? in
+            let part = entity.compositeKey?.parts.firstIndex { part in
+                guard case .relationship(let index) = part else { return false }
+                let way = entity.relationships[index]
+                return way.link == arrival.link && way.end == arrival.end
+            }
+            let table = model[arrival.link].side(arrival.end.other).table
+            return part.map { ($0, Mapped(table: table, node: arrival.owner, mention: -1)) }
+        }
+        keyText.removeAll()
+        guard appendKey(tape, at: object, of: entity, bytes, supplied: supplied) else { return nil }
+        return Coercion.append(keyText.bytes, to: &plan.arena)
+    }
+
     /// Adds the key that a value stands for: an id, or the object that has it.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,

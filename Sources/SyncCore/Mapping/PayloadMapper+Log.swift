@@ -30,7 +30,8 @@ extension PayloadMapper {
         plan.log?.nodes.append(.init(table: table, node: node, isGiven: false))
     }
 
-    private func isContested(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
+    /// Whether both are values, and not the same.
+    func isContested(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
         if one.kind == .absent || other.kind == .absent { return false }
         return plan.arena.withUnsafeBufferPointer { arena in
             let pool = TextPool(payload: bytes, arena: arena)

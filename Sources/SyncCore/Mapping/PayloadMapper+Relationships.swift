@@ -1,9 +1,9 @@
 extension PayloadMapper {
     /// Chooses the candidate that speaks for each relationship of one record: an object beats an id key, an id key beats a
     /// null object; then the stronger name, then the later key.
-    mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape) {
+    mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) {
         for index in first..<candidates.count {
-            let rank = rank(of: candidates[index], entity, tape)
+            let rank = rank(of: candidates[index], entity, tape, bytes)
             candidates[index].rank = rank
             let known = best[candidates[index].relationship]
             if known < 0 || rank <= candidates[known].rank { best[candidates[index].relationship] = index }
@@ -14,10 +14,10 @@ extension PayloadMapper {
         }
     }
 
-    private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape) -> Int {
+    private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int {
         if candidate.isIDKey { return 100 + candidate.strength }
         let relationship = tables.relationships[entity][candidate.relationship]
-        let shape = RelationshipShape(tape, at: candidate.value, relationship)
+        let shape = shape(tape, at: candidate.value, of: relationship, bytes)
         if case .null = shape { return 200 + candidate.strength }
         return shape.fits(toMany: relationship.isToMany) ? candidate.strength : 300 + candidate.strength
     }
@@ -29,15 +29,20 @@ extension PayloadMapper {
     ///   - mention: The owner's.
     mutating func map(
         _ candidate: Candidate, _ tape: JSONTape, of owner: Mapped?, _ mention: Int32, as entity: Int,
-        _ context: Context, _ bytes: Bytes
+        _ context: Context, kindsFrom firstKind: Int, _ bytes: Bytes
     ) throws {
-        let relationship = tables.relationships[entity][candidate.relationship]
+        var relationship = tables.relationships[entity][candidate.relationship]
         let giver = giver(of: owner, by: relationship, context)
         sequence += 1
         let key = tape.tokens[candidate.key]
         path.push(.key(offset: key.offset, length: Int(key.length), table: candidate.table))
         defer { path.pop() }
-        let shape = RelationshipShape(tape, at: candidate.value, relationship, areIDs: candidate.isIDKey)
+        if kindsBeside.count > firstKind,
+            !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
+        {
+            return
+        }
+        let shape = shape(tape, at: candidate.value, of: relationship, areIDs: candidate.isIDKey, bytes)
         let wayBack = relationship.isToMany ? nil : giver
         guard let owner, wayBack == nil else {
             let around = Context(permission: .full, mention: mention, wayBack: wayBack, isReported: false)
@@ -52,14 +57,28 @@ extension PayloadMapper {
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
         case .object where !relationship.isToMany && !candidate.isIDKey:
             try toOne(statement, tape, bytes)
+        case .object where !relationship.isToMany && candidate.isReference:
+            if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
+                addLink(statement, target: target, isByID: true)
+            }
         case .scalar where !relationship.isToMany && relationship.isKeyed:
             if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
                 addLink(statement, target: target, isByID: true)
             }
         case .objects where relationship.isToMany && !candidate.isIDKey:
-            try list(statement, tape, bytes)
+            try list(statement, .array, tape, bytes)
+        case .placed(let place) where relationship.isToMany && !candidate.isIDKey:
+            var statement = statement
+            statement.value = place.token
+            if place.hasNamesOnly, relationship.isKeyed {
+                ids(statement, place.layout, tape, entity, bytes)
+            } else {
+                try list(statement, place.layout, tape, isWhole: place.isWhole, bytes)
+            }
+        case .objects where relationship.isToMany && candidate.isReference:
+            ids(statement, .array, tape, entity, bytes)
         case .scalars where relationship.isToMany && relationship.isKeyed:
-            ids(statement, tape, entity, bytes)
+            ids(statement, .array, tape, entity, bytes)
         case .empty(let hasNulls) where relationship.isToMany:
             if candidate.isIDKey {
                 replace(statement, .unlink)
@@ -113,6 +132,8 @@ extension PayloadMapper {
         switch shape {
         case .object where !relationship.isToMany && !candidate.isIDKey:
             _ = try record(tape, at: candidate.value, as: relationship.destination, context, bytes)
+        case .object where !relationship.isToMany && candidate.isReference:
+            _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
         case .scalar where !relationship.isToMany && relationship.isKeyed:
             _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
         case .objects where relationship.isToMany && !candidate.isIDKey:
@@ -122,6 +143,12 @@ extension PayloadMapper {
             try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind == .object else { return }
                 _ = try mapper.record(tape, at: element, as: relationship.destination, context, bytes)
+            }
+        case .placed(let place) where relationship.isToMany && !candidate.isIDKey:
+            try mentionPlaced(place, relationship, tape, entity, context, bytes)
+        case .objects where relationship.isToMany && candidate.isReference:
+            try elements(ofList: candidate.value, tape) { mapper, element in
+                _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
             }
         case .scalars where relationship.isToMany && relationship.isKeyed:
             try elements(ofList: candidate.value, tape) { mapper, element in
@@ -159,27 +186,33 @@ extension PayloadMapper {
         addLink(statement, target: child.node, isByID: false)
     }
 
-    private mutating func list(_ statement: Statement, _ tape: JSONTape, _ bytes: Bytes) throws {
+    private mutating func list(
+        _ statement: Statement, _ layout: ListLayout, _ tape: JSONTape, isWhole: Bool = true, _ bytes: Bytes
+    ) throws {
         let relationship = statement.relationship
         let permission = Permission(child: plan.operations)
         let isKeyless = !relationship.isKeyed
         var readable = 0
         var position: Int32 = 0
-        var element = statement.value + 1
+        var next = statement.value + 1
         let end = Int(tape.tokens[statement.value].next)
         var index = 0
-        while element < end {
-            defer {
-                element = Int(tape.tokens[element].next)
-                index += 1
-            }
+        while next < end {
+            let first = next
+            let element = layout == .array ? next : self.element(layout, tape, at: next, bytes)
+            next = Int(tape.tokens[layout == .members ? next + 1 : next].next)
+            defer { index += 1 }
             guard tape.tokens[element].kind == .object else { continue }
-            path.push(.index(index))
+            path.push(layout == .array ? .index(index) : .init(layout, tape, at: first, index))
             defer { path.pop() }
-            let context = Context(
+            var context = Context(
                 permission: permission, mention: statement.owner.mention,
                 arrival: (relationship.link, relationship.end.other, statement.owner.node),
                 owner: isKeyless ? owner(of: statement, position: position) : nil)
+            if layout == .members {
+                context.name = Int32(truncatingIfNeeded: first)
+                context.nameSlot = Int32(truncatingIfNeeded: relationship.nameSlot)
+            }
             guard let child = try record(tape, at: element, as: relationship.destination, context, bytes) else {
                 continue
             }
@@ -190,19 +223,22 @@ extension PayloadMapper {
                 isSymmetric: relationship.isSymmetric)
             position += 1
         }
-        if readable > 0, plan.operations.contains(.deleteRelationships) {
+        if readable > 0, isWhole, plan.operations.contains(.deleteRelationships) {
             replace(statement, relationship.listKind)
         }
     }
 
-    private mutating func ids(_ statement: Statement, _ tape: JSONTape, _ entity: Int, _ bytes: Bytes) {
+    /// - Parameter layout: An array of ids or references, or an object whose members' names are ids.
+    private mutating func ids(
+        _ statement: Statement, _ layout: ListLayout, _ tape: JSONTape, _ entity: Int, _ bytes: Bytes
+    ) {
         let relationship = statement.relationship
         var position: Int32 = 0
         var element = statement.value + 1
         let end = Int(tape.tokens[statement.value].next)
         while element < end {
-            defer { element = Int(tape.tokens[element].next) }
-            guard tape.tokens[element].kind != .null else { continue }
+            defer { element = Int(tape.tokens[layout == .members ? element + 1 : element].next) }
+            guard tape.tokens[layout == .members ? element + 1 : element].kind != .null else { continue }
             if let target = idNode(relationship, tape, at: element, entity, bytes, listedBy: statement.owner) {
                 addLink(
                     relationship.link, end: relationship.end, owner: statement.owner.node, target: target,
@@ -223,10 +259,13 @@ extension PayloadMapper {
     /// The node an id refers to; reported if it cannot be a key of the destination.
     ///
     /// - Parameter owner: Whose list it is in, which may supply a part of it.
-    private mutating func idNode(
+    mutating func idNode(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
         listedBy owner: Mapped? = nil
     ) -> NodeID? {
+        if tape.tokens[token].kind == .object, layout?.types != nil {
+            return referenceNode(relationship, tape, at: token, entity, bytes)
+        }
         let destination = model.entities[relationship.destination]
         guard let keyOwner = destination.keyOwner,
             let key = idSlot(relationship, destination, tape, at: token, bytes, listedBy: owner)

@@ -21,6 +21,11 @@ struct PayloadMapper: ~Copyable {
         var isRoot = false
         /// Whether it is reported if it lacks its key: not where it belongs to a record that does.
         var isReported = true
+        /// Whether it is a resource of a JSON:API document, whose values stand in `attributes` and `relationships`.
+        var isResource = false
+        /// The token of the name under which it stands, and the slot that this fills; -1 if there is none.
+        var name: Int32 = -1
+        var nameSlot: Int32 = -1
     }
 
     /// A key of a record that speaks for a relationship.
@@ -31,7 +36,9 @@ struct PayloadMapper: ~Copyable {
         var key: Int
         /// The table of the object that has the key.
         var table: Int
-        var value: Int { key + 1 }
+        var value: Int
+        /// Whether an object there only names a row: the linkage of a resource.
+        var isReference = false
         /// The lower, the more it has to say about its relationship.
         var rank = 0
         /// Whether it is the one that speaks for its relationship.
@@ -46,14 +53,20 @@ struct PayloadMapper: ~Copyable {
     let tables: MappingTables
     let tracksMentions: Bool
     var keyTables: KeyTables
-    private(set) var scratch: ScratchRow
+    let layout: PayloadLayout?
+    var scratch: ScratchRow
     /// Whether the record in the scratch row has a key, but none of its type.
-    private(set) var hasUnreadableKey = false
+    var hasUnreadableKey = false
     /// The key of the record in the scratch row; absent or null if it has none.
     private var recordKey = Slot.absent
     /// Where keys of several parts are put together, and what the last one lacked.
     var keyText = KeyPartsText()
     var missingPart = ""
+    /// The keys of the record being mapped, and of those around it, that name the kind of a row they refer to.
+    var kindsBeside: [KindBeside] = []
+    /// The types of resources seen so far, and how many records of lists.
+    var knownTypes: [(type: [UInt8], entity: Int?)] = []
+    var placedRecords = 0
     var candidates: [Candidate] = []
     /// By relationship: the best candidate found so far; -1 between records.
     var best: [Int]
@@ -66,16 +79,18 @@ struct PayloadMapper: ~Copyable {
     var sequence: UInt32 = 0
 
     /// - Parameter plan: One without records yet.
-    init(_ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables) {
+    init(_ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil) {
         self.plan = plan
         self.model = plan.model
         self.options = options
         self.tables = tables
+        self.layout = layout
         scratch = ScratchRow(width: tables.maximumWidth)
         keyTables = KeyTables(plan.model)
         best = Array(repeating: -1, count: tables.relationships.map(\.count).max() ?? 0)
         tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
         path.firstRecord = plan.firstRecord
+        path.labels = plan.labels
     }
 
     /// Maps one root record, the first value of `tape`.
@@ -104,21 +119,30 @@ struct PayloadMapper: ~Copyable {
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
     /// mapped all the same.
     mutating func record(
-        _ tape: JSONTape, at token: Int, as entity: Int, _ context: Context, _ bytes: Bytes
+        _ tape: JSONTape, at token: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
+        let entity = tables.hasKinds ? kind(tape, of: token, as: asked, context, bytes) : asked
+        if entity < 0 { return nil }
         let firstCandidate = candidates.count
         let firstDiagnostic = plan.diagnostics.count
+        let firstKind = kindsBeside.count
         let outer = current
         current = nil
         defer {
             candidates.removeLast(candidates.count - firstCandidate)
+            kindsBeside.removeLast(kindsBeside.count - firstKind)
             current = outer
         }
         scratch.reset(tables.types[tables.tableOf[entity].index].count)
         hasUnreadableKey = false
-        try scan(tape, object: token, keyTable: entity, bytes)
+        if context.isResource {
+            try scanResource(tape, object: token, keyTable: entity, bytes)
+        } else {
+            try scan(tape, object: token, keyTable: entity, bytes)
+        }
+        if context.name >= 0 { try fillName(tape, context, as: entity, bytes) }
         if context.isRoot, let rootKey, let slot = model.entities[entity].keySlot { scratch[slot] = rootKey }
-        chooseCandidates(from: firstCandidate, entity, tape)
+        chooseCandidates(from: firstCandidate, entity, tape, bytes)
         recordKey = key(of: model.entities[entity], tape, context, candidatesFrom: firstCandidate, bytes)
         let (mapped, mention) = commit(as: entity, context, bytes)
         if let mapped {
@@ -126,7 +150,7 @@ struct PayloadMapper: ~Copyable {
             nameRecord(inDiagnosticsFrom: firstDiagnostic, bytes)
         }
         for index in firstCandidate..<candidates.count where candidates[index].isChosen {
-            try map(candidates[index], tape, of: mapped, mention, as: entity, context, bytes)
+            try map(candidates[index], tape, of: mapped, mention, as: entity, context, kindsFrom: firstKind, bytes)
         }
         return mapped
     }
@@ -141,7 +165,7 @@ struct PayloadMapper: ~Copyable {
     // MARK: Attributes
 
     /// Reads the members of an object: attributes into the scratch row, relationships into the candidates.
-    private mutating func scan(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
+    mutating func scan(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
         var key = object + 1
         let end = Int(tape.tokens[object].next)
@@ -160,7 +184,7 @@ struct PayloadMapper: ~Copyable {
     }
 
     /// A key that fills something else than one attribute.
-    private mutating func follow(
+    mutating func follow(
         _ entry: Int, of table: TableID, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
     ) throws {
         if keyTables.all[keyTable].targets[entry].isEmpty {
@@ -174,10 +198,16 @@ struct PayloadMapper: ~Copyable {
                 try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes)
             case .relationship(let index, let strength):
                 candidates.append(
-                    Candidate(relationship: index, isIDKey: false, strength: strength, key: key, table: keyTable))
+                    Candidate(
+                        relationship: index, isIDKey: false, strength: strength, key: key, table: keyTable,
+                        value: key + 1))
             case .ids(let index, let strength):
                 candidates.append(
-                    Candidate(relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable))
+                    Candidate(
+                        relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable,
+                        value: key + 1))
+            case .kind(let relationship):
+                if relationship >= 0 { kindsBeside.append(.init(relationship: relationship, value: key + 1)) }
             case .nested(let nested):
                 try descend(tape, key: key, into: nested, bytes)
             case .ignored: break
@@ -186,7 +216,7 @@ struct PayloadMapper: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func fill(
+    mutating func fill(
         _ slot: Int, of table: TableID, strength: UInt8, _ tape: JSONTape, key: Int, _ keyTable: Int, _ bytes: Bytes
     ) throws {
         guard scratch.admits(strength, in: slot) else { return }
@@ -343,7 +373,7 @@ struct PayloadMapper: ~Copyable {
         return article(type) + (format.map { " written as \($0.text)" } ?? "")
     }
 
-    private func article(_ type: AttributeType) -> String {
+    func article(_ type: AttributeType) -> String {
         "aeiou".contains(type.rawValue.prefix(1)) ? "an \(type)" : "a \(type)"
     }
 }

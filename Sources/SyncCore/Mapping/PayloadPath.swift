@@ -5,11 +5,28 @@ struct PayloadPath {
         /// A key, by the place of its text in the payload, and the table of the object that has it: dotted remote keys
         /// lead there.
         case key(offset: Int, length: Int, table: Int = -1)
+        /// The name of a member that is a record, by the place of its text.
+        case name(offset: Int, length: Int)
+        /// A record of a connection: in `nodes`, or the `node` of one of its `edges`.
+        case connected(Int, isEdge: Bool)
+    }
+
+    /// Where a root record stands that is not simply an element of the payload.
+    struct Root {
+        /// How its path begins, by the number of its list.
+        var list: Int
+        var index: Int
+        /// The place of its name, where it has one instead of the index.
+        var nameOffset = 0
+        var nameLength = -1
     }
 
     private(set) var steps: [Step] = []
     /// The root record, among those of the payload, or of the piece of it that is mapped.
     private(set) var rootIndex = 0
+    /// How the paths of the records of each list begin, and where the root record stands; nil if it is an element.
+    var labels: [String] = []
+    var root: Root?
     /// How many root records are in the pieces before.
     var firstRecord = 0
 
@@ -27,16 +44,31 @@ struct PayloadPath {
             .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
         case (.key(let offset, let length, let table), _):
             .init(offset: offset, length: Int32(length), table: Int32(table), index: -1)
-        default: .init(offset: 0, length: -1, table: -1, index: Int32(truncatingIfNeeded: rootIndex))
+        case (.connected(let index, _), .key(let offset, let length, let table)):
+            .init(offset: offset, length: Int32(length), table: Int32(table), index: Int32(index))
+        case (.name(let offset, let length), _):
+            .init(offset: offset, length: Int32(length), table: ChangePlan.Mention.Mark.nameTable, index: -1)
+        default: rootMark
         }
+    }
+
+    private var rootMark: ChangePlan.Mention.Mark {
+        guard let root else {
+            return .init(offset: 0, length: -1, table: -1, index: Int32(truncatingIfNeeded: rootIndex))
+        }
+        return .init(
+            offset: root.nameOffset, length: -2 - Int32(root.nameLength), table: Int32(root.list),
+            index: Int32(truncatingIfNeeded: root.index))
     }
 
     /// `[3].notes[0].created_at`
     func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
-        var text = "[\(firstRecord + rootIndex)]"
+        var text = root.map { rootText($0, bytes) } ?? "[\(firstRecord + rootIndex)]"
         for step in steps + (last.map { [$0] } ?? []) {
             switch step {
             case .index(let index): text += "[\(index)]"
+            case .name(let offset, let length): text += Self.nameText(offset, length, bytes)
+            case .connected(let index, let isEdge): text += isEdge ? ".edges[\(index)].node" : ".nodes[\(index)]"
             case .key(let offset, let length, let table):
                 let prefix = table < 0 ? [] : tables[table].path
                 let key = String(decoding: bytes[offset..<offset + length], as: UTF8.self)
@@ -46,17 +78,35 @@ struct PayloadPath {
         return text
     }
 
+    private func rootText(_ root: Root, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let label = labels.indices.contains(root.list) ? labels[root.list] : ""
+        guard root.nameLength >= 0 else { return "\(label)[\(root.index)]" }
+        return label + Self.nameText(root.nameOffset, root.nameLength, bytes)
+    }
+
+    /// `["AD"]`
+    private static func nameText(_ offset: Int, _ length: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        "[\"" + String(decoding: bytes[offset..<offset + length], as: UTF8.self) + "\"]"
+    }
+
     /// The same way for a hook that rewrites the record there.
     func recordPath(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable]) -> RecordPath {
         var path = RecordPath(root: rootIndex, steps: [])
         for step in steps {
             switch step {
             case .index(let index): path.steps.append(.index(index))
+            case .name(let offset, let length): path.steps.append(.key(Self.key(offset, length, bytes)))
+            case .connected(let index, let isEdge):
+                path.steps += [.key(isEdge ? "edges" : "nodes"), .index(index)] + (isEdge ? [.key("node")] : [])
             case .key(let offset, let length, let table):
                 if table >= 0 { path.steps += tables[table].path.map(RecordPath.Step.key) }
-                path.steps.append(.key(String(decoding: bytes[offset..<offset + length], as: UTF8.self)))
+                path.steps.append(.key(Self.key(offset, length, bytes)))
             }
         }
         return path
+    }
+
+    private static func key(_ offset: Int, _ length: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        String(decoding: bytes[offset..<offset + length], as: UTF8.self)
     }
 }

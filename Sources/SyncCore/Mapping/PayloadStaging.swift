@@ -12,8 +12,11 @@ package struct PayloadStaging: Sendable {
     /// The key of the only record, where the caller knows it better than the record.
     private var rootKey: Slot?
     let model: Model
-    /// Leads to the records of a payload of values; bytes are read along the path of their own options.
-    private let keyPath: [String]
+    /// Where the records of a payload are.
+    let layout: PayloadLayout
+    private var keyPath: [String] { layout.keyPath }
+    /// Where the records of a payload of values are, one for each; empty where they are simply its elements.
+    private var places: [ValuePlace] = []
 
     /// Checks the entity and the parent.
     ///
@@ -26,19 +29,30 @@ package struct PayloadStaging: Sendable {
         try options.deletionGuard?.validate()
         let compiled = model.compiled
         let entity = try compiled.entity(named: name)
-        guard !entity.isAbstract else {
+        let layout = try PayloadLayout(options, of: entity, in: compiled)
+        let isKindless = compiled.discriminator(of: entity.id) == nil
+        for list in layout.lists where layout.lists.count > 1 && list.root >= 0 {
+            let entity = compiled.entities[list.entity]
+            guard entity.isKeyed || !isKindless else { throw Self.keyless(entity.name) }
+        }
+        guard !entity.isAbstract || !isKindless || layout.types != nil else {
             throw SyncError(.abstractEntity, "'\(name)' is abstract: sync one of its sub-entities", entity: name)
         }
-        guard entity.isKeyed else {
-            throw SyncError(
-                .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners",
-                entity: name)
+        guard entity.isKeyed || !isKindless else {
+            throw Self.keyless(name)
         }
         if parent == nil, let relationship {
             throw SyncError(.invalidOption, "relationship '\(relationship)' is given without a parent", entity: name)
         }
         var plan = ChangePlan(model: compiled, entity: entity.id, operations: operations, payload: Data())
         if case .snapshot = options.payload {} else { plan.isComplete = false }
+        if !options.entities.isEmpty {
+            guard parent == nil, relationship == nil else {
+                throw SyncError(.invalidOption, "a payload of several entities has no parent", entity: name)
+            }
+            plan.roots = layout.lists.map { ChangePlan.Root(entity: $0.entity) }
+        }
+        if !layout.isPlain { plan.labels = layout.lists.map(\.label) }
         if let parent {
             try plan.setParent(
                 ParentLink(of: entity, parent: parent.entity, relationship: relationship, compiled), id: parent.id)
@@ -47,11 +61,16 @@ package struct PayloadStaging: Sendable {
         self.options = options
         tables = MappingTables(model)
         self.model = model
-        keyPath = options.keyPath
+        self.layout = layout
+    }
+
+    private static func keyless(_ name: String) -> SyncError {
+        SyncError(
+            .keylessEntity, "'\(name)' has no primary key, so its rows can only be given by their owners", entity: name)
     }
 
     private func mapper() -> PayloadMapper {
-        var mapper = PayloadMapper(base, options: options, tables)
+        var mapper = PayloadMapper(base, options: options, tables, layout: layout)
         mapper.rootKey = rootKey
         return mapper
     }
@@ -67,7 +86,7 @@ package struct PayloadStaging: Sendable {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
-            var reader = JSONReader(bytes, form: JSONReader.Form(options.form), keyPath: options.keyPath)
+            var reader = layout.reader(bytes)
             return try stage(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
         }
     }
@@ -82,10 +101,11 @@ package struct PayloadStaging: Sendable {
         var staging = self
         staging.base.firstRecord = firstRecord
         if options.willInsert != nil {
-            let records = try Self.values(&reader, bytes)
-            staging.base.isLoneObject = reader.isLoneObject
+            let records = try staging.values(&reader, bytes)
+            staging.base.note(reader, options)
             return try staging.stage(records)
         }
+        if !layout.isPlain { return try staging.stagePlaced(data, bytes, &reader) }
         var mapper = staging.mapper()
         var tape = JSONTape()
         if known != nil { mapper.plan.log = RecordLog() }
@@ -110,29 +130,68 @@ package struct PayloadStaging: Sendable {
         return StagedPayload(mapper.finish(payload: data))
     }
 
-    private static func values(
+    /// The records of a payload, or a piece of one, whose records are not simply its elements.
+    private func stagePlaced(
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader
+    ) throws -> StagedPayload {
+        var mapper = mapper()
+        var tape = JSONTape()
+        var count = 0
+        while try reader.next(into: &tape) {
+            try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
+            if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
+                mapper.plan.noteLists(tape.listPaths(in: bytes), reader.walk)
+            }
+            count += 1
+            if count == Self.sampleSize / 2 { mapper.plan.noteSizes() }
+            if count == Self.sampleSize, reader.position > 0 {
+                mapper.plan.reserve(Double(bytes.count) / Double(reader.position) * 1.03)
+            }
+            if count & 1023 == 0 { try mapper.report(reader.position, of: bytes.count) }
+        }
+        mapper.plan.note(reader, options)
+        return StagedPayload(mapper.finish(payload: data))
+    }
+
+    private mutating func values(
         _ reader: inout JSONReader, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws -> [JSONValue] {
         var values: [JSONValue] = []
         var tape = JSONTape()
-        while try reader.next(into: &tape) { values.append(tape.value(at: 0, in: bytes)) }
+        while try reader.next(into: &tape) {
+            values.append(tape.value(at: reader.recordToken, in: bytes))
+            if layout.isPlain { continue }
+            let name = reader.nameToken < 0 ? nil : tape.text(at: reader.nameToken, in: bytes)
+            places.append(ValuePlace(list: reader.walk.list, index: reader.recordIndex, name: name))
+        }
         return values
     }
 
     /// A payload of values.
     package consuming func stage(_ value: JSONValue) throws -> StagedPayload {
+        let isPlain = layout.isPlain
+        if !isPlain {
+            let options = options
+            return try stage(Data(JSONText.bytes(of: value)), options: options)
+        }
         let value = try records(in: value)
         let (model, options) = (model, options)
         switch value {
         case .array(let records): return try stage(records).requiringRecords(of: model, options)
         case .object:
-            base.isLoneObject = true
+            base.roots[0].isLoneObject = true
             return try stage([value]).requiringRecords(of: model, options)
         default:
             throw SyncError(
                 .recordExpected, "an array of records is expected",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
+    }
+
+    /// The plan of a payload without records.
+    package consuming func planWithoutRecords() -> ChangePlan {
+        var mapper = mapper()
+        return mapper.finish(payload: Data())
     }
 
     /// A payload of one record, with a key that stands for whatever key the record has, if one is given.
@@ -185,17 +244,24 @@ package struct PayloadStaging: Sendable {
 
     /// Records mapped as they are, whatever a hook would make of them.
     consuming func mapped(_ records: [JSONValue]) throws -> ChangePlan {
-        try plan(count: records.count) { index, builder in
+        let places = places
+        return try plan(count: records.count) { index, builder in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
             }
             try builder.read(records[index])
+            if places.indices.contains(index), let name = places[index].name { builder.add(.string, name) }
         }
     }
 
     /// A payload as Foundation's JSON gives it.
     package consuming func stage(_ records: [[String: Any]]) throws -> StagedPayload {
         if let key = keyPath.first { throw Self.expected(key, at: "$") }
+        guard layout.isPlain else {
+            throw SyncError(
+                .invalidOption,
+                "a list of records has no other form; pass the document itself: as Data, or a JSONValue")
+        }
         let (model, options) = (model, options)
         if options.willInsert != nil {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
@@ -216,8 +282,12 @@ package struct PayloadStaging: Sendable {
             try read(index, &builder)
             if index & 1023 == 1023 { try mapper.report(index, of: count) }
             try builder.bytes.withUnsafeBufferPointer {
+                if places.indices.contains(index) {
+                    try mapper.mapRoot(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
+                    return
+                }
                 try mapper.mapRoot(builder.tape, $0)
-                if mapper.plan.isLoneObject { mapper.noteLoneObject(builder.tape, $0) }
+                if mapper.plan.roots[0].isLoneObject { mapper.noteLoneObject(builder.tape, $0) }
             }
             if index + 1 == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
@@ -234,6 +304,8 @@ extension PayloadMapper {
         if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
         for table in keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
+                // Clients ask for it to tell kinds apart, whether there are any or not.
+                if layout?.readsConnections == true, name.elementsEqual("__typename".utf8) { continue }
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(
                     .init(entity: model.entities[table.entity].name, key: key, count: count))

@@ -11,6 +11,9 @@ package struct PieceStaging {
     private var hasRecords = false
     /// Of the pieces before there are records: the first key that does not fit.
     private var unfitKey: Diagnostic?
+    /// How many root records the pieces had, and of several lists those of each.
+    private var recordCount = 0
+    private var roots: [ChangePlan.Root] = []
 
     /// - Parameters:
     ///   - staging: What maps one piece.
@@ -24,9 +27,8 @@ package struct PieceStaging {
         self.staging = staging
         self.options = options
         self.progress = progress
-        let form = JSONReader.Form(options.form)
-        splitter = RecordSplitter(form: form, keyPath: options.keyPath, pieceSize: options.pieces.size)
-        reader = JSONReader(form: form, keyPath: options.keyPath)
+        splitter = staging.layout.splitter(pieceSize: options.pieces.size)
+        reader = staging.layout.reader()
     }
 
     /// Takes bytes from the front of `chunk`, up to the end of the next piece; nil once it has taken all and there is no
@@ -42,15 +44,27 @@ package struct PieceStaging {
     /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
     package mutating func last() throws -> StagedPayload {
         let payload = try stage(splitter.last())
+        try payload.plan.requireRecords(ofEach: roots, of: staging.model)
         return hasRecords ? payload : try payload.requiringRecords(of: staging.model, options, after: unfitKey)
+    }
+
+    private mutating func count(_ found: [ChangePlan.Root]) {
+        guard !roots.isEmpty else { return roots = found }
+        for (index, root) in found.enumerated() {
+            roots[index].records += root.records
+            roots[index].readable += root.readable
+        }
     }
 
     private mutating func stage(_ piece: JSONPiece) throws -> StagedPayload {
         let payload = try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
-            return try staging.stage(piece.bytes, bytes, &reader, from: reader.recordIndex + 1)
+            let first = staging.layout.isPlain ? reader.recordIndex + 1 : recordCount
+            return try staging.stage(piece.bytes, bytes, &reader, from: first)
         }
+        recordCount += payload.plan.rootRecords
+        count(payload.plan.roots)
         hasRecords = hasRecords || payload.plan.readableRootRecords > 0
         if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: staging.model) }
         progress(piece.place.offset + piece.bytes.count)

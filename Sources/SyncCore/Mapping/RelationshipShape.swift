@@ -10,6 +10,8 @@ enum RelationshipShape {
     case scalars
     /// An array without elements, or of nulls only.
     case empty(hasNulls: Bool)
+    /// A list that is no array: records by name, or a connection.
+    case placed(PlacedList)
     /// `true`, `false`, nested arrays, or a mixture.
     case other
 
@@ -76,7 +78,7 @@ enum RelationshipShape {
         switch self {
         case .null: true
         case .object, .scalar: !toMany
-        case .objects, .scalars, .empty: toMany
+        case .objects, .scalars, .empty, .placed: toMany
         case .other: false
         }
     }

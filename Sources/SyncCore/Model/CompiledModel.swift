@@ -5,6 +5,10 @@ package final class CompiledModel: Sendable {
     package let entities: [CompiledEntity]
     package let trees: [EntityTree]
     package let links: [Link]
+    /// The entities as they were declared.
+    package let declarations: [Entity]
+    /// Whether any of them says by which member of a record its entity is known.
+    package let hasKinds: Bool
     private let entityIDs: [String: Int]
     private let names = NameCache()
     /// By entity: how its keys are spelled, and which of them nothing is wanted of.
@@ -14,6 +18,8 @@ package final class CompiledModel: Sendable {
     init(_ entities: [Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
         self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
+        declarations = entities
+        hasKinds = entities.contains { $0.discriminator != nil }
         self.entityIDs = compiler.entityIDs
         self.trees = compiler.trees
         self.links = compiler.links

@@ -26,6 +26,7 @@ struct ModelValidator {
         validator.checkKeys()
         validator.checkRelationships()
         validator.checkKeyRules(draft.rules)
+        validator.checkShapes()
         guard validator.problems.isEmpty else { throw error(validator.problems) }
         return validator.entities
     }

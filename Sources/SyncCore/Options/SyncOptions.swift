@@ -14,6 +14,10 @@ public struct SyncOptions: Sendable {
         case json
         /// One record a line.
         case ndjson
+        /// A JSON:API document: `data`, `included`, `links`. Each resource says of which entity it is by its `type`.
+        case jsonAPI = "json-api"
+        /// The answer of a GraphQL service: lists may be connections, `{"edges": [{"node": …}]}` or `{"nodes": […]}`.
+        case graphQL = "graphql"
     }
 
     /// Which stored rows the payload speaks for, where no predicate and no parent say it.
@@ -44,6 +48,10 @@ public struct SyncOptions: Sendable {
     public var keyPath: [String] = []
     /// How the payload's records are laid out.
     public var form: Form = .json
+    /// Set where the records are the members of an object, `{"AD": {…}, "AE": {…}}`: the attribute that their names fill.
+    public var keyedBy: MemberNames?
+    /// The lists of a payload of several entities; empty where it is of one.
+    package var entities: [PayloadEntity] = []
     /// How a payload that is read in pieces is cut and written.
     public var pieces = PieceOptions()
     /// Whether a payload without a record that can be read is mapped all the same: to examine it.
@@ -67,12 +75,13 @@ public struct SyncOptions: Sendable {
 extension SyncOptions {
     /// - Throws: ``SyncError`` `invalidOption` for a key path into lines.
     func checkKeyPath() throws {
-        guard form == .json || keyPath.isEmpty else {
+        guard !keyPath.isEmpty else { return }
+        switch form {
+        case .json, .graphQL: return
+        case .ndjson:
             throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
+        case .jsonAPI:
+            throw SyncError(.invalidOption, "a key path is given, but JSON:API has its records in 'data'")
         }
     }
-}
-
-extension JSONReader.Form {
-    init(_ form: SyncOptions.Form) { self = form == .ndjson ? .ndjson : .json }
 }

@@ -24,6 +24,9 @@ package struct ChangePlan: Sendable {
             var table: Int32
             /// -1 outside of lists.
             var index: Int32
+
+            /// In the place of a table: the key is the name of a member that is a record.
+            static let nameTable: Int32 = -2
         }
     }
 
@@ -47,8 +50,25 @@ package struct ChangePlan: Sendable {
         }
     }
 
+    /// A list of root records, which speaks for rows of its entity.
+    package struct Root: Sendable {
+        package let entity: Int
+        /// Whether the list is one object in no array: it says what it is, not what else there is.
+        package internal(set) var isLoneObject = false
+        /// How many records it has, and how many of them have a readable key.
+        var records = 0
+        var readable = 0
+    }
+
     package let model: CompiledModel
+    /// The entity of the payload; where it has several, of the first list.
     package let entity: Int
+    /// The lists of the payload. Their counts are kept where there are several.
+    package internal(set) var roots: [Root]
+    /// How the paths of the records of each list begin, where there are several.
+    var labels: [String] = []
+    /// What the payload says of a next page.
+    package internal(set) var page = PageMark()
     package let operations: SyncOperations
     /// One per tree of the model.
     package internal(set) var rows: [RowBatch]
@@ -66,10 +86,10 @@ package struct ChangePlan: Sendable {
     package internal(set) var isComplete = true
     /// How many root records are in the pieces before this one.
     var firstRecord = 0
-    /// Whether the payload is one object in no array: it says what it is, not what else there is.
-    package internal(set) var isLoneObject = false
     /// Where there are lists inside a lone object that has no key.
     var listPaths: [[String]] = []
+    /// The key path that leads to it, where the reader found it by itself.
+    var fieldPath: [String]?
     package internal(set) var rootRecords = 0
     /// How many root records have a readable key.
     package internal(set) var readableRootRecords = 0
@@ -84,6 +104,7 @@ package struct ChangePlan: Sendable {
     package init(model: CompiledModel, entity: Int, operations: SyncOperations, payload: Data) {
         self.model = model
         self.entity = entity
+        roots = [Root(entity: entity)]
         self.operations = operations
         self.payload = payload
         rows = model.trees.map { RowBatch(stride: $0.attributes.count) }
@@ -114,6 +135,13 @@ package struct ChangePlan: Sendable {
         mentions.reserveCapacity(Int(Double(mentions.count) * factor))
     }
 
+    /// The same plan, without records, at the end of a payload that says this of a next page.
+    package func ending(_ page: PageMark) -> ChangePlan {
+        var plan = self
+        if page.hasMore { plan.isComplete = false }
+        return plan
+    }
+
     /// The same plan as that of a page whose records follow those of the pages before it, in the list of a parent too.
     ///
     /// - Parameter count: How many records those have.
@@ -131,11 +159,23 @@ package struct ChangePlan: Sendable {
     package func path(of mention: Int, _ pool: TextPool) -> String {
         guard mentions.indices.contains(mention) else { return "" }
         let mark = mentions[mention].mark
-        guard mark.length >= 0 else { return "[\(firstRecord + Int(mark.index))]" }
+        guard mark.length >= 0 else { return rootPath(mark, pool) }
+        if mark.table == Mention.Mark.nameTable {
+            let name = pool.payloadText(at: mark.offset, length: Int(mark.length))
+            return path(of: Int(mentions[mention].parent), pool) + "[\"\(name)\"]"
+        }
         let prefix = tablePaths.indices.contains(Int(mark.table)) ? tablePaths[Int(mark.table)] : []
         let key = pool.payloadText(at: mark.offset, length: Int(mark.length))
         let index = mark.index < 0 ? "" : "[\(mark.index)]"
         return path(of: Int(mentions[mention].parent), pool) + "." + (prefix + [key]).joined(separator: ".") + index
+    }
+
+    private func rootPath(_ mark: Mention.Mark, _ pool: TextPool) -> String {
+        guard mark.table >= 0 else { return "[\(firstRecord + Int(mark.index))]" }
+        let label = labels.indices.contains(Int(mark.table)) ? labels[Int(mark.table)] : ""
+        let length = -2 - Int(mark.length)
+        guard length >= 0 else { return "\(label)[\(mark.index)]" }
+        return label + "[\"" + pool.payloadText(at: mark.offset, length: length) + "\"]"
     }
 
     /// The key of the root record of a payload of one; nil if it has none.

@@ -67,6 +67,9 @@ package struct RowBatch: Sendable {
     /// Whether a key alone says which row is meant.
     package var hasOneSetOfKeys: Bool { keyOwners.count == 1 }
 
+    /// Whether nodes have keys of the set that an entity declares.
+    package func hasKeys(of keyOwner: Int) -> Bool { keyOwners.contains(keyOwner) }
+
     init(stride: Int) { self.stride = stride }
 
     /// The node of a key given as text that is not in the payload, such as a column's.

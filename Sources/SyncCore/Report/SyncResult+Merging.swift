@@ -27,6 +27,7 @@ extension SyncResult {
             unresolved += later.unresolved.filter { !known.contains($0) }
         }
         addUnmappedKeys(later.unmappedKeys)
+        nextPage = later.nextPage
     }
 
     /// Adds keys to those that are known, so that each is listed once.

@@ -117,6 +117,9 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var omittedDiagnostics = 0
     /// The payload's references to rows that are not stored yet.
     public var unresolved: [UnresolvedReference] = []
+    /// What the payload says the next page is asked for with: `links.next` of a JSON:API document, the `endCursor` of a
+    /// GraphQL connection that has a next page; nil if it has none, or its form says nothing of pages.
+    public var nextPage: String?
     /// Keys that nothing in the model takes.
     public var unmappedKeys: [UnmappedKey] = []
 

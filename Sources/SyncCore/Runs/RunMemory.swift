@@ -57,8 +57,8 @@ package struct RunMemory: Sendable {
     package var storeMemory: [String: Int] = [:]
     /// How many records the pages had.
     package var rootRecords = 0
-    /// Whether a page was one object in no array.
-    package var hasLoneObject = false
+    /// The entities of which a page, or a list of one, was one object in no array.
+    package var loneObjects: Set<Int> = []
     /// Whether what is applied now is the end of the run, and no page.
     package var isEnding = false
     /// What the pages changed, and by how much their counts are too high together.

@@ -36,14 +36,22 @@ extension DataStack {
         _ body: (JSONValue) throws -> Void
     ) throws {
         let entity = try model.compiled.entity(named: entity)
-        let select = RecordSQL(entity, layout)
-        let (condition, arguments) = try condition(predicate, select)
-        var rest = "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
-        if let limit { rest += " LIMIT \(max(limit, 0))" }
+        let (select, rest, arguments) = try selection(of: entity, where: predicate, orderedBy: order, limit: limit)
         let reader = try ExportReader(db, layout)
         var exporter = RecordExporter(model: model, options: options, source: reader)
         try reader.forEachRow(select, rest, arguments) { row in
             try body(exporter.record(row, of: entity))
         }
+    }
+
+    /// What is asked of the database for rows of an entity.
+    func selection(
+        of entity: CompiledEntity, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?
+    ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
+        let select = RecordSQL(entity, layout)
+        let (condition, arguments) = try condition(predicate, select)
+        var rest = "FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
+        if let limit { rest += " LIMIT \(max(limit, 0))" }
+        return (select, rest, arguments)
     }
 }

@@ -43,6 +43,17 @@ extension DataStack {
         orderedBy order: RecordOrder = .byKey, limit: Int? = nil, options: ExportOptions = ExportOptions(),
         in db: Database, write: (Data) throws -> Void
     ) throws {
+        guard form == .json || form == .ndjson else {
+            throw SyncError(.invalidOption, "rows are not exported as \(form.rawValue)")
+        }
+        if let names = options.keyedBy {
+            guard form == .json else {
+                throw SyncError(.invalidOption, "a record a line has no name to stand under")
+            }
+            return try exportMembers(
+                entity, namedBy: names, where: predicate, orderedBy: order, limit: limit, options: options, in: db,
+                write: write)
+        }
         var text = ExportText(form)
         try exportEach(entity, where: predicate, orderedBy: order, limit: limit, options: options, in: db) { record in
             text.append(record)
@@ -53,5 +64,5 @@ extension DataStack {
     }
 
     /// In bytes; larger pieces are not written faster.
-    private static let pieceSize = 65_536
+    static let pieceSize = 65_536
 }

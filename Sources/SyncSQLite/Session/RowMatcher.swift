@@ -51,7 +51,12 @@ struct RowMatcher {
         if columns.hasHiddenKey, let known = table.keys.node(ofHidden: statement.integer(0)) { return known.index }
         guard let keyOwner = compiled.keyOwner else { return nil }
         guard let slot = compiled.keySlot else { return node(statement, partedKeyOf: keyOwner, guess: guess) }
-        let column = columns.hasHiddenKey ? columns.attributes + slot : 0
+        guard columns.hasHiddenKey else {
+            return lookup.node(statement, 0, columns.types[slot], keyOwner, pool, guess: guess)
+        }
+        let column = columns.attributes + slot
+        // Of rows with another set of keys than the payload's the guess may have the same key, and be none of them.
+        let guess = batch.hasKeys(of: keyOwner) ? guess : -1
         return lookup.node(statement, column, columns.types[slot], keyOwner, pool, guess: guess)
     }
 

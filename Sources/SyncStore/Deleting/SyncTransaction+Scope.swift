@@ -6,12 +6,22 @@ extension SyncTransaction {
     mutating func scopeRows(isFirstRound: Bool) throws -> Set<StoredRow> {
         guard deletesMissing else { return [] }
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
-        if isWholeEntityScope {
+        var rows: Set<StoredRow> = []
+        for root in plan.roots where deletesMissing(root) {
+            rows.formUnion(try scopeRows(of: root, isFirstRound: isFirstRound))
+        }
+        return rows
+    }
+
+    private func scopeRows(of root: ChangePlan.Root, isFirstRound: Bool) throws -> Set<StoredRow> {
+        let entity = model.entities[root.entity]
+        if isWholeEntityScope(root) {
             guard isFirstRound else { return [] }
-            return known?.leavesRecordsOut == true ? try unmentionedRows(where: nil) : try wholeEntityRows()
+            return known?.leavesRecordsOut == true
+                ? try unmentionedRows(of: entity, where: nil) : try wholeEntityRows(of: entity)
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
-        return try unmentionedRows(where: scopeCondition())
+        return try unmentionedRows(of: entity, where: scopeCondition(of: entity))
     }
 
     /// Whether a row can come into scope by losing links to rows that are deleted.
@@ -19,9 +29,9 @@ extension SyncTransaction {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
 
-    private func scopeCondition() throws -> RecordPredicate? {
+    private func scopeCondition(of entity: CompiledEntity) throws -> RecordPredicate? {
         if let predicate { return predicate }
-        return try rootEntity.rootScope.map { try RecordPredicate(parsing: "\($0.name) == nil") }
+        return try entity.rootScope.map { try RecordPredicate(parsing: "\($0.name) == nil") }
     }
 
     /// A condition that follows links must not meet those through which lists left rows out.
@@ -38,31 +48,33 @@ extension SyncTransaction {
     }
 
     /// The unmentioned rows of the whole entity, seen while matching.
-    private func wholeEntityRows() throws -> Set<StoredRow> {
-        let table = tables[rootEntity.table]
+    private func wholeEntityRows(of entity: CompiledEntity) throws -> Set<StoredRow> {
+        let table = tables[entity.table]
         let rows = table.met.strays.rows.lazy
-            .filter { !$0.isNode && model.entity($0.entity, isKindOf: plan.entity) }
+            .filter { !$0.isNode && model.entity($0.entity, isKindOf: entity.id) }
             .map { StoredRow(table: table.id, key: $0.key) }
-        return Set(try missing(rows))
+        return Set(try missing(rows, of: table))
     }
 
-    private func unmentionedRows(where condition: RecordPredicate?) throws -> Set<StoredRow> {
+    private func unmentionedRows(
+        of entity: CompiledEntity, where condition: RecordPredicate?
+    ) throws -> Set<StoredRow> {
         // A condition may follow links.
         try writeLinks()
-        let table = rootEntity.table
-        let rows = try store.rows(of: rootEntity, where: condition) { keys in
+        let table = entity.table
+        let rows = try store.rows(of: entity, where: condition) { keys in
             defer { spilledMarks.removeAll() }
-            return try missing(keys.map { StoredRow(table: table, key: $0) }).map(\.key)
+            return try missing(keys.map { StoredRow(table: table, key: $0) }, of: tables[table]).map(\.key)
         }
         return Set(rows.map { StoredRow(table: table, key: $0) })
     }
 
     /// Those of stored rows that nothing mentions, and that the service knows.
-    private func missing(_ rows: some Sequence<StoredRow>) throws -> [StoredRow] {
+    private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
         try loadMarks(of: rows)
         let unmentioned = try rows.filter { try !isMentioned($0) }
-        if tables[rootEntity.table].hasHiddenKey { try identities.load(unmentioned) }
+        if table.hasHiddenKey { try identities.load(unmentioned) }
         return try unmentioned.filter { try !identities.isLocal($0) }
     }
 }

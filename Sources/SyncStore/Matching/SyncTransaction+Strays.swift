@@ -3,24 +3,32 @@ import SyncCore
 // Stored rows that the payload does not mention, but that point to rows whose links it replaces, or are in its scope.
 extension SyncTransaction {
     /// Whether every stored row of a table must be seen, because those the payload leaves out are deleted.
-    func speaksForAllRows(of table: TableID) -> Bool {
-        isWholeEntityScope && known?.leavesRecordsOut != true && rootEntity.table == table
+    func speaksForAllRows(of table: TableID) -> Bool { wholeScope(of: table) != nil }
+
+    /// The entity of a table whose rows must all be seen; of several the one they all are of.
+    private func wholeScope(of table: TableID) -> Int? {
+        guard known?.leavesRecordsOut != true else { return nil }
+        var scope: Int?
+        for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
+            scope = scope == nil || scope == root.entity ? root.entity : model[table].root
+        }
+        return scope
     }
 
-    /// Whether the scope is the whole entity.
-    var isWholeEntityScope: Bool {
-        deletesMissing && predicate == nil && plan.parent == nil
-            && (options.scope == .all || rootEntity.rootScope == nil)
+    /// Whether the scope of a list is the whole entity.
+    func isWholeEntityScope(_ root: ChangePlan.Root) -> Bool {
+        deletesMissing(root) && predicate == nil && plan.parent == nil
+            && (options.scope == .all || model.entities[root.entity].rootScope == nil)
     }
 
     /// Whether the payload is all there is: a stored link to a row that it does not mention is a rare thing.
-    var speaksOfAll: Bool { isWholeEntityScope && run == nil }
+    var speaksOfAll: Bool { run == nil && plan.roots.allSatisfy(isWholeEntityScope) }
 
     /// Which rows of a table matter although no record is of them.
     func watch(_ table: SyncTable) -> StrayWatch {
         let isEnding = run?.isEnding == true
         return StrayWatch(
-            watched: watchedLinks(table.tree), scope: speaksForAllRows(of: table.id) ? plan.entity : nil,
+            watched: watchedLinks(table.tree), scope: wholeScope(of: table.id),
             speaksOfAll: speaksOfAll,
             keeping: isEnding ? { try unmentioned($0, table.id) } : nil)
     }

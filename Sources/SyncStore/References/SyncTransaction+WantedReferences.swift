@@ -36,9 +36,13 @@ extension SyncTransaction {
             let row = table.row(owner),
             let key = RowKey(tables[link.side(end.other).table].batch.nodes[target.index].key, pool)
         else { return nil }
+        let asked = link.side(end.other).entity
+        // Where each kind has keys of its own, the reference said which it means.
+        let isOfKind = model.entities[asked].keySlot == nil
+        let batch = tables[link.side(end.other).table].batch
         return LateReference(
             owner: row, ownerEntity: table.entity(of: owner), relationship: relationship.name,
-            targetEntity: link.side(end.other).entity, target: key)
+            targetEntity: isOfKind ? Int(batch.nodes[target.index].entity) : asked, target: key)
     }
 
     func isOwnerSpokenFor(_ reference: LateReference, _ claimed: ClaimedEnds) -> Bool {

@@ -110,7 +110,9 @@ package struct ChangeReport {
 
     /// The result, into which what was collected is moved.
     mutating func takeResult(unresolved: [SyncResult.UnresolvedReference]) -> SyncResult {
-        var result = SyncResult(entity: model.entities[plan.entity].name)
+        let names = plan.roots.map { model.entities[$0.entity].name }
+        var result = SyncResult(entity: names.count == 1 ? names[0] : names.joined(separator: ", "))
+        result.nextPage = plan.page.next
         mergeLateUpdates()
         for id in entities.indices where !entities[id].isEmpty || entities[id].unchangedCount > 0 {
             // Millions of keys may be listed: taken, not copied, and sorted only where they are not.

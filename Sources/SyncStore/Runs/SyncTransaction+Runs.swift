@@ -7,11 +7,14 @@ extension SyncTransaction {
 
     /// Whether the rows in scope that the payload leaves out are deleted. A lone object leaves nothing out, and a run that
     /// has one does not know what is missing, unless a predicate or a parent says what they speak for.
-    var deletesMissing: Bool {
+    var deletesMissing: Bool { plan.roots.contains(where: deletesMissing) }
+
+    /// The same of one list of the payload.
+    func deletesMissing(_ root: ChangePlan.Root) -> Bool {
         guard plan.operations.contains(.delete), plan.isComplete, !isPage, run?.changes.isEmpty != true else {
             return false
         }
-        let isAlone = plan.isLoneObject || run?.hasLoneObject == true
+        let isAlone = root.isLoneObject || run?.loneObjects.contains(root.entity) == true
         return !isAlone || predicate != nil || plan.parent != nil
     }
 
@@ -45,7 +48,7 @@ extension SyncTransaction {
         run?.parentRows = parentRows
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
         run?.rootRecords += plan.rootRecords
-        if plan.isLoneObject { run?.hasLoneObject = true }
+        for root in plan.roots where root.isLoneObject { run?.loneObjects.insert(root.entity) }
         try limitMarks()
     }
 

@@ -23,7 +23,12 @@ struct ScenarioActions: Sendable {
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
         if let pieceSize { return try await sync(payload, inPiecesOf: pieceSize, call, predicate, options) }
         return try await write { stack in
-            switch payload {
+            if !call.entities.isEmpty {
+                let json = payload.data
+                return try await (call.isDryRun ? Sync.plan : Sync.changes)(
+                    json, call.entities, stack, call.operations, options)
+            }
+            return switch payload {
             case .bytes(let json):
                 try await (call.isDryRun ? Sync.plan : Sync.changes)(
                     json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
@@ -38,11 +43,7 @@ struct ScenarioActions: Sendable {
         _ payload: Payload, inPiecesOf size: Int, _ call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?,
         _ options: SyncOptions
     ) async throws -> SyncResult {
-        let bytes: Data =
-            switch payload {
-            case .bytes(let json): json
-            case .value(let json): Data(json.scenarioText.utf8)
-            }
+        let bytes = payload.data
         var options = options
         options.pieces.size = size
         let chunks = AsyncStream<Data> { stream in
@@ -52,6 +53,13 @@ struct ScenarioActions: Sendable {
             stream.finish()
         }
         return try await write { [options] stack in
+            if !call.entities.isEmpty {
+                return call.isDryRun
+                    ? try await Sync.plan(
+                        bytes, entities: call.entities, stack: stack, operations: call.operations, options: options)
+                    : try await Sync.changes(
+                        chunks, entities: call.entities, stack: stack, operations: call.operations, options: options)
+            }
             if call.isDryRun {
                 return try await Sync.plan(
                     chunks, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
@@ -73,6 +81,11 @@ struct ScenarioActions: Sendable {
         options.payload = .page(of: run)
         return try await write { [options] stack in
             for page in pages {
+                if !call.entities.isEmpty {
+                    try await Sync.changes(
+                        page, entities: call.entities, stack: stack, operations: call.operations, options: options)
+                    continue
+                }
                 try await Sync.changes(
                     page, inEntity: call.entity, stack: stack, predicate: predicate, parent: call.parent,
                     relationship: call.relationship, operations: call.operations, options: options)
@@ -177,6 +190,13 @@ struct ScenarioActions: Sendable {
     enum Payload: Sendable {
         case bytes(Data)
         case value(JSONValue)
+
+        var data: Data {
+            switch self {
+            case .bytes(let json): json
+            case .value(let json): Data(json.scenarioText.utf8)
+            }
+        }
     }
 
     /// The bytes of a fixture, which the library reads itself; else the value, or what is below its key.

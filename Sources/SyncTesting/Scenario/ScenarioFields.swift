@@ -83,6 +83,20 @@ struct ScenarioFields {
         return flag
     }
 
+    /// An object of strings; empty if the field is missing.
+    mutating func texts(_ name: String) throws(ScenarioError) -> [String: String] {
+        guard let value = optional(name) else { return [:] }
+        guard case .object(let members) = value, !members.isEmpty else {
+            throw wrong(name, value, "an object of strings")
+        }
+        var texts: [String: String] = [:]
+        for member in members {
+            guard case .string(let text) = member.value else { throw wrong(name, value, "an object of strings") }
+            texts[member.key] = text
+        }
+        return texts
+    }
+
     mutating func optionalStrings(_ name: String) throws(ScenarioError) -> [String]? {
         guard let value = optional(name) else { return nil }
         guard case .array(let elements) = value else { throw wrong(name, value, "an array of strings") }

@@ -104,7 +104,8 @@ extension ScenarioStep.SyncCall {
         case .string(let path): payload = .fixture(path: path)
         case let records: payload = .inline(records)
         }
-        entity = try fields.string("entity")
+        entities = try fields.texts("entities")
+        entity = entities.isEmpty ? try fields.string("entity") : entities.values.sorted()[0]
         operations = try Self.operations(&fields)
         predicate = try fields.optionalString("where")
         key = try fields.optionalString("key")

@@ -35,6 +35,8 @@ struct ScenarioStep: Sendable {
         /// The dotted path of the records inside the payload.
         var key: String?
         var options = SyncOptions()
+        /// The entities of a payload of several, by the paths of their lists.
+        var entities: [String: String] = [:]
         /// Whether the payload is an array of payloads, the pages of one run.
         var isPaged = false
         /// Whether the call only plans.
@@ -43,9 +45,12 @@ struct ScenarioStep: Sendable {
         /// What the result is expected to have; what it does not name is not compared.
         var result: JSONValue?
 
+        /// Whether the payload is one list of records, or one record.
+        var isPlain: Bool { entities.isEmpty && options.keyedBy == nil && options.form == .json }
+
         /// Whether the payload is a list that the file has.
         var isList: Bool {
-            guard !isPaged, key == nil, case .inline(.array) = payload else { return false }
+            guard !isPaged, key == nil, isPlain, case .inline(.array) = payload else { return false }
             return true
         }
     }

@@ -2,7 +2,7 @@ import SyncCore
 
 extension SyncOptions {
     /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`), `maxDelete`
-    /// (rows, or a part as `"50%"`).
+    /// (rows, or a part as `"50%"`), `form` (`json-api`, `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
     init(scenario value: JSONValue) throws(ScenarioError) {
         self.init()
         var fields = try ScenarioFields(value, of: "the options of the sync")
@@ -18,6 +18,17 @@ extension SyncOptions {
         case let name?: throw ScenarioError("unknown kind of payload '\(name)'")
         }
         if let most = fields.optional("maxDelete") { deletionGuard = try Self.deletionGuard(most) }
+        if let name = try fields.optionalString("form") {
+            guard let form = Form(rawValue: name) else { throw ScenarioError("unknown form '\(name)'") }
+            self.form = form
+        }
+        switch fields.optional("keyedBy") {
+        case nil: break
+        case .bool(true)?: keyedBy = .primaryKey
+        case .string(let name)?: keyedBy = .attribute(name)
+        default: throw ScenarioError("the field 'keyedBy' must be the name of an attribute, or true")
+        }
+        if let path = try fields.optionalString("keyPath") { keyPath = path.split(separator: ".").map(String.init) }
         try fields.finish()
     }
 

@@ -12,8 +12,27 @@ struct PayloadOptions: ParsableArguments {
         completion: Completions.payload)
     var files: [String]
 
-    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
-    var entity: String
+    @Option(
+        name: .customLong("entity"),
+        help: ArgumentHelp(
+            "The entity of the records. For a JSON object with several lists once for each, as in users=User.",
+            valueName: "name"),
+        completion: Completions.entity)
+    var entityArguments: [String]
+
+    /// The entity of the records; of several lists, that of the first.
+    var entity: String { EntityArgument(entityArguments.first ?? "").entity }
+
+    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    var entities: [String: String] {
+        let lists = entityArguments.map(EntityArgument.init).compactMap { list in list.path.map { ($0, list.entity) } }
+        return Dictionary(lists) { first, _ in first }
+    }
+
+    @OptionGroup var layout: LayoutOptions
+
+    /// Whether a model can be worked out from the JSON.
+    var isPlain: Bool { layout.isPlain && entities.isEmpty }
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
@@ -74,7 +93,7 @@ struct PayloadOptions: ParsableArguments {
                     Payload.Content.whole(try source.read(unpackingTo: maxSize, progress))
                 }
             return Payload(
-                name: source.name, content: content, form: ndjson || source.isNDJSON ? .ndjson : .json)
+                name: source.name, content: content, form: layout.form(isNDJSON: ndjson || source.isNDJSON))
         }
     }
 
@@ -86,11 +105,26 @@ struct PayloadOptions: ParsableArguments {
         var options = SyncOptions(
             scope: scope.scope, payload: delta ? .delta : .snapshot, isStrict: strict,
             deletionGuard: (maxDelete ?? .standard).guardValue)
+        options.keyedBy = layout.names
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
         return options
     }
 
     func validate() throws {
+        let lists = entityArguments.map(EntityArgument.init)
+        if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {
+            throw ValidationError("several --entity say which list each is of, as in --entity users=User")
+        }
+        if let twice = lists.first(where: { list in lists.count { $0.path == list.path } > 1 }) {
+            throw ValidationError("--entity names the list '\(twice.path ?? "")' twice")
+        }
+        if !entities.isEmpty, parent != nil || predicate != nil {
+            throw ValidationError("--where and --parent are about one entity, not about several lists")
+        }
+        if !entities.isEmpty, !layout.isPlain || ndjson {
+            throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
+        }
+        if ndjson, !layout.isPlain { throw ValidationError("--ndjson, --form and --keyed-by exclude each other") }
         if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input (-) can be given once") }
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             throw ValidationError("--key '\(key)' has an empty part")

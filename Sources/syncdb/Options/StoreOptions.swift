@@ -70,6 +70,9 @@ struct StoreOptions: ParsableArguments {
         guard options.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
+        guard options.isPlain else {
+            throw UsageError("no model is inferred from JSON that is not one list of records: give --model")
+        }
         let model = try InferredModel(from: samples(payloads, as: options)).model
         if !isQuiet { Terminal.writeError(Self.note(model)) }
         return ChosenModel(model: model)
@@ -95,6 +98,9 @@ struct StoreOptions: ParsableArguments {
         _ model: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ChosenModel {
         guard evolve else { return ChosenModel(model: model) }
+        guard options.isPlain else {
+            throw UsageError("--evolve reads JSON that is one list of records: give the new --model instead")
+        }
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
         let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
         return ChosenModel(model: found.model, remarks: remarks)
@@ -107,7 +113,9 @@ struct StoreOptions: ParsableArguments {
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard !evolve, !result.unmappedKeys.isEmpty || hasMisfits, payloads.allSatisfy({ $0.data != nil }) else {
+        guard options.isPlain, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+            payloads.allSatisfy({ $0.data != nil })
+        else {
             return
         }
         let size = Self.glance / max(1, payloads.count)

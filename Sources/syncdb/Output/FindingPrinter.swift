@@ -55,6 +55,8 @@ struct FindingPrinter {
         case .shapeDoesNotFit: "Relationships of another shape"
         case .requiredValueMissing: "Required values that are missing"
         case .entityMismatch: "Records of another entity"
+        case .unknownKind: "Kinds that the model does not know"
+        case .contradictingName: "Records that contradict their names"
         case .conflictingKeys: "Keys that contradict each other"
         case .damage: "Damage"
         case .keyOfAnotherType: "Keys of another type"

@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads the XML of a Core Data model. What cannot be read is noted, and the rest read on.
 struct CoreDataModel {
-    private var draft = ModelDraft()
+    var draft = ModelDraft()
 
     /// - Throws: ``SyncError`` `unreadableModel` with line and column if the data is not such XML at all.
     static func draft(of data: Data) throws -> ModelDraft {
@@ -16,6 +16,7 @@ struct CoreDataModel {
         let userInfo = CoreDataUserInfo(root)
         reader.draft.rules = KeyRules(keys: reader.keyCase(userInfo, at: .root), ignore: userInfo.ignore)
         for element in root.children(named: "entity") { reader.addEntity(element) }
+        reader.addDiscriminators(root)
         return reader.draft
     }
 
@@ -24,7 +25,8 @@ struct CoreDataModel {
         var entity = Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
             renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
-            keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore)
+            keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore,
+            resourceType: CoreDataUserInfo(element).resourceType)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)
@@ -96,7 +98,7 @@ struct CoreDataModel {
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
                 remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
-                isOptional: element.flag("optional"), renamedFrom: element.formerName))
+                isOptional: element.flag("optional"), renamedFrom: element.formerName, keyedBy: userInfo.keyedBy))
     }
 
     // MARK: Values

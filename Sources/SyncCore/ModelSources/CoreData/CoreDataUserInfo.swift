@@ -29,6 +29,18 @@ struct CoreDataUserInfo {
     /// As a schema file spells it.
     var keys: String? { text("keys") }
     var ignore: [String] { texts("ignore") }
+    var resourceType: String? { text("type") }
+    /// The name of an attribute, or `YES` for the primary key.
+    var keyedBy: MemberNames? {
+        text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }
+    }
+    /// The key of the member that tells the kinds of an entity apart.
+    var discriminator: String? { text("discriminator") }
+    var otherwise: String? { text("otherwise") }
+    /// What that member says of an entity; several with commas between them.
+    var kinds: [String] {
+        texts("kind")
+    }
     /// Whatever the entry's value is, its presence excludes from exports.
     var isExportable: Bool { value("nonExportable") == nil }
 }

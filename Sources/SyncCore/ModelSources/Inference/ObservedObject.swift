@@ -17,10 +17,10 @@ final class ObservedObject {
     private static let maximumCompared = 10_000
 
     func observe(_ sample: InferenceSample) throws {
-        guard sample.form == .json || sample.keyPath.isEmpty else {
+        guard sample.form != .ndjson || sample.keyPath.isEmpty else {
             throw SyncError(.invalidOption, "a key path is given, but NDJSON has a record on each line")
         }
-        let form = JSONReader.Form(sample.form)
+        let form = try JSONReader.Form(sample)
         guard let piece = try Self.piece(of: sample, form) else { return }
         try piece.bytes.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
@@ -28,7 +28,7 @@ final class ObservedObject {
             reader.read(bytes, at: piece.place, isLast: piece.isLast)
             var tape = JSONTape()
             while try reader.next(into: &tape) {
-                let record = tape.value(at: 0, in: bytes)
+                let record = tape.value(at: reader.recordToken, in: bytes)
                 let object = sample.pruning?.pruned(record) ?? record
                 observe(object, primaryKey: sample.primaryKey)
                 guard reader.isLoneObject, Self.id(of: object, sample.primaryKey) == nil else { continue }

@@ -4,7 +4,7 @@ struct SchemaReader {
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
-        "keys", "ignore",
+        "keys", "ignore", "type", "discriminator",
     ]
     static let attributeKeys = [
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
@@ -12,9 +12,10 @@ struct SchemaReader {
     ]
     static let relationshipKeys = [
         "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
+        "keyedBy",
     ]
 
-    private var draft = ModelDraft()
+    var draft = ModelDraft()
 
     static func draft(of json: JSONValue) -> ModelDraft {
         var reader = SchemaReader()
@@ -32,7 +33,7 @@ struct SchemaReader {
     }
 
     /// The named objects of `entities`, `attributes` or `relationships`.
-    private mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
+    mutating func members(of value: JSONValue, at path: ModelPath) -> [(String, JSONValue)] {
         guard case .object(let members) = value else {
             draft.note(path, "expected an object, found \(value.kindName)")
             return []
@@ -60,6 +61,8 @@ struct SchemaReader {
         entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
         entity.keys = object.keyCase(&draft)
         entity.ignore = object.texts("ignore", &draft)
+        entity.resourceType = object.text("type", &draft)
+        entity.discriminator = discriminator(&object)
         for key in ["attributes", "relationships"] {
             if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
         }
@@ -130,7 +133,7 @@ struct SchemaReader {
             deleteRule: object.choice("deleteRule", DeleteRule.self, &draft) ?? .nullify,
             remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
             isOptional: object.flag("optional", default: true, &draft),
-            renamedFrom: object.text("renamedFrom", &draft))
+            renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object))
         if object.hasProblems { draft.unreadable.insert(member) }
         return destination == nil ? nil : relationship
     }

@@ -22,6 +22,8 @@ enum SchemaWriter {
         object.add("fingerprints", entity.keepsFingerprints, unless: false)
         object.add("keys", entity.keys?.word)
         object.add("ignore", entity.ignore)
+        object.add("type", entity.resourceType)
+        if let found = entity.discriminator { object.add("discriminator", discriminator(found)) }
         if !entity.attributes.isEmpty {
             object.add("attributes", .object(entity.attributes.map { .init($0.name, attribute($0)) }))
         }
@@ -62,6 +64,19 @@ enum SchemaWriter {
         object.add("export", relationship.isExportable, unless: true)
         object.add("optional", relationship.isOptional, unless: true)
         object.add("renamedFrom", relationship.renamedFrom)
+        switch relationship.keyedBy {
+        case .primaryKey?: object.add("keyedBy", .bool(true))
+        case .attribute(let name)?: object.add("keyedBy", name)
+        case nil: break
+        }
+        return .object(object.members)
+    }
+
+    private static func discriminator(_ discriminator: Discriminator) -> JSONValue {
+        var object = Members()
+        object.add("key", discriminator.key)
+        object.add("values", .object(discriminator.kinds.map { .init($0.value, .string($0.entity)) }))
+        if discriminator.otherwise != .skip { object.add("otherwise", discriminator.otherwise.rawValue) }
         return .object(object.members)
     }
 

@@ -1,0 +1,26 @@
+/// What a document says of the page after it.
+package struct PageMark: Sendable, Hashable {
+    /// What to ask for the next page with: an address, or a cursor; nil if there is none, or nothing is said of it.
+    package var next: String?
+    /// Whether there is a next page, so that the document is not all there is.
+    package var hasMore = false
+
+    package init() {}
+
+    /// `"next": "https://…"` or `{"href": …}`.
+    mutating func note(link: JSONValue) {
+        switch link {
+        case .string(let address): next = address
+        case .object: if case .string(let address)? = link["href"] { next = address }
+        default: return
+        }
+        hasMore = next != nil
+    }
+
+    /// `{"hasNextPage": true, "endCursor": …}`.
+    mutating func note(pageInfo: JSONValue) {
+        guard pageInfo["hasNextPage"] == .bool(true) else { return }
+        hasMore = true
+        if case .string(let cursor)? = pageInfo["endCursor"] { next = cursor }
+    }
+}

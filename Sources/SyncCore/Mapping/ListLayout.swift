@@ -1,0 +1,59 @@
+/// How the records of a list stand in JSON.
+enum ListLayout {
+    case array
+    /// An object: each member is a record, or says by its name which.
+    case members
+    /// The arrays of a GraphQL connection.
+    case nodes, edges
+}
+
+/// A list that is no array under its key.
+struct PlacedList {
+    /// Its token: an array, or an object of members.
+    let token: Int
+    let layout: ListLayout
+    /// Whether it has all there is, and not the first page of it.
+    var isWhole = true
+    /// Whether its members are `true`, so that only their names say something.
+    var hasNamesOnly = false
+}
+
+extension PlacedList {
+    /// An object whose members are records, or all `true`; nil if they are something else.
+    init?(membersOf object: Int, _ tape: JSONTape) {
+        var objects = false
+        var flags = false
+        var key = object + 1
+        while key < Int(tape.tokens[object].next) {
+            switch tape.tokens[key + 1].kind {
+            case .null: break
+            case .object: objects = true
+            case .true_: flags = true
+            default: return nil
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+        if objects, flags { return nil }
+        self.init(token: object, layout: .members, hasNamesOnly: flags)
+    }
+
+    /// The `nodes` or `edges` of a connection, whose records are all objects; nil if the object is none.
+    init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
+        let nodes = tape.member(named: "nodes", of: object, in: bytes)
+        guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
+            tape.tokens[list].kind == .array
+        else { return nil }
+        var element = list + 1
+        while element < Int(tape.tokens[list].next) {
+            guard [.object, .null].contains(tape.tokens[element].kind) else { return nil }
+            element = Int(tape.tokens[element].next)
+        }
+        var hasMore = false
+        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object,
+            let flag = tape.member(named: "hasNextPage", of: page, in: bytes)
+        {
+            hasMore = tape.tokens[flag].kind == .true_
+        }
+        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !hasMore)
+    }
+}

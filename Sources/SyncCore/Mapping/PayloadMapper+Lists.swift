@@ -1,0 +1,94 @@
+// Lists that are not arrays under their key: objects of members, and connections.
+extension PayloadMapper {
+    /// What stands under a relationship's key, of a relationship that may be laid out in other ways.
+    func shape(
+        _ tape: JSONTape, at token: Int, of relationship: RelationshipMapping, areIDs: Bool = false, _ bytes: Bytes
+    ) -> RelationshipShape {
+        let shape = RelationshipShape(tape, at: token, relationship, areIDs: areIDs)
+        guard case .object = shape, relationship.isToMany else { return shape }
+        var list: PlacedList?
+        if layout?.readsConnections == true { list = PlacedList(connection: token, tape, in: bytes) }
+        if list == nil, relationship.nameSlot >= 0 { list = PlacedList(membersOf: token, tape) }
+        guard let list else { return shape }
+        guard tape.tokens[list.token].length > 0 else {
+            // A page without records says nothing of those on others.
+            return list.isWhole ? .empty(hasNulls: false) : .empty(hasNulls: true)
+        }
+        return .placed(list)
+    }
+
+    /// The record of an element that is not itself one.
+    ///
+    /// - Parameter place: The element, or of a member its name.
+    func element(_ layout: ListLayout, _ tape: JSONTape, at place: Int, _ bytes: Bytes) -> Int {
+        switch layout {
+        case .array, .nodes: place
+        case .members: place + 1
+        case .edges:
+            // Without a node it is a record without a key, and reported as that.
+            tape.tokens[place].kind == .object ? tape.member(named: "node", of: place, in: bytes) ?? place : place
+        }
+    }
+
+    /// Maps the records of a list that says nothing about links.
+    mutating func mentionPlaced(
+        _ list: PlacedList, _ relationship: RelationshipMapping, _ tape: JSONTape, _ entity: Int, _ context: Context,
+        _ bytes: Bytes
+    ) throws {
+        var context = context
+        context.permission = Permission(child: plan.operations)
+        context.isReported = relationship.isKeyed
+        var place = list.token + 1
+        var index = 0
+        while place < Int(tape.tokens[list.token].next) {
+            let element = element(list.layout, tape, at: place, bytes)
+            let first = place
+            place = Int(tape.tokens[list.layout == .members ? place + 1 : place].next)
+            path.push(.init(list.layout, tape, at: first, index))
+            defer { path.pop() }
+            index += 1
+            if list.hasNamesOnly {
+                if tape.tokens[element].kind != .null { _ = idNode(relationship, tape, at: first, entity, bytes) }
+                continue
+            }
+            guard tape.tokens[element].kind == .object else { continue }
+            if list.layout == .members {
+                context.name = Int32(truncatingIfNeeded: first)
+                context.nameSlot = Int32(truncatingIfNeeded: relationship.nameSlot)
+            }
+            _ = try record(tape, at: element, as: relationship.destination, context, bytes)
+        }
+    }
+
+    /// The name under which a record stands fills an attribute. It counts more than what the record itself says: it is
+    /// what tells the members apart.
+    mutating func fillName(_ tape: JSONTape, _ context: Context, as entityID: Int, _ bytes: Bytes) throws {
+        let (token, slot) = (Int(context.name), Int(context.nameSlot))
+        let entity = model.entities[entityID]
+        let type = tables.types[entity.table.index][slot]
+        let attribute = name(of: slot, entity)
+        guard let value = value(tape, at: token, for: slot, of: entity.table, as: type, bytes), value.kind != .null
+        else {
+            if entity.keySlots.contains(slot) { hasUnreadableKey = true }
+            scratch[slot] = .absent
+            return try reportName(
+                .valueDoesNotFit, entityID, bytes,
+                "the name \(found(tape, at: token, bytes)) does not fit \(attribute), \(article(type))")
+        }
+        if scratch[slot].kind != .null, isContested(scratch[slot], value, bytes) {
+            try reportName(
+                .contradictingName, entityID, bytes,
+                "the record has another \(attribute) than the name it stands under; the name counts")
+        }
+        hasUnreadableKey = hasUnreadableKey && !entity.keySlots.contains(slot)
+        scratch[slot] = value
+    }
+
+    private mutating func reportName(
+        _ kind: Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
+    ) throws {
+        guard options.isStrict else { return report(kind, entity, bytes, message) }
+        throw SyncError(
+            .valueDoesNotFit, message, entity: model.entities[entity].name, path: path.text(bytes, keyTables.all))
+    }
+}

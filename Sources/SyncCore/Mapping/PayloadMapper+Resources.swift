@@ -1,0 +1,161 @@
+// Records of payloads that have several lists, and resources of JSON:API, which say of which entity they are.
+extension PayloadMapper {
+    /// Where a record was found that is not simply an element of the payload.
+    struct Place {
+        /// Its token, and that of the name under which it stands, or -1.
+        var token = 0
+        var name = -1
+        /// Its list, and its index there.
+        var list = 0
+        var index = 0
+    }
+
+    /// Maps a record of one of the lists of a payload.
+    mutating func mapRoot(_ tape: JSONTape, at place: Place, _ layout: PayloadLayout, _ bytes: Bytes) throws {
+        let list = layout.lists[place.list]
+        path.reset(to: placedRecords)
+        placedRecords += 1
+        path.root = .init(place, tape)
+        if list.root >= 0 {
+            plan.rootRecords += 1
+            plan.roots[list.root].records += 1
+        }
+        guard let entity = entity(tape, at: place, list, layout, bytes) else { return }
+        let isRoot = list.root >= 0 && model.entity(entity, isKindOf: list.entity)
+        var context = Context(permission: isRoot ? Permission(root: plan.operations) : .full, isRoot: isRoot)
+        context.isResource = layout.types != nil
+        if place.name >= 0 {
+            context.name = Int32(truncatingIfNeeded: place.name)
+            context.nameSlot = Int32(truncatingIfNeeded: list.nameSlot)
+        }
+        if isRoot, let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
+        let readable = plan.readableRootRecords
+        let root = try record(tape, at: place.token, as: entity, context, bytes)
+        guard isRoot else { return }
+        plan.roots[list.root].readable += plan.readableRootRecords - readable
+        guard let root else { return }
+        plan.rows[root.table.index].markRoot(root.node)
+        if let parent = plan.parent {
+            addLink(
+                parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
+                position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
+                isSymmetric: model.links[parent.link.index].isSymmetric)
+        }
+    }
+
+    /// The entity of a record of a list; nil if it names a type that no entity has, which is reported.
+    private mutating func entity(
+        _ tape: JSONTape, at place: Place, _ list: PayloadLayout.List, _ layout: PayloadLayout, _ bytes: Bytes
+    ) -> Int? {
+        guard let types = layout.types else { return list.entity }
+        guard let type = tape.member(named: "type", of: place.token, in: bytes), tape.tokens[type].kind == .string
+        else {
+            report(.unknownKind, list.entity, bytes, "the resource has no type; it is skipped")
+            return nil
+        }
+        if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
+        if tables.hasKinds, let kinds = tables.kinds[list.entity], kinds.entity(of: tape.tokens[type], bytes) != nil {
+            return list.entity
+        }
+        report(
+            .unknownKind, list.entity, bytes,
+            "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")
+        return nil
+    }
+
+    /// The entity of a type, looked up once for each type of a payload.
+    private mutating func entity(
+        ofType tape: JSONTape, at token: Int, _ types: ResourceTypes, _ bytes: Bytes
+    ) -> Int? {
+        let type = tape.tokens[token]
+        let text = UnsafeBufferPointer(rebasing: bytes[type.offset..<type.offset + Int(type.length)])
+        for known in knownTypes where known.type.withUnsafeBufferPointer({ TextPool.equal($0, text) }) {
+            return known.entity
+        }
+        let entity = types.entity(of: tape.text(at: token, in: bytes))
+        knownTypes.append((Array(text), entity))
+        return entity
+    }
+
+    /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references.
+    mutating func scanResource(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
+        let table = tables.tableOf[keyTables.all[keyTable].entity]
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        while key < end {
+            let isObject = tape.tokens[key + 1].kind == .object
+            if isObject, tape.isText(key, "attributes", in: bytes) {
+                pushKey(tape, key)
+                try scan(tape, object: key + 1, keyTable: keyTable, bytes)
+                path.pop()
+            } else if isObject, tape.isText(key, "relationships", in: bytes) {
+                scanLinkage(tape, object: key + 1, keyTable: keyTable, bytes)
+            } else if !tape.isText(key, "type", in: bytes) {
+                let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+                let found = keyTables.all[keyTable].entries[entry]
+                if found.slot >= 0 {
+                    try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
+                } else {
+                    try follow(entry, of: table, tape, key: key, keyTable, bytes)
+                }
+            }
+            key = Int(tape.tokens[key + 1].next)
+        }
+    }
+
+    private mutating func pushKey(_ tape: JSONTape, _ key: Int) {
+        path.push(.key(offset: tape.tokens[key].offset, length: Int(tape.tokens[key].length)))
+    }
+
+    /// A relationship without `data` says nothing about links.
+    private mutating func scanLinkage(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) {
+        var key = object + 1
+        let end = Int(tape.tokens[object].next)
+        while key < end {
+            let value = key + 1
+            if tape.tokens[value].kind == .object, let data = tape.member(named: "data", of: value, in: bytes) {
+                addLinkage(tape, key: key, data, keyTable, bytes)
+            }
+            key = Int(tape.tokens[value].next)
+        }
+    }
+
+    private mutating func addLinkage(_ tape: JSONTape, key: Int, _ data: Int, _ keyTable: Int, _ bytes: Bytes) {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        var isTaken = false
+        for case .relationship(let index, let strength) in keyTables.all[keyTable].targets[entry] {
+            isTaken = true
+            candidates.append(
+                Candidate(
+                    relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable, value: data,
+                    isReference: true))
+        }
+        if !isTaken { keyTables.countUnmapped(entry, keyTable) }
+    }
+
+    /// The node of a resource identifier, `{"type": …, "id": …}`.
+    mutating func referenceNode(
+        _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
+    ) -> NodeID? {
+        guard let id = tape.member(named: "id", of: token, in: bytes), tape.tokens[id].kind != .object,
+            let type = tape.member(named: "type", of: token, in: bytes), tape.tokens[type].kind == .string,
+            let types = layout?.types
+        else {
+            report(.shapeDoesNotFit, entity, bytes, "the reference has no type and id; it is skipped")
+            return nil
+        }
+        guard let target = self.entity(ofType: tape, at: type, types, bytes),
+            model.entity(target, isKindOf: relationship.destination)
+                || model.entity(relationship.destination, isKindOf: target)
+        else {
+            report(
+                .unknownKind, entity, bytes,
+                "the resource type '\(tape.text(at: type, in: bytes).prefix(100))' is no "
+                    + "\(model.entities[relationship.destination].name); the reference is skipped")
+            return nil
+        }
+        var relationship = relationship
+        if model.entity(target, isKindOf: relationship.destination) { relationship.narrow(to: target, of: model) }
+        return idNode(relationship, tape, at: id, entity, bytes)
+    }
+}

@@ -1,0 +1,31 @@
+import SyncCore
+import Testing
+
+@Suite("What a document looks like")
+struct DocumentShapeTests {
+    @Test(
+        "is told by what it has",
+        arguments: [
+            (#"{"data": [{"type": "users", "id": "1", "attributes": {}}]}"#, DocumentShape.jsonAPI),
+            (#"{"jsonapi": {"version": "1.0"}, "data": []}"#, .jsonAPI),
+            (#"{"data": {"users": {"edges": [{"node": {"id": 1}}]}}}"#, .graphQL),
+            (#"{"data": {"viewer": {"repos": {"nodes": [], "pageInfo": {}}}}}"#, .graphQL),
+            (#"{"data": null, "errors": [{"message": "no"}]}"#, .graphQL),
+            (#"{"AD": {"name": "Andorra"}, "AE": {"name": "Emirates", "x": 1}}"#, .keyed),
+            (#"{"users": [{"id": 1}], "companies": [{"id": 2}], "count": 3}"#, .lists(["users", "companies"])),
+        ])
+    func shapes(_ text: String, _ shape: DocumentShape) throws {
+        #expect(try DocumentShape(of: JSONValue(parsing: text)) == shape)
+    }
+
+    @Test(
+        "is nothing of that for lists, records and envelopes of one list",
+        arguments: [
+            "[]", #"[{"id": 1}]"#, #"{"id": 1, "name": "x"}"#, #"{"data": [{"id": 1}]}"#, #"{"data": []}"#, "{}", "5",
+            #"{"id": 1, "address": {"city": "x"}}"#, #"{"a": {"b": 1}, "c": {"d": 2}}"#,
+            #"{"nodes": [1], "kind": "graph"}"#,
+        ])
+    func plain(_ text: String) throws {
+        #expect(try DocumentShape(of: JSONValue(parsing: text)) == nil)
+    }
+}

@@ -1,0 +1,24 @@
+import SyncCore
+import Testing
+
+@Suite("The types of JSON:API resources")
+struct ResourceTypesTests {
+    static let model = Result {
+        try Model(entities: [
+            Entity("BlogPost"), Entity("Person"), Entity("Category"), Entity("News"),
+            Entity("Tag", resourceType: "labels"), Entity("Label"), Entity("Users"),
+        ])
+    }
+
+    @Test(
+        "name entities in any spelling, and in the plural",
+        arguments: [
+            ("blog-posts", "BlogPost"), ("blog_post", "BlogPost"), ("blogPosts", "BlogPost"), ("BlogPost", "BlogPost"),
+            ("people", "Person"), ("person", "Person"), ("categories", "Category"), ("news", "News"), ("user", "Users"),
+            ("users", "Users"), ("tags", "Tag"), ("labels", "Tag"), ("label", "Label"), ("robots", nil), ("", nil),
+        ] as [(String, String?)])
+    func names(_ type: String, _ entity: String?) throws {
+        let compiled = try Self.model.get().compiled
+        #expect(ResourceTypes(compiled).entity(of: type).map { compiled.entities[$0].name } == entity)
+    }
+}

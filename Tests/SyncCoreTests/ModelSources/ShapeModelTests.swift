@@ -1,0 +1,70 @@
+import Foundation
+import SyncCore
+import Testing
+
+@Suite("What a model says of the layout of records")
+struct ShapeModelTests {
+    static let discriminator = Discriminator(
+        "meta.type", values: ["dog": "Dog", "Hund": "Dog", "cat": "Cat"], otherwise: .parent)
+
+    static func entities() -> [Entity] {
+        [
+            Entity(
+                "Animal", attributes: [Attribute("id", .integer)],
+                relationships: [
+                    Relationship("names", to: "Name", many: true, keyedBy: "language"),
+                    Relationship("tags", to: "Tag", many: true, keyedBy: .primaryKey),
+                ], resourceType: "beasts", discriminator: discriminator),
+            Entity("Cat", parent: "Animal"), Entity("Dog", parent: "Animal"),
+            Entity("Name", attributes: [Attribute("language", .string)]),
+            Entity("Tag", attributes: [Attribute("id", .string)]),
+        ]
+    }
+
+    @Test("survives in a schema file")
+    func schemaFile() throws {
+        let model = try Model(entities: Self.entities())
+        #expect(try Model(schema: model.schemaFile()) == model)
+    }
+
+    @Test("is said in the user info of a Core Data model")
+    func coreData() throws {
+        func info(_ entries: [(String, String)]) -> String {
+            "<userInfo>" + entries.map { "<entry key=\"sync.\($0.0)\" value=\"\($0.1)\"/>" }.joined() + "</userInfo>"
+        }
+        let model = try Model(
+            coreDataElements: """
+                <entity name="Animal"><attribute name="id" optional="YES" attributeType="Integer 64"/>
+                  <relationship name="names" optional="YES" toMany="YES" destinationEntity="Name">
+                    \(info([("keyedBy", "language")]))</relationship>
+                  <relationship name="tags" optional="YES" toMany="YES" destinationEntity="Tag">
+                    \(info([("keyedBy", "YES")]))</relationship>
+                  \(info([("type", "beasts"), ("discriminator", "meta.type"), ("otherwise", "parent")]))</entity>
+                <entity name="Cat" parentEntity="Animal">\(info([("kind", "cat")]))</entity>
+                <entity name="Dog" parentEntity="Animal">\(info([("kind", "dog, Hund")]))</entity>
+                <entity name="Name"><attribute name="language" optional="YES" attributeType="String"/></entity>
+                <entity name="Tag"><attribute name="id" optional="YES" attributeType="String"/></entity>
+                """)
+        let expected = try Model(entities: Self.entities())
+        let animal = try #require(model.entity(named: "Animal"))
+        #expect(animal.resourceType == "beasts")
+        #expect(Set(animal.discriminator?.kinds ?? []) == Set(Self.discriminator.kinds))
+        #expect(animal.discriminator?.key == "meta.type")
+        #expect(animal.discriminator?.otherwise == .parent)
+        #expect(animal.relationships.map(\.keyedBy) == expected.entity(named: "Animal")?.relationships.map(\.keyedBy))
+    }
+
+    @Test("is refused in a Core Data model where it is unknown")
+    func badCoreData() {
+        let error = #expect(throws: SyncError.self) {
+            try Model(
+                coreDataElements: """
+                    <entity name="A"><attribute name="id" optional="YES" attributeType="Integer 64"/><userInfo>
+                    <entry key="sync.discriminator" value="type"/><entry key="sync.otherwise" value="maybe"/></userInfo>
+                    </entity>
+                    """)
+        }
+        #expect(
+            error?.problems.map(\.path) == ["entities.A.discriminator.otherwise", "entities.A.discriminator.values"])
+    }
+}

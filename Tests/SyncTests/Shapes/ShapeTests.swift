@@ -1,0 +1,174 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Records in other shapes than a list")
+struct ShapeTests {
+    static func model(_ json: String) throws -> Model { try Model(schema: Data(json.utf8)) }
+
+    static let countries = """
+        {"entities": {
+          "Country": {"primaryKey": "iso", "attributes": {"iso": "string", "name": "string"}, "relationships": {
+            "names": {"entity": "Name", "many": true, "inverse": "country", "keyedBy": "language"},
+            "unions": {"entity": "Union", "many": true, "keyedBy": true}}},
+          "Name": {"attributes": {"language": "string", "text": "string"}, "relationships": {"country": {"entity": "Country"}}},
+          "Union": {"attributes": {"id": "string", "title": {"type": "string", "optional": false, "default": "-"}}}}}
+        """
+
+    @Test("as members of an object: the same on every route")
+    func keyed() async throws {
+        var routes = ShapeRoutes(model: try Self.model(Self.countries), entity: "Country")
+        routes.options.keyedBy = "iso"
+        let (result, stack) = try await routes.sync(
+            """
+            {"AD": {"name": "Andorra", "names": {"de": {"text": "Andorra"}, "f\\u0072": {"text": "Andorre"}}},
+             "A\\u0045": {"iso": "AX", "name": 5, "unions": {"un": true, "eu": true}},
+             "FR": {"unions": {"un": {"title": "UN"}, "eu": {"title": "EU"}}}}
+            """, after: #"{"AD": {"name": "Old", "unions": {"eu": {}}}, "XX": {}}"#)
+        #expect(result["Country"].inserted == [.string("AE"), .string("FR")])
+        #expect(result["Country"].deleted == [.string("XX")])
+        #expect(result.diagnostics.map(\.kind) == [.contradictingName])
+        #expect(result.diagnostics.map(\.path) == [#"["A\u0045"]"#])
+        #expect(try await stack.fetch("Name", where: "language == 'fr'").count == 1)
+        #expect(
+            try await stack.export("Country", where: "iso == 'AE'").first?["unions"]
+                == JSONValue(
+                    parsing: Data(
+                        #"{"eu": {"title": "EU"}, "un": {"title": "UN"}}"#.utf8)))
+    }
+
+    @Test("below a key path, beside other things")
+    func keyedBelow() async throws {
+        var routes = ShapeRoutes(model: try Self.model(Self.countries), entity: "Country")
+        routes.options.keyedBy = .primaryKey
+        routes.options.keyPath = ["data", "countries"]
+        let (result, _) = try await routes.sync(
+            #"{"data": {"n": [{"x": {}}], "countries": {"AD": {}, "AE": {}}, "z": 1}, "countries": {"ZZ": {}}}"#)
+        #expect(result["Country"].inserted == [.string("AD"), .string("AE")])
+    }
+
+    @Test("in the text of an export, which syncs back without a change")
+    func exported() async throws {
+        let stack = try DataStack.inMemory(Self.model(Self.countries))
+        var options = SyncOptions()
+        options.keyedBy = "iso"
+        let json = Data(#"{"AD": {"name": "A", "names": {"de": {"text": "x"}}}, "A\"E": {"name": "B"}}"#.utf8)
+        try await Sync.changes(json, inEntity: "Country", stack: stack, options: options)
+        var text = Data()
+        var form = ExportOptions()
+        form.keyedBy = "iso"
+        try stack.exportText("Country", options: form) { text.append($0) }
+        let value = try JSONValue(parsing: text)
+        #expect(
+            value["AD"]
+                == (try JSONValue(parsing: Data(#"{"name": "A", "names": {"de": {"text": "x"}}, "unions": {}}"#.utf8))))
+        #expect(try await Sync.changes(text, inEntity: "Country", stack: stack, options: options).isEmpty)
+        form.keyedBy = "name"
+        try await Sync.insertOrUpdate(["iso": "X", "name": "A"], inEntity: "Country", stack: stack)
+        let error = #expect(throws: SyncError.self) { try stack.exportText("Country", options: form) { _ in } }
+        #expect(error?.code == .valueDoesNotFit)
+        #expect(throws: SyncError.self) { try stack.exportText("Country", as: .ndjson, options: form) { _ in } }
+        #expect(throws: SyncError.self) { try stack.exportText("Country", as: .jsonAPI) { _ in } }
+    }
+
+    static let companies = """
+        {"entities": {
+          "User": {"attributes": {"id": "integer", "name": "string"}, "relationships": {
+            "company": {"entity": "Company", "inverse": "users"}, "boss": {"entity": "User"}}},
+          "Company": {"attributes": {"id": "integer", "name": "string"}, "relationships": {
+            "users": {"entity": "User", "many": true, "deleteRule": "cascade"}}}}}
+        """
+
+    @Test("in lists of several entities: the same on every route, whatever comes first")
+    func several() async throws {
+        let model = try Self.model(Self.companies)
+        let routes = ShapeRoutes(
+            model: model, entity: "User", entities: ["users": "User", "data.companies": "Company"],
+            options: SyncOptions(scope: .all))
+        let before =
+            #"{"users": [{"id": 1, "company_id": 7}, {"id": 3, "company_id": 9}], "data": {"companies": [{"id": 7}, {"id": 9}]}}"#
+        let users = #""users": [{"id": 1, "company_id": 8, "boss_id": 2}, {"id": 2, "name": "B"}]"#
+        let companies = #""data": {"companies": [{"id": 8, "name": "C"}, {"id": 7}]}"#
+        for text in ["{\(users), \(companies)}", "{\(companies), \"x\": [{}], \(users)}"] {
+            let (result, stack) = try await routes.sync(text, after: before)
+            #expect(result["User"].inserted == [.integer(2)])
+            #expect(result["User"].deleted == [.integer(3)])
+            #expect(result["Company"].deleted == [.integer(9)])
+            #expect(result.unresolved == [])
+            #expect(try await stack.count("User", where: "company.id == 8 AND boss.id == 2") == 1)
+        }
+    }
+
+    @Test("in several lists: what cannot be is refused, and changes nothing")
+    func severalRefused() async throws {
+        let stack = try DataStack.inMemory(Self.model(Self.companies))
+        func code(_ text: String, _ entities: [String: String]) async -> SyncError.Code? {
+            do {
+                _ = try await Sync.changes(Data(text.utf8), entities: entities, stack: stack)
+                return nil
+            } catch {
+                return (error as? SyncError)?.code
+            }
+        }
+        let both = ["users": "User", "companies": "Company"]
+        #expect(await code(#"{"users": []}"#, both) == .keyPathNotFound)
+        #expect(await code(#"{"users": [{"id": 1}], "companies": null}"#, both) == .recordExpected)
+        #expect(await code(#"{"users": [{"id": 1}], "companies": [{"name": 1}]}"#, both) == .noRecords)
+        #expect(await code(#"[]"#, both) == .recordExpected)
+        #expect(await code(#"{}"#, [:]) == .invalidOption)
+        #expect(await code(#"{"a": {"b": []}}"#, ["a": "User", "a.b": "Company"]) == .invalidOption)
+        #expect(await code(#"{"a": []}"#, ["a": "Robot"]) == .unknownEntity)
+        #expect(await code(#"{"users": [{"id": 1}], "companies": [{"id": 1}]}"#, both) == nil)
+        #expect(try await stack.count("User") == 1)
+    }
+
+    @Test("in several lists of one inheritance tree, each speaks for its own entity")
+    func severalKinds() async throws {
+        let model = try Self.model(
+            """
+            {"entities": {"Animal": {"abstract": true, "attributes": {"id": "integer"}},
+              "Dog": {"parent": "Animal"}, "Cat": {"parent": "Animal"}, "Ox": {"parent": "Animal"}}}
+            """)
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 9]], inEntity: "Ox", stack: stack)
+        let lists = ["dogs": "Dog", "cats": "Cat"]
+        try await Sync.changes(
+            Data(#"{"dogs": [{"id": 1}, {"id": 2}], "cats": [{"id": 3}]}"#.utf8), entities: lists, stack: stack)
+        let result = try await Sync.changes(
+            Data(#"{"cats": [{"id": 4}], "dogs": [{"id": 2}]}"#.utf8), entities: lists, stack: stack)
+        #expect(result["Dog"].deleted == [.integer(1)])
+        #expect(result["Cat"].deleted == [.integer(3)])
+        #expect(try await stack.count("Ox") == 1)
+    }
+
+    @Test("as dictionaries are refused, because those are a list")
+    func dictionaries() async throws {
+        let stack = try DataStack.inMemory(Self.model(Self.companies))
+        for form in [SyncOptions.Form.jsonAPI, .graphQL] {
+            var options = SyncOptions()
+            options.form = form
+            let records: [[String: Any]] = [["id": 1]]
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(records, inEntity: "User", stack: stack, options: options)
+            }
+            #expect(error?.code == .invalidOption)
+        }
+    }
+
+    @Test("that contradict each other are refused")
+    func contradictions() async throws {
+        let stack = try DataStack.inMemory(Self.model(Self.companies))
+        var keyed = SyncOptions()
+        keyed.keyedBy = .primaryKey
+        keyed.form = .ndjson
+        var path = SyncOptions()
+        path.form = .jsonAPI
+        path.keyPath = ["data"]
+        for options in [keyed, path] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.changes(Data("{}".utf8), inEntity: "User", stack: stack, options: options)
+            }
+            #expect(error?.code == .invalidOption)
+        }
+    }
+}
