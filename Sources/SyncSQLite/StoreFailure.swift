@@ -61,14 +61,16 @@ enum StoreFailure {
     static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
         let known = ShortList(entity.slotByName.keys.sorted()).text
         return SyncError(
-            .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)",
-            entity: entity.name)
+            .unknownAttribute,
+            "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: entity.slotByName.keys.sorted()), entity: entity.name)
     }
 
     static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
         let known = ShortList(entity.relationships.map(\.name)).text
         return SyncError(
-            .unknownRelationship, "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)",
-            entity: entity.name)
+            .unknownRelationship,
+            "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: entity.relationships.map(\.name)), entity: entity.name)
     }
 }
