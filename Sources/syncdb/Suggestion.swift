@@ -31,6 +31,11 @@ enum Suggestion {
 
     // MARK: Commands
 
+    /// - Throws: `ValidationError` if help is asked for about a command that there is not; the parser would say nothing.
+    static func checkHelp(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
+        if arguments.first == "help", let unknown = unknownCommand(in: arguments) { throw ValidationError(unknown) }
+    }
+
     /// The first word that should be a command and is none.
     private static func unknownCommand(in arguments: [String]) -> String? {
         var configuration = SyncDB.configuration

@@ -59,7 +59,10 @@ enum Program {
         try Encoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
         // Help, which ends by an error of its own, needs nothing.
-        if type(of: command).configuration.commandName == "help" { try command.run() }
+        if type(of: command).configuration.commandName == "help" {
+            try Suggestion.checkHelp()
+            try command.run()
+        }
         try Descriptors.check()
         try Encoding.checkFolder()
         return command

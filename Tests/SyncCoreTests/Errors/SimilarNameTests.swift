@@ -6,7 +6,8 @@ struct SimilarNameTests {
     @Test(
         "is found where few letters differ, or only case and separators",
         arguments: [
-            ("qurey", "query"), ("Usr", "User"), ("users", "User"), ("first_name", "firstName"), ("FIRSTNAME", "firstName"),
+            ("qurey", "query"), ("Usr", "User"), ("users", "User"), ("first_name", "firstName"),
+            ("FIRSTNAME", "firstName"),
             ("markdwn", "markdown"), ("comapny", "company"), ("ix", "id"),
         ])
     func near(written: String, meant: String) {
