@@ -43,6 +43,7 @@ enum StoreFailure {
         if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
         let limits: [(begins: String, SyncError.Code, what: String)] = [
             ("too many terms in ORDER BY", .invalidOption, "the order has too many terms"),
+            ("too many columns in result set", .invalidOption, "there are too many columns"),
             ("parser stack overflow", .invalidPredicate, "the condition is nested too deeply"),
             ("Expression tree is too large", .invalidPredicate, "the condition is nested too deeply"),
             ("too many FROM clause terms", .invalidPredicate, "a path of the condition is too long"),

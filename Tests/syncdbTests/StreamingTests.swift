@@ -33,7 +33,7 @@ struct StreamingTests {
                 "\(trap) \"$SYNCDB\" \(command) Tag -d app.sqlite --format \(format) | head -3")
             #expect(run.status == 0)
             #expect(run.errors == "")
-            #expect(run.output.split(separator: "\n").count == 3)
+            #expect(run.output.count(where: { $0 == "\n" }) == 3)
         }
     }
 

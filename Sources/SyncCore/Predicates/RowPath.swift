@@ -19,11 +19,6 @@ package struct RowPath: Sendable {
     /// - Throws: ``SyncError`` `unknownAttribute`, naming what there is; `invalidOption` for what has no single value.
     package init(_ text: String, on root: CompiledEntity, in model: CompiledModel) throws {
         name = text
-        // An attribute may have a dot in its name.
-        if let slot = root.slotByName[text] {
-            (hops, end) = ([], .attribute(slot: slot))
-            return
-        }
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let isCount = parts.count > 1 && parts.last == PredicatePath.countName
         if isCount { parts.removeLast() }

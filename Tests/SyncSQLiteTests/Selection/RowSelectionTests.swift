@@ -11,7 +11,7 @@ struct RowSelectionTests {
             Entity(
                 "User",
                 attributes: [
-                    Attribute("id", .integer), Attribute("name", .string), Attribute("a.b", .integer),
+                    Attribute("id", .integer), Attribute("name", .string), Attribute("size", .integer),
                     Attribute("price", .decimal),
                 ],
                 relationships: [
@@ -29,7 +29,7 @@ struct RowSelectionTests {
         let ypsilon = try stack.insert("Company", values: ["id": "y", "name": "Ypsilon"])
         let xerxes = try stack.insert("Company", values: ["id": "x", "name": "Xerxes"])
         try stack.insert(
-            "User", values: ["id": 1, "name": "Ada", "a.b": 10, "price": 9],
+            "User", values: ["id": 1, "name": "Ada", "size": 10, "price": 9],
             links: ["company": [ypsilon], "owned": [xerxes]])
         try stack.insert(
             "User", values: ["id": 2, "name": "Bo", "price": 10.5], links: ["company": [xerxes], "owned": [ypsilon]])
@@ -74,7 +74,7 @@ struct RowSelectionTests {
     func everything() async throws {
         let stack = try stack()
         let selection = try stack.selection(of: "User")
-        #expect(selection.columns.map(\.name) == ["id", "name", "a.b", "price", "company", "owned"])
+        #expect(selection.columns.map(\.name) == ["id", "name", "size", "price", "company", "owned"])
         #expect(selection.columns.map(\.type) == [.integer, .string, .integer, .decimal, .string, .string])
         #expect(try await rows(stack, nil) == ["1 Ada 10 9 y x", "2 Bo - 10.5 x y", "3 - - - - -"])
     }
@@ -82,7 +82,7 @@ struct RowSelectionTests {
     @Test("have what paths lead to, and how many rows a to-many relationship leads to")
     func paths() async throws {
         let found = try await rows(
-            stack(), ["company.name", "company.owner.name", "a.b", "company.users.@count", "owned"])
+            stack(), ["company.name", "company.owner.name", "size", "company.users.@count", "owned"])
         #expect(found == ["Ypsilon Bo 10 1 x", "Xerxes Ada - 1 y", "- - - 0 -"])
     }
 
