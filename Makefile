@@ -3,6 +3,7 @@
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
+# make man    write the man page of syncdb, .build/man/syncdb.1, and of its commands (CONFIGURATION=debug: build no release)
 # make bench  measure 10,000 users beside other ways to do it, a few minutes; the table is in .build/benchmarks/short
 # make bench-full  measure all workloads, up to a million records, and write Docs/Benchmarks.md; an hour, and goes on
 #             where it was stopped (remove .build/benchmarks/results to begin anew)
@@ -13,7 +14,7 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo fuzz guard test check bench bench-full
+.PHONY: demo fuzz guard test check man bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
@@ -33,6 +34,15 @@ fuzz:
 guard:
 	@.ci/install libsqlite3-dev zlib1g-dev libxml2-dev valgrind python3
 	.ci/check-instructions $(if $(UPDATE),--update)
+
+# The plugin is argument-parser's. It leaves the pages in a folder of its own.
+man:
+	@.ci/install libsqlite3-dev zlib1g-dev
+	swift package --allow-writing-to-package-directory generate-manual \
+	  --configuration $(or $(CONFIGURATION),release) --multi-page --section 1
+	@rm -rf .build/man && mkdir -p .build/man
+	@find .build/plugins -path '*GenerateManual*' -name 'syncdb*.1' -exec cp {} .build/man \;
+	@ls .build/man/syncdb.1 && echo 'look at it with: man -l .build/man/syncdb.1'
 
 demo:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3

@@ -91,12 +91,17 @@ extension DataStack {
     }
 
     func condition(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, StatementArguments) {
+        let (sql, values) = try conditionValues(predicate, select)
+        return (sql, StatementArguments(values))
+    }
+
+    func conditionValues(_ predicate: RecordPredicate, _ select: RecordSQL) throws -> (String, [DatabaseValue]) {
         let filter =
             predicate == .all
             ? nil : try PredicateSQL(predicate, on: select.entity, layout: layout, alias: RecordSQL.alias)
         let conditions = [select.condition, filter?.sql].compactMap(\.self)
         let sql = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
-        return (sql, StatementArguments(filter?.databaseValues ?? []))
+        return (sql, filter?.databaseValues ?? [])
     }
 
     // MARK: Errors

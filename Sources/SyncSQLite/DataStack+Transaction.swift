@@ -54,15 +54,16 @@ extension DataStack {
         // A transaction of a connection that cannot write begins as if it could.
         if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
         var hasBegun = false
+        let patience = try Int32.fetchOne(db, sql: "PRAGMA busy_timeout") ?? 0
         sqlite3_busy_timeout(db.sqliteConnection, 0)
         do {
             try run(db, endingWith: .rollback) {
                 hasBegun = true
-                sqlite3_busy_timeout(db.sqliteConnection, StoreFile.patience)
+                sqlite3_busy_timeout(db.sqliteConnection, patience)
                 try body(db, arrivals)
             }
         } catch let error as DatabaseError where !hasBegun {
-            sqlite3_busy_timeout(db.sqliteConnection, StoreFile.patience)
+            sqlite3_busy_timeout(db.sqliteConnection, patience)
             guard StoreFailure.refusal(error) != nil else { throw error }
             return false
         }

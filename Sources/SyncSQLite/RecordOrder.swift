@@ -3,12 +3,14 @@
 /// ```swift
 /// try await stack.fetch("User", orderedBy: "firstName")
 /// try await stack.fetch("User", orderedBy: ["lastName", "-age"])      // oldest first among equal last names
+/// try await stack.fetch("User", orderedBy: "company.name")
 /// ```
 /// Nil comes first, or last where the order is descending. Text is compared by its code points.
 public struct RecordOrder: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-    /// One attribute and its direction.
+    /// One attribute, or a path to one, and its direction.
     public struct Term: Sendable, Hashable {
-        /// The local name of an attribute.
+        /// The local name of an attribute; or a path that leads to one through to-one relationships, a to-one relationship,
+        /// or the number of rows of a to-many one: `company.name`, `company`, `notes.@count`.
         public var attribute: String
         /// Whether small values come first.
         public var isAscending: Bool

@@ -51,13 +51,25 @@ struct RecordSQL {
 
     func column(_ name: String) -> String { "\(SchemaSQL.quoted(Self.alias)).\(SchemaSQL.quoted(name))" }
 
-    /// - Throws: ``SyncError`` `unknownAttribute`.
+    /// What a path leads to.
+    func sql(_ path: RowPath) -> PathSQL {
+        PathSQL(path, on: entity, layout: layout, alias: Self.alias, dialect: SQLiteDialect())
+    }
+
+    /// What limits the rows, to stand behind their order.
+    static func window(_ limit: Int?, _ offset: Int) -> String {
+        guard limit != nil || offset > 0 else { return "" }
+        return " LIMIT \(limit.map { max($0, 0) } ?? -1)" + (offset > 0 ? " OFFSET \(offset)" : "")
+    }
+
+    /// - Throws: ``SyncError`` `unknownAttribute`, or `invalidOption` for a path that leads to many rows.
     func order(_ order: RecordOrder) throws -> String {
         let terms = try order.terms.map { term in
-            guard let slot = entity.slotByName[term.attribute] else {
-                throw StoreFailure.unknownAttribute(term.attribute, of: entity)
-            }
-            return expression(slot) + (term.isAscending ? "" : " DESC")
+            let direction = term.isAscending ? "" : " DESC"
+            if let slot = entity.slotByName[term.attribute] { return expression(slot) + direction }
+            let path = try RowPath(term.attribute, on: entity, in: layout.model)
+            let collation = SQLiteDialect().collation(of: path.type(from: entity, in: layout.model))
+            return sql(path).stored + (collation.map { " COLLATE \($0)" } ?? "") + direction
         }
         let key = entity.keySlot.map { [expression($0)] } ?? parts
         let unique = table.hasHiddenKey ? [rowKey] : []

@@ -43,6 +43,7 @@ enum StoreFailure {
         if message == RegularExpression.tooManySteps { return SyncError(.invalidPredicate, message) }
         let limits: [(begins: String, SyncError.Code, what: String)] = [
             ("too many terms in ORDER BY", .invalidOption, "the order has too many terms"),
+            ("too many columns in result set", .invalidOption, "there are too many columns"),
             ("parser stack overflow", .invalidPredicate, "the condition is nested too deeply"),
             ("Expression tree is too large", .invalidPredicate, "the condition is nested too deeply"),
             ("too many FROM clause terms", .invalidPredicate, "a path of the condition is too long"),
@@ -61,14 +62,16 @@ enum StoreFailure {
     static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
         let known = ShortList(entity.slotByName.keys.sorted()).text
         return SyncError(
-            .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)",
-            entity: entity.name)
+            .unknownAttribute,
+            "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: entity.slotByName.keys.sorted()), entity: entity.name)
     }
 
     static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {
         let known = ShortList(entity.relationships.map(\.name)).text
         return SyncError(
-            .unknownRelationship, "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)",
-            entity: entity.name)
+            .unknownRelationship,
+            "unknown relationship '\(name)'; there are \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: entity.relationships.map(\.name)), entity: entity.name)
     }
 }

@@ -4,9 +4,9 @@ import SyncCore
 import SyncStore
 
 /// The file of a store that is written: created whole or not at all, refused before anything is written to it.
-struct StoreFile {
-    /// How long a connection waits for another's lock, in milliseconds.
-    static let patience: Int32 = 5000
+package struct StoreFile {
+    /// How long a connection that is opened now waits for another's lock, in milliseconds.
+    @TaskLocal package static var patience: Int32 = 5000
 
     private let url: URL
     private let path: String

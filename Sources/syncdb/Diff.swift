@@ -12,51 +12,42 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
             many-to-many relationships. \
             Without a database, compares with an empty one.
 
-            Example: syncdb diff users.json --entity User --database app.sqlite
+            Example: syncdb diff users.json --entity User -d app.sqlite
             """)
 
-    @OptionGroup var payload: PayloadOptions
-    @OptionGroup var store: StoreOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Payload") var payload: PayloadOptions
+    @OptionGroup(title: "Database") var store: StoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    @Flag(
+        help: ArgumentHelp(
+            "End as diff(1) does: 0 if nothing would change, 1 if something would, 2 in trouble. (3 as always: the deletion "
+                + "guard would refuse it.)"))
+    var exitCode = false
 
     var inputs: CommandInputs { store.inputs(with: payload.files) }
+    var busyTimeout: WaitingTime? { store.location.named.busyTimeout }
 
     func run() async throws {
-        let payloads = try output.read(payload)
-        // Once: it may be a pipe.
-        let given = try store.givenModel()
-        try await Interruption.cancelling {
-            do {
-                try await show(payloads, payload.options, given)
-            } catch let error as SyncError where error.code == .deletionGuard {
-                // What the guard refuses is the very thing to look at.
-                var options = payload.options
-                options.deletionGuard = nil
-                try await show(payloads, options, given)
-                throw error
-            }
+        do {
+            let comparison = Comparison(payload: payload, store: store, output: output, withRows: true)
+            let result = try await comparison.show(output.read(payload))
+            if exitCode, result.changesSomething { throw ExitCode(ExitStatus.failed.rawValue) }
+        } catch let error where exitCode && ExitStatus(error) == .failed && !(error is ExitCode) {
+            throw Trouble(error: error)
         }
     }
+}
 
-    private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: Model?) async throws {
-        var options = options
-        options.collectsValues = !output.quiet
-        let comparison = ComparisonStore(store) { kept in
-            guard let kept else {
-                return try store.modelForNewDatabase(
-                    given, inferring: payloads, as: payload, isQuiet: output.quiet)
-            }
-            return try store.modelForExistingDatabase(
-                given ?? kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
-        }
-        try await comparison.use(writing: payloads.count > 1) { [options] stack, chosen in
-            let result = try await output.withProgress(options) {
-                try await payload.plan(payloads, against: stack, options: $0)
-            }
-            chosen.announce()
-            try output.show(result, of: stack.model, withRows: true)
-            if !output.quiet { stack.model.remarkOnMissingTransformers() }
-            if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
-        }
+/// A failure of a command whose exit code 1 says something else.
+struct Trouble: Error {
+    let error: any Error
+}
+
+extension SyncResult {
+    /// Whether a row or a link is to be written.
+    fileprivate var changesSomething: Bool {
+        linksAdded > 0 || linksRemoved > 0
+            || entities.values.contains { $0.insertedCount + $0.updatedCount + $0.deletedCount > 0 }
     }
 }

@@ -17,7 +17,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
 
             Examples:
               syncdb doctor users.json --entity User --model model.json
-              syncdb doctor --database app.sqlite
+              syncdb doctor -d app.sqlite
             """)
 
     @Argument(
@@ -28,14 +28,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
     var entity: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The model, if there is no database: a schema file or a Core Data model.", valueName: "file"),
-        completion: Completions.model)
-    var model: String?
-
-    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
-    var database: String?
+    @OptionGroup(title: "Model") var source: ModelOrDatabase
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
@@ -51,12 +44,11 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @Flag(help: "Print the findings as JSON.")
     var json = false
 
-    @OptionGroup var list: ListOptions
+    @OptionGroup(title: "Output") var list: ListOptions
 
-    @OptionGroup var color: ColorOptions
+    @OptionGroup(title: "Output") var color: ColorOptions
 
     func validate() throws {
-        if (model == nil) == (database == nil) { throw ValidationError("give either --model or --database") }
         if file != nil, entity == nil { throw ValidationError("--entity must say what the records are") }
         if file == nil, entity != nil || key != nil || ndjson {
             throw ValidationError("--entity, --key and --ndjson are about a payload, and none is given")
@@ -66,7 +58,10 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         }
     }
 
-    var inputs: CommandInputs { CommandInputs(files: [file, model].compactMap(\.self), database: database) }
+    var inputs: CommandInputs {
+        CommandInputs(files: [file, source.model].compactMap(\.self), database: source.database)
+    }
+    var busyTimeout: WaitingTime? { source.named.busyTimeout }
 
     func run() async throws {
         let examination = try await examination()
@@ -77,22 +72,22 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
 
     private func examination() async throws -> Examination {
         guard let file, let entity else {
-            guard let database else { return Examination(of: try Model.file(model ?? "")) }
+            guard let database = source.database else { return Examination(of: try source.loaded()) }
             return try await DataStack.existing(at: database).examine()
         }
-        let source = PayloadSource(file)
+        let payload = PayloadSource(file)
         var options = SyncOptions()
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
-        options.form = layout.form(isNDJSON: ndjson || source.isNDJSON)
+        options.form = layout.form(isNDJSON: ndjson || payload.isNDJSON)
         options.keyedBy = layout.names
-        let data = try source.read(unpackingTo: maxSize) { _, _ in }
-        return try await SyncError.naming(source.name) {
+        let data = try payload.read(unpackingTo: maxSize) { _, _ in }
+        return try await SyncError.naming(payload.name, hintingAt: data, options.form) {
             try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)
         }
     }
 
     private func stack() throws -> DataStack {
-        if let model { return try .inMemory(Model.file(model), transformers: .optional) }
-        return try .existing(at: database ?? "")
+        if source.model != nil { return try .inMemory(source.loaded(), transformers: .optional) }
+        return try .existing(at: source.database ?? "")
     }
 }

@@ -14,6 +14,8 @@ enum ExitStatus: Int32 {
     /// The status an error stands for.
     init(_ error: any Error) {
         switch error {
+        case let error as RemarkedError: self = ExitStatus(error.error)
+        case is Trouble: self = .usage
         case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
         case is UsageError: self = .usage
         case let code as ExitCode: self = ExitStatus(rawValue: code.rawValue) ?? .failed
@@ -28,23 +30,39 @@ enum ExitStatus: Int32 {
 
     /// Says on standard error what went wrong and ends the program; a request for help goes to standard output.
     static func exit(with error: any Error) -> Never {
-        let status = ExitStatus(error)
+        explain(error)
+        if let interruption = cause(of: error) as? Interruption { Foundation.exit(interruption.status) }
+        Foundation.exit(ExitStatus(error).rawValue)
+    }
+
+    private static func cause(of error: any Error) -> any Error {
+        switch error {
+        case let error as RemarkedError: cause(of: error.error)
+        case let error as Trouble: cause(of: error.error)
+        default: error
+        }
+    }
+
+    private static func explain(_ error: any Error) {
         let prefix = ColorOptions.errorStyle.red("error:")
         switch error {
-        case let error as SyncError: Terminal.writeError("\(prefix) \(error.visible)")
+        case let error as RemarkedError:
+            explain(error.error)
+            Terminal.writeError(error.remark)
+        case let error as Trouble: explain(error.error)
+        case let error as SyncError:
+            Terminal.writeError("\(prefix) \(error.visible)")
+            if let hint = error.hint { Terminal.writeError("hint: \(hint)") }
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
-        case let interruption as Interruption:
-            Terminal.writeError("\(prefix) \(interruption.localizedDescription)")
-            Foundation.exit(interruption.status)
-        case _ where status == .done: answer(SyncDB.fullMessage(for: error))
+        case let interruption as Interruption: Terminal.writeError("\(prefix) \(interruption.localizedDescription)")
+        case _ where ExitStatus(error) == .done: answer(SyncDB.fullMessage(for: error))
         default:
-            let message = SyncDB.fullMessage(for: error)
+            let message = Suggestion.added(to: SyncDB.fullMessage(for: error))
             let start = message.hasPrefix(SyncDB._errorPrefix) ? "\(prefix) " : "" as VisibleText
             let text = message.dropFirst(start.isEmpty ? 0 : SyncDB._errorPrefix.count)
             Terminal.writeError(start + VisibleText(lines: String(text), upTo: VisibleText.limit))
         }
-        Foundation.exit(status.rawValue)
     }
 
     /// Prints what was asked for: help, or a script with completions.

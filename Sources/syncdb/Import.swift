@@ -21,12 +21,15 @@ struct Import: AsyncParsableCommand, ReadingCommand {
             Without --model, a new database gets a model inferred from the JSON. With --evolve, what later JSON has \
             beyond the model is added to it.
 
-            Example: syncdb import users.json --entity User --model model.json --database app.sqlite
+            Example: syncdb import users.json --entity User --model model.json -d app.sqlite
             """)
 
-    @OptionGroup var payload: PayloadOptions
-    @OptionGroup var store: StoreOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Payload") var payload: PayloadOptions
+    @OptionGroup(title: "Database") var store: StoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    @Flag(help: "Say what would be done, as 'diff' does, in the form of an import. Writes nothing.")
+    var dryRun = false
 
     @Flag(help: "Print a line per row with its values too, as 'diff' does.")
     var verbose = false
@@ -53,13 +56,18 @@ struct Import: AsyncParsableCommand, ReadingCommand {
     }
 
     var inputs: CommandInputs { store.inputs(with: payload.files) }
+    var busyTimeout: WaitingTime? { store.location.named.busyTimeout }
 
     func run() async throws {
+        guard !dryRun else { return try await compare() }
         let payloads = try output.read(payload, wholeUpTo: store.readsModelFromPayload ? nil : wholeUpTo)
-        let isInParts = try payloads.count > 1 && store.location.exists
-        let outcome = isInParts ? "files before the one in work may be written" : "nothing was written"
-        let (result, model) = try await Interruption.cancelling(outcome: outcome) {
-            try await store.location.exists ? importIntoExisting(payloads) : importIntoNew(payloads)
+        let written = WrittenFiles()
+        let (result, model) = try await written.remarking {
+            try await Interruption.cancelling(outcome: written.isEmpty ? "nothing was written" : "not all was written")
+            {
+                try await store.location.exists
+                    ? importIntoExisting(payloads, written) : importIntoNew(payloads)
+            }
         }
         do {
             try output.show(result, of: model, withRows: verbose)
@@ -71,9 +79,17 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         if !output.quiet { store.suggestEvolving(model, after: result, payloads, as: payload) }
     }
 
-    private func importIntoExisting(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
+    private func compare() async throws {
+        let comparison = Comparison(payload: payload, store: store, output: output, withRows: verbose)
+        _ = try await comparison.show(output.read(payload))
+        if !output.quiet { Terminal.writeError("note: --dry-run: nothing was written") }
+    }
+
+    private func importIntoExisting(
+        _ payloads: [Payload], _ written: WrittenFiles
+    ) async throws -> (SyncResult, Model) {
         guard store.model != nil || store.evolve || fingerprints else {
-            return try await sync(payloads, into: DataStack(at: store.location.url, transformers: .optional))
+            return try await sync(payloads, into: DataStack(at: store.location.url, transformers: .optional), written)
         }
         let kept = try store.location.open()
         let chosen = try store.modelForExistingDatabase(
@@ -82,7 +98,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         let stack = try DataStack(
             model: adjusted(chosen.model), at: store.location.url, migration: store.migration,
             transformers: .optional)
-        let outcome = try await sync(payloads, into: stack)
+        let outcome = try await sync(payloads, into: stack, written)
         chosen.announce()
         return outcome
     }
@@ -91,7 +107,8 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         let outcome = try await NewDatabase(at: store.location.url).fill(adjusted(chosen.model)) { stack in
-            try await sync(payloads, into: stack)
+            // All of it is written, or nothing.
+            try await sync(payloads, into: stack, WrittenFiles())
         }
         chosen.announce()
         return outcome
@@ -101,13 +118,15 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         fingerprints ? try model.keepingFingerprints(of: payload.entity) : model
     }
 
-    private func sync(_ payloads: [Payload], into stack: DataStack) async throws -> (SyncResult, Model) {
+    private func sync(
+        _ payloads: [Payload], into stack: DataStack, _ written: WrittenFiles
+    ) async throws -> (SyncResult, Model) {
         var options = payload.options
         options.collectsValues = verbose
         options.collectsKeys = verbose || output.json || payloads.allSatisfy { $0.data != nil }
         options.pieces.size = pieceSize.bytes
         let result = try await output.withProgress(options) {
-            try await payload.sync(payloads, into: stack, options: $0)
+            try await payload.sync(payloads, into: stack, options: $0, written)
         }
         return (result, stack.model)
     }

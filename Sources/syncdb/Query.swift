@@ -6,36 +6,37 @@ struct Query: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Print rows of an entity.",
-        discussion: "Example: syncdb query User --database app.sqlite --where 'age >= 18' --order-by name --limit 10")
+        discussion: """
+            On a terminal the table is as wide as that, and long values are cut; elsewhere values are whole. The forms for \
+            people show control characters as escapes; json, ndjson, csv and tsv are exact.
+
+            Examples:
+              syncdb query User -d app.sqlite --where 'age >= 18' --order-by -age --limit 9
+              syncdb query Note -d app.sqlite --columns id,user.login --format csv
+            """)
 
     @Argument(help: "The entity. Rows of its sub-entities are its rows too.", completion: Completions.entity)
     var entity: String
 
-    @OptionGroup var location: DatabaseOptions
+    @OptionGroup(title: "Database") var location: DatabaseOptions
 
-    @OptionGroup var selection: SelectionOptions
+    @OptionGroup(title: "Rows") var selection: SelectionOptions
 
-    @Flag(help: "Print a JSON array with one object per row: [{\"id\": 1, \"name\": \"Ada\"}, …].")
-    var json = false
+    @OptionGroup(title: "Rows") var shown: ColumnOptions
 
-    @OptionGroup var color: ColorOptions
+    @OptionGroup(title: "Output") var form: FormatOptions
+
+    @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
+    var busyTimeout: WaitingTime? { location.named.busyTimeout }
 
     func run() async throws {
         let stack = try location.open()
-        let records = try await stack.fetch(
-            entity, where: selection.condition.predicate(), orderedBy: selection.order, limit: selection.limit)
-        let printer = RecordPrinter(
-            records: records, attributes: try stack.model.attributes(of: entity), style: color.style)
-        try json ? Terminal.write(json: printer.json) : Terminal.write(printer.table)
-    }
-}
-
-extension Model {
-    /// An entity's attributes, inherited ones first.
-    fileprivate func attributes(of name: String) throws -> [Attribute] {
-        let entity = try compiled.entity(named: name)
-        return entity.slots.map { compiled[entity.table].attributes[$0] }
+        let rows = try stack.selection(
+            of: entity, columns: shown.columns?.paths, where: selection.condition.predicate(),
+            orderedBy: selection.order,
+            limit: selection.limit, offset: selection.offset)
+        try await RowPrinter(form.chosen, style: color.style).print(rows, of: stack)
     }
 }

@@ -13,7 +13,9 @@ struct SchemaConvert: AsyncParsableCommand, ReadingCommand {
     var model: String
 
     @Option(
-        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        help: ArgumentHelp(
+            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+        ),
         completion: .file())
     var output: String?
 
@@ -34,10 +36,7 @@ extension Model {
     ///   - inputs: What the command reads, which is never written over.
     func write(to output: String?, besides inputs: CommandInputs) async throws {
         let text = try schemaText()
-        switch try ExportDestination(output, besides: inputs) {
-        case .standardOutput: try Terminal.write(json: text)
-        case .file(let file): try await file.write { write in try write(Data((text + "\n").utf8)) }
-        }
+        try await ExportDestination(output, besides: inputs).write { write in try write(Data((text + "\n").utf8)) }
     }
 
     /// The schema file's text, without the line break at its end.

@@ -8,26 +8,18 @@ struct SchemaDiagram: ParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "diagram",
         abstract: "Draw a model, for Mermaid or Graphviz.",
-        discussion: "Example: syncdb schema diagram --database app.sqlite --format dot | dot -Tsvg > model.svg")
+        discussion: "Example: syncdb schema diagram -d app.sqlite --format dot | dot -Tsvg > model.svg")
 
-    @Option(help: ArgumentHelp("The model.", valueName: "file"), completion: Completions.model)
-    var model: String?
-
-    @Option(help: ArgumentHelp("The database whose model to draw.", valueName: "db"), completion: Completions.database)
-    var database: String?
+    @OptionGroup(title: "Model") var source: ModelOrDatabase
 
     @Option(help: "The language of the diagram.")
     var format: Format = .mermaid
 
-    func validate() throws {
-        if (model == nil) == (database == nil) { throw ValidationError("give either --model or --database") }
-    }
-
-    var inputs: CommandInputs { CommandInputs(files: model.map { [$0] } ?? [], database: database) }
+    var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
+    var busyTimeout: WaitingTime? { source.named.busyTimeout }
 
     func run() throws {
-        let found = try model.map { try Model.file($0) } ?? DataStack.existing(at: database ?? "").model
-        let diagram = ModelDiagram(model: found)
+        let diagram = ModelDiagram(model: try source.loaded())
         try Terminal.write(VisibleText(lines: format == .mermaid ? diagram.mermaid : diagram.dot))
     }
 }

@@ -30,7 +30,9 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
     var ndjson = false
 
     @Option(
-        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        help: ArgumentHelp(
+            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+        ),
         completion: .file())
     var output: String?
 
@@ -57,7 +59,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
                 entity: entity.count == 1 ? entity[0] : entity[index], primaryKey: primaryKey, keyPath: key,
                 isNDJSON: ndjson)
         }
-        let inferred = try InferredModel(from: samples)
+        let inferred = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }
         if !quiet {
             let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
             for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }

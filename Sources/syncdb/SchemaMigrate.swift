@@ -11,10 +11,10 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
             Adds, renames (renamedFrom), widens and removes entities, attributes and relationships, in one transaction. \
             What the new model has no place for is listed, and nothing is changed unless --allow-loss says so.
 
-            Example: syncdb schema migrate --database app.sqlite --model new.json --dry-run
+            Example: syncdb schema migrate -d app.sqlite --model new.json --dry-run
             """)
 
-    @OptionGroup var location: DatabaseOptions
+    @OptionGroup(title: "Database") var location: DatabaseOptions
 
     @Option(help: ArgumentHelp("The new model.", valueName: "file"), completion: Completions.model)
     var model: String
@@ -28,11 +28,12 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
     @Flag(help: "Print the changes and losses as JSON.")
     var json = false
 
-    @OptionGroup var list: ListOptions
+    @OptionGroup(title: "Output") var list: ListOptions
 
-    @OptionGroup var color: ColorOptions
+    @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: [model], database: location.database) }
+    var busyTimeout: WaitingTime? { location.named.busyTimeout }
 
     func run() throws {
         let model = try Model.file(model)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Sync
 
 /// The command line. Every subcommand is in the file of its name.
 struct SyncDB: AsyncParsableCommand {
@@ -7,16 +8,20 @@ struct SyncDB: AsyncParsableCommand {
         commandName: "syncdb",
         abstract: "Keeps a SQLite database in step with JSON.",
         discussion: """
-            The database keeps the model it was first imported with, so later calls need no --model.
+            The database keeps the model it was first imported with, so later calls need no --model. \
+            SYNCDB_DATABASE in the environment names the database where -d (--database) does not.
 
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
             130 and 143 interrupted by Ctrl-C or SIGTERM.
             """,
+        version: version,
         subcommands: [
             Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Doctor.self, Verify.self,
         ])
+
+    static let version = "0.1.0"
 
     static let _errorPrefix = "error: "
 }
@@ -54,21 +59,29 @@ enum Program {
         try Encoding.checkArguments()
         var command = try SyncDB.parseAsRoot()
         // Help, which ends by an error of its own, needs nothing.
-        if type(of: command).configuration.commandName == "help" { try command.run() }
+        if type(of: command).configuration.commandName == "help" {
+            try Suggestion.checkHelp()
+            try command.run()
+        }
         try Descriptors.check()
         try Encoding.checkFolder()
         return command
     }
 
     private static func run(_ command: any ParsableCommand) async {
+        let reading = command as? any ReadingCommand
         do {
-            var command = command
-            try (command as? any ReadingCommand)?.checkStreams()
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
+            try reading?.checkStreams()
+            try await StoreFile.$patience.withValue(reading?.busyTimeout?.milliseconds ?? StoreFile.patience) {
+                var command = command
+                if var asynchronous = command as? any AsyncParsableCommand {
+                    try await asynchronous.run()
+                } else {
+                    try command.run()
+                }
             }
+        } catch let error as SyncError {
+            ExitStatus.exit(with: error.namingDatabase(reading?.inputs.database))
         } catch {
             ExitStatus.exit(with: error)
         }

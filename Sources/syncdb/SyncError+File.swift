@@ -25,6 +25,15 @@ extension SyncError {
         }
     }
 
+    /// Names the database in errors about it.
+    func namingDatabase(_ path: String?) -> SyncError {
+        guard let path else { return self }
+        switch code {
+        case .modelMismatch, .unreadableStore, .storeFailure, .storeBusy, .storeReadOnly: return naming(path)
+        default: return self
+        }
+    }
+
     /// Whether the JSON is at fault, not what is asked of it.
     private var isAboutPayload: Bool {
         switch code {

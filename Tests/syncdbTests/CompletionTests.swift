@@ -36,6 +36,7 @@ struct CompletionTests {
         }
         let all = ["Company", "Note", "Tag", "User"]
         #expect(try offered("query", "positional@0", "syncdb", "query", "--database", "app.sqlite", "").sorted() == all)
+        #expect(try offered("query", "positional@0", "syncdb", "query", "-d", "app.sqlite", "").sorted() == all)
         let line = ["syncdb", "import", "a.json", "--model=\(Sandbox.model)", "--entity", ""]
         #expect(
             try offered("import", "--entity", line[0], line[1], line[2], line[3], line[4], line[5]).sorted() == all)

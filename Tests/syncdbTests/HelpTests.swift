@@ -4,23 +4,29 @@ import Testing
 struct HelpTests {
     static let payload = [
         "--entity", "--model", "--database", "--key", "--where", "--operations", "--parent", "--scope", "--max-delete",
-        "--strict", "--ndjson", "--json", "--quiet", "--all", "--max-size", "--color",
+        "--strict", "--ndjson", "--json", "--quiet", "--all", "--max-size", "--color", "--busy-timeout", "--version",
     ]
 
     @Test(
         "Every option is explained",
         arguments: [
-            (["import"], payload + ["--verbose"]),
-            (["diff"], payload),
-            (["query"], ["--database", "--where", "--order-by", "--limit", "--json", "--color"]),
+            (["import"], payload + ["--verbose", "--dry-run"]),
+            (["diff"], payload + ["--exit-code"]),
+            (
+                ["query"],
+                [
+                    "--database", "--where", "--order-by", "--limit", "--offset", "--columns", "--format", "--json",
+                    "--color",
+                ]
+            ),
             (
                 ["export"],
                 [
                     "--database", "--where", "--order-by", "--limit", "--case", "--relationships", "--date-format",
-                    "--time-zone", "--ndjson", "--output",
+                    "--time-zone", "--ndjson", "--output", "--format", "--offset",
                 ]
             ),
-            (["count"], ["--database", "--where"]),
+            (["count"], ["--database", "--where", "--format"]),
             (["schema", "show"], ["--database", "--model", "--json", "--color"]),
             (["schema", "convert"], ["--output"]),
             (
@@ -34,9 +40,25 @@ struct HelpTests {
         let run = try sandbox.run(command + ["--help"])
         #expect(run.status == 0)
         for option in options {
-            let line = run.output.split(separator: "\n").firstIndex { $0.hasPrefix("  \(option)") }
+            let line = run.output.split(separator: "\n").firstIndex {
+                $0.hasPrefix("  \(option)") || $0.hasPrefix("  -d, \(option)")
+            }
             #expect(line != nil, "\(option) is not in the help")
         }
+    }
+
+    @Test(
+        "Options stand in groups",
+        arguments: [
+            (["import"], ["PAYLOAD", "DATABASE", "OUTPUT", "OPTIONS"]),
+            (["query"], ["DATABASE", "ROWS", "OUTPUT", "OPTIONS"]),
+            (["export"], ["DATABASE", "ROWS", "RECORDS", "OUTPUT", "OPTIONS"]),
+            (["schema", "show"], ["MODEL", "OUTPUT"]),
+        ])
+    func groups(command: [String], titles: [String]) throws {
+        let lines = try Sandbox().run(command + ["--help"]).output.split(separator: "\n")
+        let found = lines.filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") }.map { String($0.dropLast()) }
+        #expect(titles.allSatisfy(found.contains), "\(found)")
     }
 
     @Test("Every subcommand is listed with what it does")

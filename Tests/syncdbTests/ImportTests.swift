@@ -134,7 +134,7 @@ struct ImportTests {
         let json = #"[{"id": 1, "age": "old"}]"#
         let run = try sandbox.importUsers("-", input: json)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("[0].age"))
+        #expect(run.errors.contains("[0].age"))
         let strict = try sandbox.importUsers("-", "--strict", input: #"[{"id": 2}, {"id": 1, "age": "old"}]"#)
         #expect(strict.status == 1)
         #expect(strict.errors.contains("[1].age"))

@@ -21,13 +21,14 @@ struct ManyKeysTests {
         let keys = (0..<Self.count).map { "\"key\($0)\": \($0)" }.joined(separator: ", ")
         let one = try sandbox.importUsers("-", "--delta", input: "[{\"id\": 1, \(keys)}]")
         #expect(one.status == 0)
-        #expect(one.errors == "note: --evolve extends the model by what the JSON has beyond it\n")
+        #expect(one.errors.hasSuffix("\nnote: --evolve extends the model by what the JSON has beyond it\n"))
         let records = (0..<Self.count).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
         let each = try sandbox.importUsers("-", "--delta", input: "[\(records)]")
         #expect(each.status == 0)
-        #expect(each.errors.hasPrefix("note: --evolve would add User.key0: integer, new; User.key1: integer, new; "))
-        #expect(each.errors.hasSuffix(" more, by the first records alone\n"))
-        #expect(each.errors.count < 1000)
+        let note = each.errors.split(separator: "\n").last ?? ""
+        #expect(note.hasPrefix("note: --evolve would add User.key0: integer, new; User.key1: integer, new; "))
+        #expect(note.hasSuffix(" more, by the first records alone"))
+        #expect(note.count < 1000)
     }
 
     @Test(

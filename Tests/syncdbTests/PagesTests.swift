@@ -42,14 +42,20 @@ struct PagesTests {
         let failed = try run(sandbox, "import", "a.json", "bad.json")
         #expect(failed.status == 1)
         #expect(failed.errors.contains("bad.json"))
+        #expect(
+            failed.errors.hasSuffix("note: a.json was written before that; nothing was deleted for being left out\n"))
         #expect(try sandbox.count("User") == "4")
         let missing = try run(sandbox, "import", "a.json", "missing.json")
         #expect(missing.status == 1)
+        // All are looked for before anything is written.
+        #expect(!missing.errors.contains("was written"))
         let fresh = try Sandbox()
         _ = try fresh.file("a.json", "[]")
         _ = try fresh.file("bad.json", "[{")
         let arguments = ["--entity", "User", "--model", Sandbox.model, "--database", "new.sqlite"]
-        #expect(try fresh.run(["import", "a.json", "bad.json"] + arguments).status == 1)
+        let none = try fresh.run(["import", "a.json", "bad.json"] + arguments)
+        #expect(none.status == 1)
+        #expect(!none.errors.contains("was written"), "\(none.errors)")
         #expect(try fresh.files == ["a.json", "bad.json"])
     }
 

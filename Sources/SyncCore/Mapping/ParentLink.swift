@@ -14,8 +14,8 @@ struct ParentLink {
                 let known = ShortList(candidates.map(\.name)).text
                 throw SyncError(
                     .unknownRelationship,
-                    "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)",
-                    entity: name)
+                    "\(name) has no relationship '\(relationship)' to \(child.name); it has \(known.isEmpty ? "none" : known)"
+                        + SimilarName.hint(for: relationship, among: candidates.map(\.name)), entity: name)
             }
             (link, end) = (chosen.link, chosen.end)
             return

@@ -81,8 +81,9 @@ package final class CompiledModel: Sendable {
         guard let id = entityIDs[name] else {
             let known = ShortList(entities.lazy.map(\.name)).text
             throw SyncError(
-                .unknownEntity, "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)",
-                entity: name)
+                .unknownEntity,
+                "unknown entity '\(name)'; the model has \(known.isEmpty ? "none" : known)"
+                    + SimilarName.hint(for: name, among: entities.lazy.map(\.name)), entity: name)
         }
         return entities[id]
     }

@@ -93,6 +93,11 @@ struct PredicateParser {
         let pathPlace = token.place
         let path = try path(quantifier)
         let (op, written) = try takeOperator(after: path)
+        if written == "IS" {
+            let valuePlace = token.place
+            try takeNull(after: op)
+            return try PredicateComparison(path, op, .null, pathPlace: pathPlace, valuePlace: valuePlace)
+        }
         let ignoresCase = try takeOptions()
         let valuePlace = token.place
         let value = try value(after: written)
@@ -149,8 +154,9 @@ struct PredicateParser {
     private mutating func takeOperator(after path: PredicatePath) throws -> (PredicateOperator, written: String) {
         guard let written = token.keyword ?? token.symbol else { throw expected("an operator after '\(path.name)'") }
         if written == "NOT" {
-            throw token.place.error("expected an operator, found NOT; NOT stands before the path")
+            throw token.place.error("expected an operator, found NOT; NOT stands before the path, or after IS")
         }
+        if take(keyword: "IS") { return (take(keyword: "NOT") ? .notEqual : .equal, written) }
         let op: PredicateOperator? =
             switch written {
             case "=": .equal
@@ -160,6 +166,13 @@ struct PredicateParser {
         guard let op else { throw expected("an operator after '\(path.name)'") }
         _ = take()
         return (op, written)
+    }
+
+    /// What alone follows `IS` and `IS NOT`.
+    private mutating func takeNull(after op: PredicateOperator) throws {
+        guard take(keyword: "NULL") || take(keyword: "NIL") else {
+            throw expected(op == .equal ? "NULL or NOT NULL after 'IS'" : "NULL after 'IS NOT'")
+        }
     }
 
     /// `[c]`, if it is there.

@@ -50,6 +50,8 @@ struct PredicateRoute {
         let known = [("attributes", attributes), ("relationships", relationships)].filter { !$0.1.isEmpty }
             .map { "the \($0.0) \(ShortList($0.1).text)" }
         let has = known.isEmpty ? "no attributes" : known.joined(separator: " and ")
-        return place.error("unknown \(kind) '\(name)'; \(entity.name) has \(has)", entity: entity.name)
+        let hint = SimilarName.hint(
+            for: name, among: kind == "relationship" ? relationships : attributes + relationships)
+        return place.error("unknown \(kind) '\(name)'; \(entity.name) has \(has)\(hint)", entity: entity.name)
     }
 }

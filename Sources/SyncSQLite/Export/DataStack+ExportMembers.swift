@@ -8,13 +8,14 @@ extension DataStack {
     /// - Throws: ``SyncError`` `valueDoesNotFit` for rows that have no name, or the same one.
     func exportMembers(
         _ name: String, namedBy names: MemberNames, where predicate: RecordPredicate, orderedBy order: RecordOrder,
-        limit: Int?, options: ExportOptions, in db: Database, write: (Data) throws -> Void
+        limit: Int?, offset: Int, options: ExportOptions, in db: Database, write: (Data) throws -> Void
     ) throws {
         let entity = try model.compiled.entity(named: name)
         guard let slot = names.slot(in: entity, of: model.compiled) else {
             throw SyncError(.unknownAttribute, "\(name) has no such attribute to name its rows by", entity: name)
         }
-        let (select, rest, arguments) = try selection(of: entity, where: predicate, orderedBy: order, limit: limit)
+        let (select, rest, arguments) = try selection(
+            of: entity, where: predicate, orderedBy: order, limit: limit, offset: offset)
         let reader = try ExportReader(db, layout)
         var exporter = RecordExporter(model: model, options: options, source: reader)
         var text = ExportText(.json, isObject: true)

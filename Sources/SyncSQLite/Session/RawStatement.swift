@@ -111,6 +111,9 @@ final class RawStatement {
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) == SQLITE_NULL }
 
     @inline(__always)
+    func type(_ column: Int) -> Int32 { sqlite3_column_type(handle, Int32(truncatingIfNeeded: column)) }
+
+    @inline(__always)
     func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(truncatingIfNeeded: column)) }
 
     @inline(__always)

@@ -14,7 +14,8 @@ enum Completions {
     /// Nothing if no database or model is named yet, or it cannot be read: a completion has nowhere to complain.
     static func entities(in words: [String]) -> [String] {
         guard Descriptors.areEnough else { return [] }
-        let databaseModel = value(of: "--database", in: words).flatMap { path in
+        let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment
+        let databaseModel = path.flatMap { path in
             try? DataStack(reading: URL(fileURLWithPath: path), transformers: .optional).model
         }
         let model =

@@ -5,7 +5,8 @@ import Sync
 struct ConditionOptions: ParsableArguments {
     @Option(
         name: .customLong("where"),
-        help: ArgumentHelp("Only rows that match, as in \"age >= 18 AND name CONTAINS 'a'\".", valueName: "predicate"))
+        help: ArgumentHelp(
+            "Only rows that match, as in \"age >= 18 AND company.name IS NOT NULL\".", valueName: "predicate"))
     var text: String?
 
     func predicate() throws -> RecordPredicate {

@@ -20,4 +20,6 @@ struct OperationList: ExpressibleByArgument {
     }
 
     var defaultValueDescription: String { "all" }
+
+    static var allValueStrings: [String] { SyncOperations.names.map(\.name) + ["all"] }
 }

@@ -28,6 +28,7 @@ struct OutputOptions: ParsableArguments {
         let printer = ResultPrinter(result: result, model: model, limit: list.limit, style: color.style)
         let rows = withRows ? printer.rows : ""
         try Terminal.write((rows.isEmpty ? "" : rows + "\n\n") + printer.summary)
+        for remark in printer.remarks { Terminal.writeError(remark) }
     }
 
     /// Reads all files, with a line that shows how far unpacking is where they are packed.

@@ -2,25 +2,6 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The database a command reads.
-struct DatabaseOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The SQLite database.", valueName: "db"), completion: Completions.database)
-    var database: String
-
-    var url: URL { URL(argument: database) }
-
-    /// Whether there is more than an empty file, which only holds the place, as `mktemp` makes one.
-    var exists: Bool {
-        get throws {
-            guard let status = try FileStatus.ofDatabase(at: database) else { return false }
-            return !status.isRegular || status.size > 0
-        }
-    }
-
-    /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
-    func open() throws -> DataStack { try .existing(at: database) }
-}
-
 /// The database a payload goes to, and the model of a new one.
 struct StoreOptions: ParsableArguments {
     @OptionGroup var location: DatabaseOptions
@@ -73,7 +54,8 @@ struct StoreOptions: ParsableArguments {
         guard options.isPlain else {
             throw UsageError("no model is inferred from JSON that is not one list of records: give --model")
         }
-        let model = try InferredModel(from: samples(payloads, as: options)).model
+        let samples = samples(payloads, as: options)
+        let model = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }.model
         if !isQuiet { Terminal.writeError(Self.note(model)) }
         return ChosenModel(model: model)
     }

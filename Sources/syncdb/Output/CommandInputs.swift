@@ -12,10 +12,14 @@ struct CommandInputs {
 
     private let inputs: [Input]
 
+    /// The path of the database, if one is read.
+    let database: String?
+
     /// - Parameters:
     ///   - files: Files and folders; `-` is standard input, which the shell may have opened on a file.
     ///   - database: With the files that SQLite keeps beside it.
     init(files: [String] = [], database: String? = nil) {
+        self.database = database
         inputs = files.map { $0 == "-" ? .standardInput : .file($0) } + (database.map { [.database($0)] } ?? [])
     }
 

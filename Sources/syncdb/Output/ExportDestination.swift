@@ -8,6 +8,8 @@ enum ExportDestination {
 
     case standardOutput
     case file(OutputFile)
+    /// A file whose name says that it is packed.
+    case packed(OutputFile)
 
     /// - Parameters:
     ///   - argument: A path; nil and `-` are standard output.
@@ -17,7 +19,8 @@ enum ExportDestination {
             self = .standardOutput
             return
         }
-        self = .file(try OutputFile(argument, besides: inputs))
+        let file = try OutputFile(argument, besides: inputs)
+        self = PayloadSource.file(argument).hasGzipName ? .packed(file) : .file(file)
     }
 
     /// Lets `body` write.
@@ -27,6 +30,12 @@ enum ExportDestination {
         switch self {
         case .standardOutput: try await body(Self.writeOutput)
         case .file(let file): try await file.write(body)
+        case .packed(let file):
+            try await file.write { write in
+                let deflation = try Deflation()
+                try await body { data in try write(deflation.pack(data)) }
+                try write(deflation.finish())
+            }
         }
     }
 

@@ -8,9 +8,9 @@ struct ResultPrinter {
     let limit: Int?
     var style = Style.plain
 
-    /// A table with one line per entity, then links and remarks.
+    /// A table with one line per entity, then links.
     var summary: VisibleText {
-        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + remarks).joined(separator: "\n")
+        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines).joined(separator: "\n")
     }
 
     /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.
@@ -77,7 +77,8 @@ struct ResultPrinter {
         return ["links: \(result.linksAdded) added, \(result.linksRemoved) removed"]
     }
 
-    private var remarks: [VisibleText] {
+    /// What was not taken, what waits, what was mended.
+    var remarks: [VisibleText] {
         let diagnostics = result.diagnostics
         return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
             $0.kind.isAboutStore

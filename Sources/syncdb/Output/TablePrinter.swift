@@ -16,7 +16,7 @@ struct TablePrinter {
 
         init(_ value: String, upTo limit: Int) {
             text = VisibleText(value, upTo: limit).text
-            width = text.count
+            width = DisplayWidth.of(text)
         }
     }
 

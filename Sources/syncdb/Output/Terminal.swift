@@ -13,10 +13,10 @@ enum Terminal {
         fileprivate var descriptor: Int32 { self == .output ? STDOUT_FILENO : STDERR_FILENO }
     }
 
-    /// How many characters fit on a line of standard error.
-    static var width: Int {
+    /// How many characters fit on a line.
+    static func width(of stream: Stream) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(stream.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
@@ -30,7 +30,13 @@ enum Terminal {
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
     static func write(json: String) throws { _ = try write(json: Data((json + "\n").utf8)) }
 
-    /// Writes a part of a longer JSON, its characters whole.
+    /// Writes a part of a longer text that is visible already.
+    ///
+    /// - Returns: Whether there is still somebody to read.
+    /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.
+    static func write(visible text: Data) throws -> Bool { try write(text) }
+
+    /// Writes a part of a longer JSON, or of another text for programs, its characters whole.
     ///
     /// - Returns: Whether there is still somebody to read.
     /// - Throws: ``SyncError`` `unreadableFile` if it cannot be written.

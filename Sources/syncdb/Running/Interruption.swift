@@ -13,10 +13,11 @@ struct Interruption: LocalizedError {
 
     /// Runs work that the first signal cancels. A second one ends the program as it would without this.
     ///
-    /// - Parameter outcome: What to say of the work so far if it is cancelled.
+    /// - Parameter outcome: What to say of the work so far if it is cancelled; asked for then.
     /// - Throws: ``Interruption`` if the work was cancelled by a signal; what the work throws otherwise.
     static func cancelling<Result: Sendable>(
-        outcome: String = "nothing was written", _ work: @escaping @Sendable () async throws -> Result
+        outcome: @autoclosure () -> String = "nothing was written",
+        _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let running = Running()
         let signals = SignalPipe { signal in running.interrupt(signal) }
@@ -24,7 +25,7 @@ struct Interruption: LocalizedError {
         do {
             return try await running.start(work).value
         } catch is CancellationError {
-            throw running.signal.map { Interruption(signal: $0, outcome: outcome) } ?? CancellationError()
+            throw running.signal.map { Interruption(signal: $0, outcome: outcome()) } ?? CancellationError()
         }
     }
 

@@ -39,7 +39,7 @@ final class ProgressDisplay: @unchecked Sendable {
             if line.label != label { (label, start) = (line.label, now) }
             guard now >= nextDrawing else { return }
             nextDrawing = now + Self.interval
-            draw(line.text(after: now - start, width: Terminal.width))
+            draw(line.text(after: now - start, width: Terminal.width(of: .errors)))
             isShown = true
         }
     }

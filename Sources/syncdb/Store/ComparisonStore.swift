@@ -16,7 +16,9 @@ struct ComparisonStore {
     /// Gives `body` the store, and the model it was chosen for. Nothing of it is left on disk that was not there before.
     ///
     /// - Parameter writing: Whether `body` writes, and so must have a copy.
-    func use(writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Void) async throws {
+    func use<Result>(
+        writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Result
+    ) async throws -> Result {
         guard try options.location.exists else {
             let chosen = try model(nil)
             return try await body(.inMemory(chosen.model, transformers: .optional), chosen)
@@ -25,6 +27,6 @@ struct ComparisonStore {
         let chosen = try model(kept.model)
         guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
         // The database would take over a changed model when it is opened.
-        try await body(kept.copy(with: chosen.model, migration: options.migration), chosen)
+        return try await body(kept.copy(with: chosen.model, migration: options.migration), chosen)
     }
 }

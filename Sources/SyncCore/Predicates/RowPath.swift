@@ -1,0 +1,97 @@
+/// What is shown of a row, or sorted by: an attribute, a relationship, or one of a row that to-one relationships lead to.
+///
+///     title    user    user.login    notes.@count
+package struct RowPath: Sendable {
+    package enum End: Sendable {
+        case attribute(slot: Int)
+        /// The key of the row a to-one relationship leads to.
+        case target(CompiledRelationship)
+        /// How many rows a to-many relationship leads to.
+        case count(CompiledRelationship)
+    }
+
+    /// As it was written.
+    package let name: String
+    /// The to-one relationships on the way.
+    package let hops: [CompiledRelationship]
+    package let end: End
+
+    /// - Throws: ``SyncError`` `unknownAttribute`, naming what there is; `invalidOption` for what has no single value.
+    package init(_ text: String, on root: CompiledEntity, in model: CompiledModel) throws {
+        name = text
+        var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let isCount = parts.count > 1 && parts.last == PredicatePath.countName
+        if isCount { parts.removeLast() }
+        var (entity, hops): (CompiledEntity, [CompiledRelationship]) = (root, [])
+        for part in parts.dropLast() {
+            guard let hop = entity.relationship(named: part) else {
+                if entity.slotByName[part] != nil {
+                    throw SyncError(
+                        .unknownAttribute, "'\(part)' is an attribute, so no name can follow it in '\(text)'",
+                        entity: entity.name)
+                }
+                throw Self.unknown(part, "relationship", of: entity, in: model)
+            }
+            guard !hop.isToMany else { throw Self.many(hop, text) }
+            hops.append(hop)
+            entity = model.entities[hop.destination]
+        }
+        self.hops = hops
+        let last = parts.last ?? ""
+        if let slot = entity.slotByName[last], !isCount {
+            end = .attribute(slot: slot)
+        } else if let relationship = entity.relationship(named: last) {
+            guard relationship.isToMany == isCount else {
+                throw isCount
+                    ? SyncError(.invalidOption, "@count needs a to-many relationship, which '\(last)' is not")
+                    : Self.many(relationship, text)
+            }
+            end = isCount ? .count(relationship) : .target(relationship)
+        } else {
+            throw Self.unknown(last, "attribute", of: entity, in: model)
+        }
+    }
+
+    /// What an entity's rows have one value of: its attributes, inherited ones first, then its to-one relationships.
+    package static func all(of entity: CompiledEntity, in model: CompiledModel) -> [RowPath] {
+        entity.slots.map { RowPath(model[entity.table].attributes[$0].name, .attribute(slot: $0)) }
+            + entity.relationships.filter { !$0.isToMany }.map { RowPath($0.name, .target($0)) }
+    }
+
+    private init(_ name: String, _ end: End) {
+        self.name = name
+        hops = []
+        self.end = end
+    }
+
+    /// The type of its values; that of a row key the service knows nothing of is integer.
+    package func type(from root: CompiledEntity, in model: CompiledModel) -> AttributeType {
+        switch end {
+        case .attribute(let slot):
+            let owner = hops.last.map { model.entities[$0.destination] } ?? root
+            return model[owner.table].attributes[slot].type
+        case .target(let relationship): return model.keyType(of: relationship.destination) ?? .integer
+        case .count: return .integer
+        }
+    }
+
+    // MARK: Errors
+
+    private static func many(_ relationship: CompiledRelationship, _ path: String) -> SyncError {
+        SyncError(
+            .invalidOption,
+            "'\(relationship.name)' of '\(path)' leads to many rows; \(relationship.name).@count is how many")
+    }
+
+    private static func unknown(
+        _ name: String, _ kind: String, of entity: CompiledEntity, in model: CompiledModel
+    ) -> SyncError {
+        let paths = all(of: entity, in: model).map(\.name)
+        let names = paths + entity.relationships.filter(\.isToMany).map(\.name)
+        let known = ShortList(names).text
+        return SyncError(
+            .unknownAttribute,
+            "unknown \(kind) '\(name)'; there are \(known.isEmpty ? "none" : known)"
+                + SimilarName.hint(for: name, among: names), entity: entity.name)
+    }
+}

@@ -1,0 +1,56 @@
+import GRDB
+package import SyncCore
+import SyncStore
+
+/// Rows of an entity and what is wanted of each, ready to be read one by one.
+package struct RowSelection: Sendable {
+    package struct Column: Sendable {
+        /// The path, as it was asked for.
+        package let name: String
+        package let type: AttributeType
+    }
+
+    package let columns: [Column]
+    let sql: String
+    let arguments: [DatabaseValue]
+}
+
+extension DataStack {
+    /// Finds the names of a query in the model.
+    ///
+    /// - Parameters:
+    ///   - paths: What is wanted of each row, as in `["id", "user.login"]`; nil for all attributes and to-one
+    ///     relationships.
+    ///   - limit: How many rows there are at most; nil for all.
+    ///   - offset: How many rows are passed over.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `invalidPredicate`, or `invalidOption` for a path
+    ///   that has no single value.
+    package func selection(
+        of entity: String, columns paths: [String]? = nil, where predicate: RecordPredicate = .all,
+        orderedBy order: RecordOrder = .byKey, limit: Int? = nil, offset: Int = 0
+    ) throws -> RowSelection {
+        let select = RecordSQL(try model.compiled.entity(named: entity), layout)
+        let paths =
+            try paths?.map { try RowPath($0, on: select.entity, in: model.compiled) }
+            ?? RowPath.all(of: select.entity, in: model.compiled)
+        let (condition, arguments) = try conditionValues(predicate, select)
+        let values = paths.map { select.sql($0).value }.joined(separator: ", ")
+        let sql = "SELECT \(values) FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
+        return RowSelection(
+            columns: paths.map { .init(name: $0.name, type: $0.type(from: select.entity, in: model.compiled)) },
+            sql: sql + RecordSQL.window(limit, offset), arguments: arguments)
+    }
+
+    /// Reads the rows of a selection one by one, in one read. Cancelling the task ends it.
+    ///
+    /// - Parameter body: Gets the row that was reached, which is gone when it returns. What it throws ends the reading and
+    ///   passes through.
+    package func forEachRow(
+        of selection: RowSelection, _ body: @escaping @Sendable (RowCursor) throws -> Void
+    ) async throws {
+        try await reading { db in
+            let cursor = RowCursor(try RawStatement(db, selection.sql, arguments: selection.arguments))
+            while try cursor.next() { try body(cursor) }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import SyncCore
+import SyncSQLite
+import Testing
+
+@Suite("Rows read one by one")
+struct RowSelectionTests {
+    /// Users of companies, which have an owner each: users again.
+    private func stack() throws -> DataStack {
+        let model = try Model(entities: [
+            Entity(
+                "User",
+                attributes: [
+                    Attribute("id", .integer), Attribute("name", .string), Attribute("size", .integer),
+                    Attribute("price", .decimal),
+                ],
+                relationships: [
+                    Relationship("company", to: "Company", inverse: "users"),
+                    Relationship("owned", to: "Company", inverse: "owner"),
+                ]),
+            Entity(
+                "Company", attributes: [Attribute("id", .string), Attribute("name", .string)],
+                relationships: [
+                    Relationship("users", to: "User", many: true, inverse: "company"),
+                    Relationship("owner", to: "User", inverse: "owned"),
+                ]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        let ypsilon = try stack.insert("Company", values: ["id": "y", "name": "Ypsilon"])
+        let xerxes = try stack.insert("Company", values: ["id": "x", "name": "Xerxes"])
+        try stack.insert(
+            "User", values: ["id": 1, "name": "Ada", "size": 10, "price": 9],
+            links: ["company": [ypsilon], "owned": [xerxes]])
+        try stack.insert(
+            "User", values: ["id": 2, "name": "Bo", "price": 10.5], links: ["company": [xerxes], "owned": [ypsilon]])
+        try stack.insert("User", values: ["id": 3])
+        return stack
+    }
+
+    /// The rows as text, NULL as `-`.
+    private func rows(
+        _ stack: DataStack, _ columns: [String]?, orderedBy order: RecordOrder = .byKey, limit: Int? = nil,
+        offset: Int = 0
+    ) async throws -> [String] {
+        let selection = try stack.selection(
+            of: "User", columns: columns, orderedBy: order, limit: limit, offset: offset)
+        let types = selection.columns.map(\.type)
+        let rows = Lines()
+        try await stack.forEachRow(of: selection) { row in
+            let values = types.indices.map { column -> String in
+                switch row.storage(column) {
+                case .null: "-"
+                case .integer: "\(row.integer(column))"
+                case .real: "\(row.real(column))"
+                case .text: String(decoding: row.text(column), as: UTF8.self)
+                case .blob: "blob"
+                }
+            }
+            rows.add(values.joined(separator: " "))
+        }
+        return rows.all
+    }
+
+    private final class Lines: @unchecked Sendable {
+        private let lock = NSLock()
+        private var lines: [String] = []
+
+        var all: [String] { lock.withLock { lines } }
+
+        func add(_ line: String) { lock.withLock { lines.append(line) } }
+    }
+
+    @Test("have all attributes and to-one relationships where nothing else is asked for, from either end")
+    func everything() async throws {
+        let stack = try stack()
+        let selection = try stack.selection(of: "User")
+        #expect(selection.columns.map(\.name) == ["id", "name", "size", "price", "company", "owned"])
+        #expect(selection.columns.map(\.type) == [.integer, .string, .integer, .decimal, .string, .string])
+        #expect(try await rows(stack, nil) == ["1 Ada 10 9 y x", "2 Bo - 10.5 x y", "3 - - - - -"])
+    }
+
+    @Test("have what paths lead to, and how many rows a to-many relationship leads to")
+    func paths() async throws {
+        let found = try await rows(
+            stack(), ["company.name", "company.owner.name", "size", "company.users.@count", "owned"])
+        #expect(found == ["Ypsilon Bo 10 1 x", "Xerxes Ada - 1 y", "- - - 0 -"])
+    }
+
+    @Test("are ordered by paths, limited, and passed over")
+    func order() async throws {
+        let stack = try stack()
+        #expect(try await rows(stack, ["id"], orderedBy: "company.name") == ["3", "2", "1"])
+        #expect(try await rows(stack, ["id"], orderedBy: "-company") == ["1", "2", "3"])
+        #expect(try await rows(stack, ["id"], orderedBy: "owned.users.@count", limit: 2) == ["3", "1"])
+        #expect(try await rows(stack, ["id"], orderedBy: "-company.owner.price") == ["1", "2", "3"])
+        #expect(try await rows(stack, ["id"], limit: 1, offset: 1) == ["2"])
+        #expect(try await rows(stack, ["id"], offset: 2) == ["3"])
+        #expect(try await rows(stack, ["id"], limit: 0) == [])
+        #expect(try await stack.fetch("User", orderedBy: "company.name").compactMap { $0["id"]?.int } == [3, 2, 1])
+    }
+
+    @Test("A local key reads as nil, as it does everywhere")
+    func localKeys() async throws {
+        let stack = try stack()
+        let row = try await stack.insert("User", values: ["name": "New"])
+        let selection = try stack.selection(of: "User", columns: ["id", "name"], where: "name == 'New'")
+        let found = Lines()
+        try await stack.forEachRow(of: selection) { row in found.add("\(row.storage(0)) \(row.storage(1))") }
+        #expect(found.all == ["null text"])
+        #expect(row["id"]?.isNull == true)
+    }
+
+    @Test(
+        "What has no single value, or is not there, is refused with what there is",
+        arguments: [
+            ("wings", SyncError.Code.unknownAttribute, "there are id, name"),
+            ("nmae", .unknownAttribute, "did you mean 'name'?"),
+            ("company.nam", .unknownAttribute, "did you mean 'name'?"),
+            ("firm.name", .unknownAttribute, "unknown relationship 'firm'"),
+            ("name.length", .unknownAttribute, "'name' is an attribute"),
+            ("company.users", .invalidOption, "users.@count"),
+            ("company.users.name", .invalidOption, "leads to many rows"), ("company.@count", .invalidOption, "to-many"),
+            ("", .unknownAttribute, "unknown attribute ''"), ("company.", .unknownAttribute, "unknown attribute ''"),
+        ])
+    func mistakes(path: String, code: SyncError.Code, message: String) throws {
+        let stack = try stack()
+        let column = try #require(throws: SyncError.self) { _ = try stack.selection(of: "User", columns: [path]) }
+        #expect(column.code == code)
+        #expect(column.message.contains(message), "\(column.message)")
+        let order = try #require(throws: SyncError.self) {
+            _ = try stack.fetch("User", orderedBy: RecordOrder([RecordOrder.Term(path)]))
+        }
+        #expect(order.code == code)
+    }
+
+    @Test("An error of who reads them ends the reading and passes through")
+    func ended() async throws {
+        struct Enough: Error {}
+        let stack = try stack()
+        let selection = try stack.selection(of: "User", columns: ["id"])
+        let seen = Lines()
+        await #expect(throws: Enough.self) {
+            try await stack.forEachRow(of: selection) { row in
+                seen.add("\(row.integer(0))")
+                throw Enough()
+            }
+        }
+        #expect(seen.all == ["1"])
+        #expect(try await stack.fetch("User").count == 3)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import syncdb
+
+@Suite("Which database, and how long to wait for it")
+struct DatabaseOptionTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox.withUsers() }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> Program.Run {
+        try Program.run(arguments, in: sandbox.folder, environment: environment)
+    }
+
+    private static let named = ["SYNCDB_DATABASE": "app.sqlite"]
+
+    @Test("-d and --database name it, and so does the environment")
+    func named() throws {
+        #expect(try run("count", "User", "-d", "app.sqlite").output == "8\n")
+        #expect(try run("count", "User", "--database=app.sqlite").output == "8\n")
+        #expect(try run("count", "User", environment: Self.named).output == "8\n")
+        #expect(try run("query", "Company", "--format", "csv", environment: Self.named).status == 0)
+        #expect(try run("export", "Company", environment: Self.named).status == 0)
+        #expect(try run("diff", Sandbox.day2, "--entity", "User", environment: Self.named).output.contains("+ User 9"))
+        #expect(try run("import", Sandbox.day2, "--entity", "User", environment: Self.named).status == 0)
+        #expect(try run("count", "User", "-d", "app.sqlite", "--where", "id == 9").output == "1\n")
+    }
+
+    @Test("What is on the command line counts before the environment")
+    func precedence() throws {
+        let other = ["SYNCDB_DATABASE": "other.sqlite"]
+        #expect(try run("count", "User", "-d", "app.sqlite", environment: other).output == "8\n")
+        let missing = try run("count", "User", environment: other)
+        #expect(missing.status == 1 && missing.errors.contains("other.sqlite"))
+        #expect(try sandbox.files == ["app.sqlite"])
+    }
+
+    @Test("Neither is wrong usage that names both ways", arguments: [[:], ["SYNCDB_DATABASE": ""]])
+    func missing(environment: [String: String]) throws {
+        let run = try Program.run(["count", "User"], in: sandbox.folder, environment: environment)
+        #expect(run.status == 2)
+        #expect(run.errors.contains("'--database <db>'") && run.errors.contains("SYNCDB_DATABASE"))
+    }
+
+    @Test("Commands that take a model or a database take that of the environment where no model is given")
+    func modelOrDatabase() throws {
+        for command in [["schema", "show"], ["schema", "diagram"], ["doctor"]] {
+            let ofDatabase = try Program.run(command, in: sandbox.folder, environment: Self.named)
+            #expect(ofDatabase.status == 0, "\(ofDatabase.errors)")
+            let ofModel = try Program.run(
+                command + ["--model", Sandbox.model], in: sandbox.folder,
+                environment: ["SYNCDB_DATABASE": "none.sqlite"])
+            #expect(ofModel.status == 0, "\(ofModel.errors)")
+            let both = try sandbox.run(command + ["--model", Sandbox.model, "-d", "app.sqlite"])
+            #expect(both.status == 2)
+        }
+    }
+
+    @Test("--version is the version, of every command", arguments: [["--version"], ["query", "--version"]])
+    func version(arguments: [String]) throws {
+        let run = try sandbox.run(arguments)
+        #expect(run.status == 0)
+        #expect(run.output == SyncDB.version + "\n")
+    }
+
+    // MARK: Waiting
+
+    @Test(
+        "--busy-timeout is milliseconds, or has a unit",
+        arguments: [
+            ("250", 250), ("0", 0), ("250ms", 250), ("30s", 30_000), ("1.5s", 1500), ("2m", 120_000), ("2M", 120_000),
+        ] as [(String, Int32)])
+    func time(text: String, milliseconds: Int32) {
+        #expect(WaitingTime(argument: text)?.milliseconds == milliseconds)
+    }
+
+    @Test("Other times are refused", arguments: ["", "s", "-1", "5h", "1e3", "half", "99999999m", "1.2.3s"])
+    func noTime(text: String) { #expect(WaitingTime(argument: text) == nil) }
+
+    @Test("A locked database is waited for so long, and the error names it and the way out")
+    func busy() throws {
+        let lock = """
+            sqlite3 app.sqlite <<'END' &
+            PRAGMA journal_mode = DELETE;
+            BEGIN EXCLUSIVE;
+            .shell touch locked; while [ ! -e done ]; do sleep 0.05; done
+            END
+            while [ ! -e locked ]; do sleep 0.05; done
+            """
+        let run = try sandbox.shell(
+            "\(lock)\n\"$SYNCDB\" count User -d app.sqlite --busy-timeout 50ms; status=$?; touch done; wait; exit $status"
+        )
+        #expect(run.status == 1)
+        #expect(run.errors.contains("app.sqlite"), "\(run.errors)")
+        #expect(run.errors.contains("locked"), "\(run.errors)")
+        #expect(run.errors.hasSuffix("hint: --busy-timeout 60s waits longer\n"), "\(run.errors)")
+    }
+
+    @Test("One that is unlocked in time is read")
+    func waited() throws {
+        let run = try sandbox.shell(
+            """
+            sqlite3 app.sqlite <<'END' &
+            PRAGMA journal_mode = DELETE;
+            BEGIN EXCLUSIVE;
+            .shell touch locked; sleep 0.3
+            ROLLBACK;
+            END
+            while [ ! -e locked ]; do sleep 0.02; done
+            "$SYNCDB" count User -d app.sqlite --busy-timeout 10m
+            """)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.hasSuffix("8\n"))
+    }
+}
