@@ -64,13 +64,18 @@ package struct RowPath: Sendable {
         self.end = end
     }
 
-    /// The type of its values; that of a row key the service knows nothing of is integer.
+    /// The type of its values; a key of several parts is a list, and a row key the service knows nothing of an integer.
     package func type(from root: CompiledEntity, in model: CompiledModel) -> AttributeType {
         switch end {
         case .attribute(let slot):
             let owner = hops.last.map { model.entities[$0.destination] } ?? root
             return model[owner.table].attributes[slot].type
-        case .target(let relationship): return model.keyType(of: relationship.destination) ?? .integer
+        case .target(let relationship):
+            switch model.keyType(of: relationship.destination) {
+            case .single(let type): return type
+            case .composite: return .json
+            case nil: return .integer
+            }
         case .count: return .integer
         }
     }

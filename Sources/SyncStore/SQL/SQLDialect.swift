@@ -42,6 +42,9 @@ package protocol SQLDialect: Sendable {
     /// That an expression has one of some values, of which there may be very many; NULL where it has none.
     func isIn(_ expression: String, _ values: [SQLArgument], _ arguments: inout SQLArguments) -> String
 
+    /// A JSON array of the values of expressions, those that are such arrays themselves in their place.
+    func jsonArray(_ expressions: [String]) -> String
+
     /// By what values of a type are ordered, if the order of their columns is another: numbers by value, text by bytes.
     func collation(of type: AttributeType) -> String?
 
