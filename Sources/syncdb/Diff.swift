@@ -40,8 +40,10 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
 }
 
 /// A failure of a command whose exit code 1 says something else.
-struct Trouble: Error {
+struct Trouble: LocalizedError {
     let error: any Error
+
+    var errorDescription: String? { error.localizedDescription }
 }
 
 extension SyncResult {

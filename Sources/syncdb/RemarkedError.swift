@@ -1,5 +1,9 @@
+import Foundation
+
 /// An error, and what there is to say besides: a way out, or what is done already.
-struct RemarkedError: Error {
+struct RemarkedError: LocalizedError {
     let error: any Error
     let remark: VisibleText
+
+    var errorDescription: String? { "\(error.localizedDescription)\n\(remark.text)" }
 }
