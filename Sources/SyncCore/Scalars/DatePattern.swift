@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A date pattern of Unicode Technical Standard 35, of the letters that can be read without doubt.
 ///
 /// Years (`yyyy`, `y`, `yy`), months (`M`, `MM`, `MMM`, `MMMM`), days (`d`, `dd`), weekdays (`E` to `EEE`, `EEEE`), hours
@@ -36,8 +38,9 @@ package struct DatePattern: Sendable, Hashable {
     }
 
     /// What is wrong with a pattern.
-    package struct Problem: Error {
+    package struct Problem: LocalizedError {
         package let message: String
+        package var errorDescription: String? { message }
     }
 
     let fields: [Field]

@@ -91,11 +91,20 @@ struct NamingTests {
         #expect(try model.remoteKey(forAttribute: "destroy", of: "Person", case: .camel, nested: true) == "_destroy")
     }
 
-    @Test("reads every exported key back into its attribute", arguments: ["Person", "Student"], KeyCase.allCases)
+    @Test("reads every exported key back into its attribute", arguments: ["Person", "Student"], [.snake, .camel])
     func exportedKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
         let names = try model.compiled.entity(named: entity).slotByName.keys
         for name in names {
             let key = try model.remoteKey(forAttribute: name, of: entity, case: keyCase)
+            #expect(try model.attribute(forKey: key, in: entity) == name, "\(key)")
+        }
+    }
+
+    @Test("reads every key of its own spelling back", arguments: ["Person", "Student"], KeyCase.allCases)
+    func spelledKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
+        let model = try Model(entities: model.entities, keys: keyCase)
+        for name in try model.compiled.entity(named: entity).slotByName.keys {
+            let key = try model.remoteKey(forAttribute: name, of: entity)
             #expect(try model.attribute(forKey: key, in: entity) == name, "\(key)")
         }
     }
