@@ -58,7 +58,7 @@ extension RecordRewriting {
         guard let last = paths.last, case .object(let members) = answer else {
             throw SyncError(.recordExpected, "the hook must give a record (JSON object)", entity: entity.name)
         }
-        try checkKey(answer, of: row.row, entity, plan)
+        try checkKey(answer, for: record, of: row.row, entity, plan)
         for path in paths.dropLast() {
             guard case .object(let before)? = path.value(in: records) else { continue }
             let kept = before.filter { member in members.contains { $0.key.utf8.elementsEqual(member.key.utf8) } }
@@ -76,14 +76,18 @@ extension RecordRewriting {
         }
     }
 
+    /// The key may stand elsewhere, in the name of the record: then it may go on saying nothing of it.
     private func checkKey(
-        _ answer: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ plan: ChangePlan
+        _ answer: JSONValue, for record: JSONValue, of row: ChangePlan.RowReference, _ entity: CompiledEntity,
+        _ plan: ChangePlan
     ) throws {
         guard let slot = entity.keySlot else { return try checkPartedKey(answer, of: row, entity, plan) }
         let attribute = plan.model[entity.table].attributes[slot]
         let before = plan.withTexts { StoredValue(plan[row.table].nodes[row.node.index].key, as: attribute.type, $0) }
         let after = try AttributeMapper(answer, of: entity, in: model).values[attribute.name] ?? .null
-        guard before ?? .null == after else {
+        if before ?? .null == after { return }
+        let said = try AttributeMapper(record, of: entity, in: model).values[attribute.name] ?? .null
+        guard said == after else {
             throw SyncError(
                 .invalidOption, "the hook must not change the key '\(attribute.name)' of a record", entity: entity.name)
         }

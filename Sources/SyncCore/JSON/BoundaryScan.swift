@@ -165,7 +165,8 @@ struct BoundaryScan {
         case (.records, .newline) where isNDJSON: endRecord(at: end)
         case (.records, .comma) where !isNDJSON:
             // With the comma, which is what is told to be wrong after an unfinished number.
-            if hasScalar { endRecord(at: end) }
+            // Null among records of other forms is none, and no error.
+            if places != nil { stray = 0 } else if hasScalar { endRecord(at: end) }
             hasScalar = false
         case (.records, .colon) where scalarDepth < recordDepth: break
         case (_, .blank), (_, .newline), (_, .carriageReturn), (_, .tab): break

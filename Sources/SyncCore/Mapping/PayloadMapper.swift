@@ -130,7 +130,7 @@ struct PayloadMapper: ~Copyable {
         current = nil
         defer {
             candidates.removeLast(candidates.count - firstCandidate)
-            kindsBeside.removeLast(kindsBeside.count - firstKind)
+            if kindsBeside.count > firstKind { kindsBeside.removeLast(kindsBeside.count - firstKind) }
             current = outer
         }
         scratch.reset(tables.types[tables.tableOf[entity].index].count)

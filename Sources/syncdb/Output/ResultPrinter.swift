@@ -91,6 +91,7 @@ struct ResultPrinter {
             + listed(result.unmappedKeys) {
                 "not in the model: key '\($0.key)' of \($0.entity), in \($0.count) record\($0.count == 1 ? "" : "s")"
             }
+            + (result.nextPage.map { ["there is a next page: \($0)"] } ?? [])
     }
 
     private func listed<Element>(

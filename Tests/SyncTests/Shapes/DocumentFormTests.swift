@@ -101,20 +101,19 @@ struct DocumentFormTests {
         ])
     func noAnswer(_ text: String, _ code: SyncError.Code) async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
-        var options = SyncOptions()
-        options.form = .jsonAPI
+        let options = SyncOptions.of(.jsonAPI)
         try await Sync.changes([["id": 5]], inEntity: "Article", stack: stack)
         for size in [1, 1000] {
-            options.pieces.size = size
+            let options = SyncOptions.of(.jsonAPI, piecesOf: size)
             let chunks = AsyncStream<Data> {
                 $0.yield(Data(text.utf8)); $0.finish()
             }
-            let error = await #expect(throws: SyncError.self) { [options] in
+            let error = await #expect(throws: SyncError.self) {
                 try await Sync.changes(chunks, inEntity: "Article", stack: stack, options: options)
             }
             #expect(error?.code == code)
         }
-        let error = await #expect(throws: SyncError.self) { [options] in
+        let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(Data(text.utf8), inEntity: "Article", stack: stack, options: options)
         }
         #expect(error?.code == code)
@@ -144,18 +143,18 @@ struct DocumentFormTests {
     @Test("GraphQL: a field inside is named in the error")
     func field() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
-        var options = SyncOptions()
-        options.form = .graphQL
+        let options = SyncOptions.of(.graphQL)
         let json = Data(#"{"data": {"viewer": {"articles": {"nodes": [{"id": 1}]}}}}"#.utf8)
-        let error = await #expect(throws: SyncError.self) { [options] in
+        let error = await #expect(throws: SyncError.self) {
             try await Sync.changes(json, inEntity: "Article", stack: stack, options: options)
         }
         #expect(error?.keyPaths == [["viewer", "articles"]])
-        options.keyPath = ["viewer", "articles"]
+        var path = options
+        path.keyPath = ["viewer", "articles"]
         #expect(
-            try await Sync.changes(json, inEntity: "Article", stack: stack, options: options)["Article"].insertedCount
+            try await Sync.changes(json, inEntity: "Article", stack: stack, options: path)["Article"].insertedCount
                 == 1)
-        #expect(try await Sync.examine(json, inEntity: "Article", stack: stack, options: options).losesData == false)
+        #expect(try await Sync.examine(json, inEntity: "Article", stack: stack, options: path).losesData == false)
     }
 
     static let subjects = """
@@ -240,5 +239,14 @@ struct DocumentFormTests {
             [["id": 1, "type": "cat"], ["id": 2, "type": "dog"]], inEntity: "Animal", stack: second)
         try second.close()
         #expect(try DataStack(at: url).model == ShapeTests.model(Self.subjects))
+    }
+}
+
+extension SyncOptions {
+    fileprivate static func of(_ form: Form, piecesOf size: Int = 1 << 20) -> SyncOptions {
+        var options = SyncOptions()
+        options.form = form
+        options.pieces.size = size
+        return options
     }
 }

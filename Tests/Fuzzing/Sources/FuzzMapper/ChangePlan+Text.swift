@@ -7,7 +7,7 @@ extension ChangePlan {
     ///   that they are others where a string without its escapes is mapped.
     func text(withPlaces: Bool) -> String {
         withTexts { pool in
-            var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(isLoneObject)"]
+            var lines = ["records \(readableRootRecords) of \(rootRecords), alone \(roots[0].isLoneObject)"]
             for tree in model.trees { lines += self[tree.id].lines(tree.attributes, pool) }
             for (link, batch) in links.enumerated() {
                 lines += batch.assertions.map {
