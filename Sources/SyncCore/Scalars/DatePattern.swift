@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A date pattern of Unicode Technical Standard 35, of the letters that can be read without doubt.
 ///

@@ -91,7 +91,8 @@ struct NamingTests {
         #expect(try model.remoteKey(forAttribute: "destroy", of: "Person", case: .camel, nested: true) == "_destroy")
     }
 
-    @Test("reads every exported key back into its attribute", arguments: ["Person", "Student"], [.snake, .camel])
+    @Test(
+        "reads every exported key back into its attribute", arguments: ["Person", "Student"], [KeyCase.snake, .camel])
     func exportedKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
         let names = try model.compiled.entity(named: entity).slotByName.keys
         for name in names {
