@@ -26,7 +26,9 @@ struct RecordSQL {
         let first = 1 + (table.hasEntityColumn ? 1 : 0) + table.columns.count
         for id in tree.entities {
             let entity = layout.model.entities[id]
-            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { continue }
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
+                continue
+            }
             partedKeys[id] = (key, first + expressions.count)
             expressions += key.expressions(of: Self.alias)
         }
@@ -113,7 +115,9 @@ struct RecordSQL {
         if table.hasHiddenKey, let slot = type.keySlot {
             key = ColumnValue.recordKey(row[slot + offset], as: tree.attributes[slot].type) ?? key
         }
-        if let place = type.keyOwner.flatMap({ partedKeys[$0] }), let parted = try place.key.recordKey(row, at: place.first) {
+        if let place = type.keyOwner.flatMap({ partedKeys[$0] }),
+            let parted = try place.key.recordKey(row, at: place.first)
+        {
             key = parted
         }
         guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }

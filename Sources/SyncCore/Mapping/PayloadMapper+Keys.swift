@@ -114,7 +114,9 @@ extension PayloadMapper {
         supplied: (part: Int, owner: Mapped)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
-            guard tape.tokens[token].kind == .object else { return appendValue(tape, at: token, of: slot, entity, bytes) }
+            guard tape.tokens[token].kind == .object else {
+                return appendValue(tape, at: token, of: slot, entity, bytes)
+            }
             let found = find([.attribute(slot)], tape, object: token, entity, bytes)[0]
             return found >= 0 && appendValue(tape, at: found, of: slot, entity, bytes)
         }

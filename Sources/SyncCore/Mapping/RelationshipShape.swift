@@ -23,7 +23,9 @@ enum RelationshipShape {
         case (.objects, false), (.scalars, false), (.empty, false), (.other, false):
             if tape.tokens[index].kind == .array { self = .scalar }
         case (.other, true):
-            if Self.isList(of: areIDs ? [.array, .object, .null] : [.array, .null], at: index, tape) { self = .scalars }
+            if Self.isList(of: areIDs ? [.array, .object, .null] : [.array, .null], at: index, tape) {
+                self = .scalars
+            }
         case (.object, false) where areIDs: self = .scalar
         case (.objects, true) where areIDs: self = .scalars
         default: break

@@ -26,12 +26,14 @@ package final class CompiledModel: Sendable {
         self.entities = compiler.compiled
         let keys = Set(compiler.compiled.flatMap { entity in entity.keySlots.map { [entity.table.index, $0] } })
         let hasLinksInKeys = compiler.links.contains { $0.isKeyPart }
-        canRefuseRows = hasLinksInKeys || compiler.trees.contains { tree in
-            tree.hasSubEntities
-                || tree.attributes.enumerated().contains { slot, attribute in
-                    !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id.index, slot])
-                }
-        }
+        canRefuseRows =
+            hasLinksInKeys
+            || compiler.trees.contains { tree in
+                tree.hasSubEntities
+                    || tree.attributes.enumerated().contains { slot, attribute in
+                        !attribute.isOptional && attribute.defaultValue == nil && !keys.contains([tree.id.index, slot])
+                    }
+            }
     }
 
     /// Whether a record can be refused only once the store is asked: its row is of a sibling entity, or a new one that

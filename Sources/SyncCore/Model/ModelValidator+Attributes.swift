@@ -100,7 +100,9 @@ extension ModelValidator {
         return line.isEmpty || !line.allSatisfy { isReadable($0.name) }
             || line.contains { entity in
                 entity.primaryKey != nil
-                    || entity.attributes.contains { $0.isPrimaryKey || AttributeNaming.isID($0.name) && $0.type.canBeKey }
+                    || entity.attributes.contains {
+                        $0.isPrimaryKey || AttributeNaming.isID($0.name) && $0.type.canBeKey
+                    }
             }
     }
 

@@ -11,7 +11,8 @@ extension CompiledModel {
 
     /// The key of the parts that an object has, and those of another key for the others.
     package func key(of entity: CompiledEntity, in object: JSONValue, else current: RowKey) -> RowKey {
-        guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json else {
+        guard let key = entity.compositeKey, case .array(let parts) = current.recordKey(keyType(of: entity.id)).json
+        else {
             return rowKey(object, of: entity) ?? current
         }
         let given = zip(key.parts, parts).map { part, known in

@@ -12,7 +12,11 @@ struct PredicateResolver {
         case .and(let nodes): .and(try nodes.map(resolved))
         case .or(let nodes): alternatives(try nodes.map(resolved), of: nodes)
         case .comparison(let comparison):
-            if let parts = try parts(of: comparison) { try resolved(parts) } else { .comparison(try resolved(comparison)) }
+            if let parts = try parts(of: comparison) {
+                try resolved(parts)
+            } else {
+                .comparison(try resolved(comparison))
+            }
         }
     }
 

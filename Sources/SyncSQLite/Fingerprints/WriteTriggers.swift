@@ -74,7 +74,9 @@ struct WriteTriggers {
     private func partedKeys(_ tree: EntityTree) -> [(place: Int, key: KeyColumns)] {
         tree.entities.compactMap { id in
             let entity = layout.model.entities[id]
-            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { return nil }
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
+                return nil
+            }
             return (places.key(owner: id), key)
         }
     }

@@ -57,7 +57,9 @@ final class RowColumns: Sendable {
         var partedKeys: [Int: (key: KeyColumns, first: Int)] = [:]
         for id in tree.entities {
             let entity = layout.model.entities[id]
-            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else { continue }
+            guard entity.keyOwner == id, entity.compositeKey != nil, let key = KeyColumns(entity, layout) else {
+                continue
+            }
             partedKeys[id] = (key, selected.count)
             selected += key.expressions(of: table.name)
         }

@@ -124,7 +124,8 @@ extension SQLiteSession {
                 statements[keyOwner] = (statement, key)
             }
             if let key {
-                guard let parts = RowKey(batch.nodes[node].key, table.pool), key.bind(parts, to: statement, at: 1) else {
+                guard let parts = RowKey(batch.nodes[node].key, table.pool), key.bind(parts, to: statement, at: 1)
+                else {
                     continue
                 }
             } else {

@@ -114,7 +114,8 @@ extension SyncTransaction {
         for table in tables {
             for link in table.tree.foreignKeys where model[link].isKeyPart {
                 let targets = tables[model[link].second.table]
-                for (node, target) in keyTargets(link) where table.isPresent(node, as: .new) && !targets.isPresent(target) {
+                for (node, target) in keyTargets(link)
+                where table.isPresent(node, as: .new) && !targets.isPresent(target) {
                     table.refuseNew(node)
                     table.met.presence[node.index] = .missing
                     let name = model[link].first.relationship?.name ?? ""

@@ -33,7 +33,9 @@ extension SyncTransaction {
     }
 
     /// A row keeps the links that it is told apart by, whatever lists leave it out.
-    private func keepKeyParts(_ outcome: inout LinkTargets, _ link: Link, _ table: SyncTable, _ stored: StoredForeignKey) {
+    private func keepKeyParts(
+        _ outcome: inout LinkTargets, _ link: Link, _ table: SyncTable, _ stored: StoredForeignKey
+    ) {
         for (node, target) in keyTargets(link.id) { outcome.nodes[node.index] = LinkTarget(target) }
         for (node, target) in stored.targets.enumerated() where target != .nowhere { outcome.nodes[node] = target }
     }

@@ -102,7 +102,9 @@ struct ReferenceReading: Sendable {
         }
         for key in keys.ids {
             guard let (place, value) = member(key, of: record) else { continue }
-            if let statement = idStatement(value, relationship, hasParts, areOnlyIDs: true) { return (place, statement) }
+            if let statement = idStatement(value, relationship, hasParts, areOnlyIDs: true) {
+                return (place, statement)
+            }
         }
         return null
     }

@@ -169,9 +169,11 @@ struct ModelValidationTests {
     @Test("for keys that are made of each other")
     func keyCircles() throws {
         let first = Entity(
-            "A", primaryKey: ["b", "x"], attributes: [Attribute("x", .integer)], relationships: [Relationship("b", to: "B")])
+            "A", primaryKey: ["b", "x"], attributes: [Attribute("x", .integer)],
+            relationships: [Relationship("b", to: "B")])
         let second = Entity(
-            "B", primaryKey: ["a", "y"], attributes: [Attribute("y", .integer)], relationships: [Relationship("a", to: "A")])
+            "B", primaryKey: ["a", "y"], attributes: [Attribute("y", .integer)],
+            relationships: [Relationship("a", to: "A")])
         #expect(try ModelProblems.paths([first, second]) == ["entities.A.primaryKey", "entities.B.primaryKey"])
     }
 
