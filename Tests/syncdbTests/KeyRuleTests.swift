@@ -58,7 +58,12 @@ struct KeyRuleTests {
         _ = try importPosts(sandbox)
         _ = try sandbox.file("more.json", #"[{"id": 1, "sub-title": "c", "other-url": "d", "meta": {"b": 2}}]"#)
         let suggested = try sandbox.syncdb("import", "more.json", "--entity", "Post", "--database", "app.sqlite")
-        #expect(suggested.errors == "note: --evolve would add Post.subTitle: string, new\n")
+        #expect(
+            suggested.errors == """
+                not in the model: key 'sub-title' of Post, in 1 record
+                note: --evolve would add Post.subTitle: string, new
+
+                """)
         let evolved = try sandbox.syncdb(
             "import", "more.json", "--entity", "Post", "--database", "app.sqlite", "--evolve")
         #expect(evolved.errors == "evolved: Post.subTitle: string, new\n")

@@ -24,6 +24,12 @@ struct JSONSchemaChecker {
             case "properties": return properties(of: value, by: keyword.value, at: path)
             case "additionalProperties":
                 return additional(of: value, by: keyword.value, besides: schema["properties"], at: path)
+            case "minItems":
+                guard case .array(let elements) = value, case .number(let least) = keyword.value else { return [] }
+                return elements.count >= Int(least) ?? .max ? [] : ["\(path): too few elements"]
+            case "uniqueItems":
+                guard keyword.value == .bool(true), case .array(let elements) = value else { return [] }
+                return Set(elements).count == elements.count ? [] : ["\(path): an element comes twice"]
             case "items":
                 return elements(value).flatMap { violations(of: $0, by: keyword.value, at: path + "[]") }
             case "$ref":

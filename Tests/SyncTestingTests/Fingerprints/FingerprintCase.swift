@@ -21,7 +21,7 @@ struct FingerprintCase {
         let kinds = PropertyKinds.all.union(random.chance(30) ? [.contradictions, .ordersFromBothSides] : [])
         let plain = try ModelGenerator.model(&random, kinds)
         var payloads = PayloadGenerator(&random, plain, kinds, namesOnce: namesOnce, keyCount: 6 + random.below(25))
-        let entities = plain.compiled.entities.filter { $0.keySlot != nil && !$0.isAbstract }
+        let entities = plain.compiled.entities.filter { $0.isKeyed && !$0.isAbstract }
         let main = random.pick(entities)
         var last: [String: [JSONValue]] = [:]
         var steps: [Step] = []
