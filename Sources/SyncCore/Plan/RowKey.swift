@@ -57,11 +57,8 @@ package enum RowKey: Sendable {
 extension RowKey {
     /// The parts of a key of several; nil for text that is none.
     package func parts(_ types: [KeyType]) -> [RowKey]? {
-        guard case .text(let text) = self, case .array(let elements)? = try? JSONValue(parsing: Array(text.utf8)),
-            elements.count == types.count
-        else { return nil }
-        let parts = zip(elements, types).compactMap { RowKey(part: $0, $1) }
-        return parts.count == types.count ? parts : nil
+        guard case .text(let text) = self else { return nil }
+        return KeyPartsReader.parts(of: text, types)
     }
 
     /// The parts of a key, and of the keys among them, in order; nil for text that is none.
@@ -81,20 +78,6 @@ extension RowKey {
             let date =
                 type == .single(.date) ? Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) } : nil
             return date.map(Slot.date) ?? Coercion.append(text.utf8, to: &arena)
-        }
-    }
-
-    private init?(part: JSONValue, _ type: KeyType) {
-        switch (part, type) {
-        case (.string(let text), .single): self = .text(text)
-        case (.number(let text), .single(.double)):
-            guard let value = Double(text) else { return nil }
-            self = .real(value)
-        case (.number(let text), .single):
-            guard let value = Int64(text) else { return nil }
-            self = .integer(value)
-        case (.array, .composite): self = .text(String(decoding: CanonicalJSON.bytes(part), as: UTF8.self))
-        default: return nil
         }
     }
 }

@@ -114,7 +114,7 @@ extension SyncTransaction {
         for table in tables {
             for link in table.tree.foreignKeys where model[link].isKeyPart {
                 let targets = tables[model[link].second.table]
-                for (node, target) in keyTargets(link)
+                for (node, target) in keyTargets(link).sorted(by: { $0.key.index < $1.key.index })
                 where table.isPresent(node, as: .new) && !targets.isPresent(target) {
                     table.refuseNew(node)
                     table.met.presence[node.index] = .missing

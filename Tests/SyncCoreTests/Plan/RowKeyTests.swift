@@ -40,4 +40,29 @@ struct RowKeyTests {
         #expect(key.recordKey(.single(type)) == reported)
         #expect(RowKey(reported, .single(type)) == key)
     }
+
+    @Test(
+        "of several parts are read as they are written",
+        arguments: [
+            [RecordKey.text("a"), .integer(5)], [.text("a,\"b]\\"), .integer(-1)],
+            [.text("\u{1}\n\u{1F600}["), .integer(.min)],
+        ])
+    func parted(parts: [RecordKey]) {
+        let type = KeyType.composite([
+            .composite([.single(.string), .single(.integer)]), .single(.double), .single(.date),
+        ])
+        let key = RecordKey.parts([.parts(parts), .double(0.5), .text("2024-02-29T18:29:59.999Z")])
+        let stored = RowKey(key, type)
+        #expect(stored.recordKey(type) == key)
+        #expect(stored.leaves(type)?.count == 4)
+    }
+
+    @Test(
+        "are not made of text that is none",
+        arguments: [
+            "", "[", "[]", "[\"a\"]", "[\"a\",1", "[\"a\",1]]", "[\"a\",x]", "[\"a,1]", "[1,\"a\\", "[[1],2]", "a",
+        ])
+    func notParted(text: String) {
+        #expect(RowKey.text(text).parts([.single(.string), .single(.integer)]) == nil)
+    }
 }
