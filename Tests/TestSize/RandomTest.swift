@@ -7,6 +7,8 @@ import Foundation
 package enum RandomTest: String {
     /// Syncs, compared with the reference store.
     case property
+    /// The same with keys of several parts.
+    case keys
     /// Syncs with fingerprints, compared with those without.
     case fingerprint
     /// Stores with links to rows that are not there, healed by a sync.
@@ -32,6 +34,7 @@ package enum RandomTest: String {
     private var count: (few: Int, many: Int) {
         switch self {
         case .property: (60, 2_500)
+        case .keys: (40, 600)
         case .fingerprint: (25, 300)
         case .dangling: (10, 100)
         case .migration: (25, 300)

@@ -115,7 +115,7 @@ extension SyncTransaction {
             for link in table.tree.foreignKeys where model[link].isKeyPart {
                 let targets = tables[model[link].second.table]
                 for (node, target) in keyTargets(link).sorted(by: { $0.key.index < $1.key.index })
-                where table.isPresent(node, as: .new) && !targets.isPresent(target) {
+                where table.isPresent(node, as: .new) && !isThere(target, targets, model[link].second) {
                     table.refuseNew(node)
                     table.met.presence[node.index] = .missing
                     let name = model[link].first.relationship?.name ?? ""
@@ -125,6 +125,15 @@ extension SyncTransaction {
                         "its \(name), which is a part of its key, is not stored; the record is refused")
                 }
             }
+        }
+    }
+
+    /// Whether a row is stored, or will be, as what a link leads to.
+    private func isThere(_ node: NodeID, _ table: SyncTable, _ side: Link.Side) -> Bool {
+        switch table.presence(of: node) {
+        case .missing: false
+        case .new: model.entity(table.wantedEntity(of: node).id, isKindOf: side.entity)
+        case .stored: model.entity(table.entity(of: node), isKindOf: side.entity)
         }
     }
 

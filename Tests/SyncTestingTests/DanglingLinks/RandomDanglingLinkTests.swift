@@ -27,8 +27,7 @@ struct RandomDanglingLinkTests {
 
     private static func problem(_ seed: Int, hasKeys: Bool) async throws -> String? {
         var random = SplitMix64(seed: UInt64(seed))
-        // A link that a key is made of leaves a row without a key where it is removed.
-        let kinds = PropertyKinds.all.subtracting(hasKeys ? [.keyless, .partedKeys] : .partedKeys)
+        let kinds = hasKeys ? PropertyKinds.all.subtracting(.keyless) : .all
         let model = try ModelGenerator.model(&random, kinds)
         var payloads = PayloadGenerator(&random, model, kinds, namesOnce: true, keyCount: 12)
         let entities = model.compiled.entities.filter { $0.keySlot != nil && !$0.isAbstract }

@@ -18,7 +18,8 @@ struct FingerprintCase {
 
     static func random(_ random: inout SplitMix64) throws -> FingerprintCase {
         let namesOnce = random.chance(70)
-        let kinds = PropertyKinds.all.union(random.chance(30) ? [.contradictions, .ordersFromBothSides] : [])
+        let kinds = PropertyKinds.all.union(.partedKeys)
+            .union(random.chance(30) ? [.contradictions, .ordersFromBothSides] : [])
         let plain = try ModelGenerator.model(&random, kinds)
         var payloads = PayloadGenerator(&random, plain, kinds, namesOnce: namesOnce, keyCount: 6 + random.below(25))
         let entities = plain.compiled.entities.filter { $0.isKeyed && !$0.isAbstract }

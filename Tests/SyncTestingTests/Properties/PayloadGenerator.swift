@@ -224,7 +224,8 @@ struct PayloadGenerator {
             switch part {
             case .attribute(let slot) where attributes[slot].name == "part":
                 self.value(number % 2, attributes[slot].type)
-            case .attribute(let slot): self.value(number / 2, attributes[slot].type)
+            // Of a dependent row the list may supply the owner: the rest alone names it once.
+            case .attribute(let slot): self.value(entity.name == "Dot" ? number : number / 2, attributes[slot].type)
             case .relationship(let index):
                 self.key(number % 2, of: model.compiled.entities[entity.relationships[index].destination])
             }

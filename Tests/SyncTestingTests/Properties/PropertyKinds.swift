@@ -31,5 +31,5 @@ struct PropertyKinds: OptionSet, Sendable {
     /// Keys of several parts, some of which are keys of other rows.
     static let partedKeys = PropertyKinds(rawValue: 131072)
 
-    static let all = PropertyKinds(rawValue: 8191 | 65536 | 131072)
+    static let all = PropertyKinds(rawValue: 8191 | 65536)
 }

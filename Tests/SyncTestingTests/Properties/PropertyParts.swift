@@ -59,7 +59,9 @@ struct PropertyParts {
             Array(step.payload[start..<min(start + size, step.payload.count)])
         }
         // A page without a record that can be read fails, where the whole need not.
-        guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains(where: \.hasKey) }) else {
+        let names = try stack.model.primaryKeyParts(of: step.entity).map(\.local)
+            .filter { $0 != "owner" || step.parent == nil }
+        guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains { $0.hasKey(names) } }) else {
             return try await sync(step, inPiecesOf: .max)
         }
         for page in pages {
@@ -114,11 +116,14 @@ extension Model {
 }
 
 extension JSONValue {
-    /// Whether a generated record has a key that can be read.
-    fileprivate var hasKey: Bool {
-        guard case .object(let members) = self, let key = members.first(where: { $0.key == "id" }) else { return false }
-        guard case .array = key.value else { return true }
-        return false
+    /// Whether a generated record has a key that can be read, of parts with these names.
+    fileprivate func hasKey(_ names: [String]) -> Bool {
+        guard case .object(let members) = self else { return false }
+        return names.allSatisfy { name in
+            guard let part = members.first(where: { $0.key == name }) else { return false }
+            guard case .array = part.value else { return part.value != .null }
+            return name == "owner"
+        }
     }
 }
 

@@ -12,8 +12,12 @@ struct RandomSyncTests {
     }
 
     @Test("A store and the reference agree, and the same payload again changes nothing")
-    func agreement() async throws {
-        let seeds = RandomTest.property.seeds
+    func agreement() async throws { try await agree(RandomTest.property.seeds, Self.kinds) }
+
+    @Test("So they do where keys have several parts: SYNC_KEYS_SEED=7, SYNC_KEYS_CASES=1000")
+    func partedKeys() async throws { try await agree(RandomTest.keys.seeds, Self.kinds.union(.partedKeys)) }
+
+    private func agree(_ seeds: Range<Int>, _ kinds: PropertyKinds) async throws {
         print("Random syncs: seeds \(seeds)")
         let lanes = 4
         let failures = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -21,7 +25,7 @@ struct RandomSyncTests {
                 group.addTask {
                     var failures: [String] = []
                     for seed in seeds where seed % lanes == lane && failures.count < 5 {
-                        if let failure = try await Self.failure(seed) { failures.append(failure) }
+                        if let failure = try await Self.failure(seed, kinds) { failures.append(failure) }
                     }
                     return failures
                 }
@@ -32,7 +36,7 @@ struct RandomSyncTests {
     }
 
     /// What goes wrong in the case with this seed, made as small as it gets.
-    private static func failure(_ seed: Int) async throws -> String? {
+    private static func failure(_ seed: Int, _ kinds: PropertyKinds) async throws -> String? {
         var random = SplitMix64(seed: UInt64(seed))
         let namesOnce = random.chance(20)
         let kinds = namesOnce ? kinds.subtracting([.ordered]) : kinds
