@@ -26,6 +26,8 @@ extension SyncTransaction {
             return
         }
         if try isMentionedBefore(row) {
+            // It keeps the link that it is told apart by, and so its owner.
+            if link.isKeyPart { return }
             leaving[row].unlinked.insert(link.id)
             if tables[row.table].hasHiddenKey { leaving.noteOrphan(row) }
         } else if let key = tables[link.second.table].rowKey(owner) {

@@ -88,8 +88,9 @@ extension SyncTransaction {
         for (link, keys) in keys { try links.load(keys, link, from: .first) }
     }
 
+    /// Takes links from a row, but for those that it is told apart by.
     mutating func unlink(_ row: StoredRow, _ ids: Set<LinkID>) throws {
-        for id in ids {
+        for id in ids where !model[id].isKeyPart {
             try bookRemovedTarget(model[id], of: row)
             try clearForeignKey(of: row, model[id])
         }
