@@ -36,6 +36,16 @@ extension JSONText {
         append(quoted: text.utf8, to: &out)
     }
 
+    /// The same of bytes in memory, which mostly have nothing to escape.
+    package static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+        guard text.contains(where: { $0 < .blank || $0 == .quote || $0 == .backslash }) else {
+            out.append(.quote)
+            out += text
+            return out.append(.quote)
+        }
+        append(quoted: text[...], to: &out)
+    }
+
     /// The same of the bytes of a text.
     package static func append(quoted text: some Sequence<UInt8>, to out: inout [UInt8]) {
         out.append(.quote)

@@ -10,6 +10,7 @@ package final class CompiledModel: Sendable {
     /// Whether any of them says by which member of a record its entity is known.
     package let hasKinds: Bool
     private let entityIDs: [String: Int]
+    private let keyTypes: [KeyType?]
     private let names = NameCache()
     /// By entity: how its keys are spelled, and which of them nothing is wanted of.
     private let rules: [EntityRules]
@@ -24,6 +25,7 @@ package final class CompiledModel: Sendable {
         self.trees = compiler.trees
         self.links = compiler.links
         self.entities = compiler.compiled
+        keyTypes = compiler.compiled.map { KeyType(of: $0, compiler.compiled, compiler.trees) }
         let keys = Set(compiler.compiled.flatMap { entity in entity.keySlots.map { [entity.table.index, $0] } })
         let hasLinksInKeys = compiler.links.contains { $0.isKeyPart }
         canRefuseRows =
@@ -45,19 +47,7 @@ package final class CompiledModel: Sendable {
     package subscript(_ id: LinkID) -> Link { links[id.index] }
 
     /// What the keys of an entity are; nil for a keyless one.
-    package func keyType(of entity: Int) -> KeyType? {
-        let compiled = entities[entity]
-        let attributes = self[compiled.table].attributes
-        if let slot = compiled.keySlot { return .single(attributes[slot].type) }
-        guard let key = compiled.compositeKey else { return nil }
-        return .composite(
-            key.parts.compactMap { part in
-                switch part {
-                case .attribute(let slot): .single(attributes[slot].type)
-                case .relationship(let index): keyType(of: compiled.relationships[index].destination)
-                }
-            })
-    }
+    package func keyType(of entity: Int) -> KeyType? { keyTypes[entity] }
 
     /// The names of the parts of an entity's key; none for a keyless one.
     package func keyNames(of entity: CompiledEntity) -> [String] {

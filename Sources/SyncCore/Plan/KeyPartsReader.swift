@@ -12,6 +12,19 @@ struct KeyPartsReader {
         }
     }
 
+    /// The key as a result reports it; nil for text that is no such key.
+    static func recordKey(of text: String, _ types: [KeyType]) -> RecordKey? {
+        var text = text
+        return text.withUTF8 { recordKey(of: $0, types) }
+    }
+
+    /// The same of the bytes of a text.
+    static func recordKey(of bytes: UnsafeBufferPointer<UInt8>, _ types: [KeyType]) -> RecordKey? {
+        var reader = KeyPartsReader(bytes)
+        let key = reader.recordKey(types)
+        return reader.position == bytes.count ? key : nil
+    }
+
     private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -22,30 +35,50 @@ struct KeyPartsReader {
         return true
     }
 
+    // MARK: Row keys
+
     private mutating func parts(_ types: [KeyType]) -> [RowKey]? {
-        guard take(.openBracket) else { return nil }
-        var parts: [RowKey] = []
-        parts.reserveCapacity(types.count)
-        for (index, type) in types.enumerated() {
-            guard index == 0 || take(.comma), let part = part(type) else { return nil }
-            parts.append(part)
-        }
-        return take(.closeBracket) && position == bytes.count ? parts : nil
+        let parts = list(types) { reader, type in reader.part(type) }
+        return position == bytes.count ? parts : nil
     }
 
     private mutating func part(_ type: KeyType) -> RowKey? {
+        guard case .composite = type else { return single(type) }
         let start = position
-        switch (byte, type) {
-        case (.quote, .single): return string().map { .text($0) }
-        case (.openBracket, .composite):
-            guard skipList() else { return nil }
-            return .text(String(decoding: bytes[start..<position], as: UTF8.self))
-        case (_, .single(let type)):
-            while let byte, byte != .comma, byte != .closeBracket { position += 1 }
-            let text = String(decoding: bytes[start..<position], as: UTF8.self)
-            return type == .double ? Double(text).map { .real($0) } : Int64(text).map { .integer($0) }
-        default: return nil
+        guard byte == .openBracket, skipList() else { return nil }
+        return .text(String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+
+    // MARK: Record keys
+
+    private mutating func recordKey(_ types: [KeyType]) -> RecordKey? {
+        list(types) { reader, type in
+            if case .composite(let inner) = type { return reader.recordKey(inner) }
+            return reader.single(type)?.recordKey(type)
+        }.map { .parts($0) }
+    }
+
+    // MARK: Parts
+
+    private mutating func list<Part>(
+        _ types: [KeyType], _ part: (inout KeyPartsReader, KeyType) -> Part?
+    ) -> [Part]? {
+        guard take(.openBracket) else { return nil }
+        var parts: [Part] = []
+        parts.reserveCapacity(types.count)
+        for (index, type) in types.enumerated() {
+            guard index == 0 || take(.comma), let part = part(&self, type) else { return nil }
+            parts.append(part)
         }
+        return take(.closeBracket) ? parts : nil
+    }
+
+    private mutating func single(_ type: KeyType) -> RowKey? {
+        guard byte != .quote else { return string().map { .text($0) } }
+        let start = position
+        while let byte, byte != .comma, byte != .closeBracket { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        return type == .single(.double) ? Double(text).map { .real($0) } : Int64(text).map { .integer($0) }
     }
 
     private mutating func string() -> String? {

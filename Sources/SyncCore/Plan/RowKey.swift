@@ -43,13 +43,25 @@ package enum RowKey: Sendable {
         case .integer(let value): return .integer(value)
         case .real(let value): return .double(value)
         case .text(let text):
-            if case .composite(let types)? = type {
-                guard let parts = parts(types) else { return .text(text) }
-                return .parts(zip(parts, types).map { $0.recordKey($1) })
-            }
+            if case .composite(let types)? = type { return KeyPartsReader.recordKey(of: text, types) ?? .text(text) }
             guard type == .single(.date) else { return .text(text) }
             let milliseconds = Array(text.utf8).withUnsafeBufferPointer { DateParser.milliseconds($0) }
             return .text(milliseconds.map(DateText.iso) ?? text)
+        }
+    }
+}
+
+extension RecordKey {
+    /// The key of a staged row; nil for a value that cannot be one.
+    package init?(_ slot: Slot, _ type: KeyType?, _ pool: TextPool) {
+        if case .composite(let types)? = type, slot.isText,
+            let key = KeyPartsReader.recordKey(of: pool.bytes(slot), types)
+        {
+            self = key
+        } else if let key = RowKey(slot, pool) {
+            self = key.recordKey(type)
+        } else {
+            return nil
         }
     }
 }
@@ -88,7 +100,7 @@ extension RowKey: Hashable {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
         case (.real(let l), .real(let r)): l == r
-        case (.text(let l), .text(let r)): l.utf8.elementsEqual(r.utf8)
+        case (.text(let l), .text(let r)): l.hasBytes(of: r)
         default: false
         }
     }

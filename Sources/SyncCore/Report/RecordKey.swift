@@ -36,7 +36,7 @@ extension RecordKey: Hashable {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l == r
         case (.double(let l), .double(let r)): l == r
-        case (.text(let l), .text(let r)): l.utf8.elementsEqual(r.utf8)
+        case (.text(let l), .text(let r)): l.hasBytes(of: r)
         case (.parts(let l), .parts(let r)): l == r
         default: false
         }
@@ -85,11 +85,18 @@ extension RecordKey: Codable, Comparable {
         switch (left, right) {
         case (.integer(let l), .integer(let r)): l < r
         case (.double(let l), .double(let r)): l < r
-        case (.text(let l), .text(let r)): l.utf8.lexicographicallyPrecedes(r.utf8)
-        case (.parts(let l), .parts(let r)): l.lexicographicallyPrecedes(r)
+        case (.text(let l), .text(let r)): l.precedesByBytes(r)
+        case (.parts(let l), .parts(let r)): precedes(l, r)
         case (.integer, _): true
         case (.double, .text), (.double, .parts), (.text, .parts): true
         default: false
         }
+    }
+
+    private static func precedes(_ left: [RecordKey], _ right: [RecordKey]) -> Bool {
+        for place in 0..<min(left.count, right.count) where left[place] != right[place] {
+            return left[place] < right[place]
+        }
+        return left.count < right.count
     }
 }

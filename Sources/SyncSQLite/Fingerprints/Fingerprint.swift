@@ -1,7 +1,7 @@
 import SyncCore
 
 /// What a store remembers of a root record whose every statement it satisfies.
-struct Fingerprint {
+struct Fingerprint: Equatable {
     var hash: RecordHash
     /// The row of the record itself, as one of the places it speaks of.
     var root: UInt64

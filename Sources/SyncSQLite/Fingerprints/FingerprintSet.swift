@@ -23,7 +23,8 @@ final class FingerprintSet {
     private var loadedPlaces: RecordPlaces?
     /// Fingerprints that do not hold any more.
     private(set) var isDropped: [Bool] = []
-    private(set) var isChanged = false
+    /// Whether it is not what is stored, besides what is dropped.
+    private var isChanged = false
 
     /// - Parameter replacing: Whether a stored set of the entity is of no use and must not stay.
     init(_ entity: String, _ meaning: RecordHash, replacing: Bool) {
@@ -101,9 +102,7 @@ final class FingerprintSet {
     // MARK: Changing
 
     func drop(_ index: Int) {
-        guard !isDropped[index] else { return }
         isDropped[index] = true
-        isChanged = true
     }
 
     /// The records that speak of what was written.
@@ -120,7 +119,6 @@ final class FingerprintSet {
     /// Adds new fingerprints, which take the place of those of the same row; leaves out what does not hold any more.
     func merge(_ new: FingerprintList, in db: Database) throws {
         guard !new.fingerprints.isEmpty else { return }
-        isChanged = true
         let old = try places(in: db)
         var merged: [Fingerprint] = []
         var places = RecordPlaces()
@@ -151,6 +149,8 @@ final class FingerprintSet {
         for (index, one) in new.fingerprints.enumerated() where !isTaken[index] {
             add(one, new.places, unmapped: unmapped[Int(one.unmapped)])
         }
+        // Records that are read each time, for one that does not fit beside them, have the fingerprints they had.
+        isChanged = isChanged || merged != fingerprints || places != old
         fingerprints = merged
         loadedPlaces = places
         isDropped = Array(repeating: false, count: count)
@@ -169,7 +169,7 @@ final class FingerprintSet {
 
     /// Writes the set if it changed.
     func save(in db: Database, _ model: CompiledModel) throws {
-        guard isChanged else { return }
+        guard isChanged || isDropped.contains(true) else { return }
         let places = try places(in: db)
         let kept = fingerprints.indices.filter { !isDropped[$0] }.map { fingerprints[$0] }
         rowCounts = [:]

@@ -1,7 +1,7 @@
 import SyncCore
 
 /// The hashes of all that records speak of: rows they give, rows they refer to, links.
-struct RecordPlaces {
+struct RecordPlaces: Equatable {
     private(set) var hashes: [UInt64] = []
     /// Per place, the entity of the row plus 1 if the record gives it, else 0.
     private(set) var kinds: [UInt16] = []

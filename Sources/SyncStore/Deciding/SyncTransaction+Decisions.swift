@@ -149,7 +149,7 @@ extension SyncTransaction {
             for node in table.nodes(.new) {
                 guard table.hasHiddenKey || table.batch.nodes[node.index].ownerPlace != nil else { continue }
                 let key = try newRowKey(table, table.wantedEntity(of: node), next: &next)
-                table.keys.own(node, key, isHidden: table.hasHiddenKey)
+                table.keys.own(node, key)
             }
         }
     }

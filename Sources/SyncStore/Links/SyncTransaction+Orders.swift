@@ -35,7 +35,8 @@ extension SyncTransaction {
         var lists: [NodeID: Set<RowKey>] = [:]
         for assertion in statements.stated where assertion.saidBy == end && assertion.position >= 0 {
             let (owner, child) = assertion.ends(from: end)
-            let isAlone = table.isPresent(owner, as: .new) || spoken.speaks(of: owner)
+            // Rows that are told apart by a link keep it, though a list leaves them out.
+            let isAlone = table.isPresent(owner, as: .new) || (spoken.speaks(of: owner) && !link.isKeyPart)
             guard !isAlone || joined.contains(owner) || leaving.contains(owner), let key = others.rowKey(child) else {
                 continue
             }

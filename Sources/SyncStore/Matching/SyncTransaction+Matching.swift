@@ -125,7 +125,7 @@ extension SyncTransaction {
             try store.meet(rows, table, pass)
             reportMismatches(table)
             for (node, key) in rows where table.isPresent(node, as: .stored) {
-                table.keys.own(node, key, isHidden: table.hasHiddenKey)
+                table.keys.own(node, key)
             }
         }
     }

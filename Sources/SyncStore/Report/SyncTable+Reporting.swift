@@ -7,8 +7,9 @@ extension CompiledModel {
 extension SyncTable {
     /// The key of a node's row as a result names it.
     func reportedKey(of node: NodeID) -> RecordKey {
-        let key = RowKey(batch.nodes[node.index].key, pool) ?? rowKey(node)
-        return key?.recordKey(model.keyType(of: Int(batch.nodes[node.index].entity))) ?? .text("")
+        let staged = batch.nodes[node.index]
+        let type = model.keyType(of: Int(staged.entity))
+        return RecordKey(staged.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
     }
 
     func identity(of node: NodeID) -> ChangeReport.Identity {

@@ -2,38 +2,52 @@ package import SyncCore
 
 /// The row keys of nodes that do not have them in their slot: hidden keys, and those of rows without a key of their own.
 package struct RowKeys: Sendable {
+    /// Whether the table's rows have hidden keys: then they are all here.
+    private let areHidden: Bool
+    private var hidden = HiddenKeys()
     private var keys: [NodeID: RowKey] = [:]
-    private var hidden: [Int64: NodeID] = [:]
     private var owned: [RowKey: NodeID] = [:]
+    /// Whether a node met its row through its owner, or was given a key.
+    package private(set) var hasOwned = false
 
-    package init() {}
+    init(areHidden: Bool) { self.areHidden = areHidden }
 
-    package subscript(node: NodeID) -> RowKey? { keys[node] }
-
-    package func node(ofHidden key: Int64) -> NodeID? { hidden[key] }
-
-    /// The node that met its row through its owner, or was given a key.
-    package func owned(_ key: RowKey) -> NodeID? { owned[key] }
-
-    package var isEmpty: Bool { keys.isEmpty }
-
-    package var hasOwned: Bool { !owned.isEmpty }
-
-    /// A node of a table with hidden keys met its row.
-    package mutating func meet(_ node: NodeID, hidden key: Int64) {
-        keys[node] = .integer(key)
-        hidden[key] = node
+    package subscript(node: NodeID) -> RowKey? {
+        areHidden ? hidden[node].map { .integer($0) } : keys[node]
     }
 
+    package func node(ofHidden key: Int64) -> NodeID? { hidden.node(of: key) }
+
+    /// The node that met its row through its owner, or was given a key; of hidden keys any node.
+    package func owned(_ key: RowKey) -> NodeID? {
+        guard areHidden else { return owned[key] }
+        guard case .integer(let number) = key else { return nil }
+        return hidden.node(of: number)
+    }
+
+    package var isEmpty: Bool { areHidden ? hidden.isEmpty : keys.isEmpty }
+
+    /// A node of a table with hidden keys met its row.
+    package mutating func meet(_ node: NodeID, hidden key: Int64) { hidden.insert(node, key) }
+
     /// A node met its row through its owner, or a new one was given its key.
-    mutating func own(_ node: NodeID, _ key: RowKey, isHidden: Bool) {
-        if isHidden, case .integer(let number) = key { hidden[number] = node }
-        keys[node] = key
-        owned[key] = node
+    mutating func own(_ node: NodeID, _ key: RowKey) {
+        hasOwned = true
+        if areHidden {
+            if case .integer(let number) = key { hidden.insert(node, number) }
+        } else {
+            keys[node] = key
+            owned[key] = node
+        }
     }
 
     /// A node met the row of another one.
-    mutating func lend(_ key: RowKey, to node: NodeID) { keys[node] = key }
+    mutating func lend(_ key: RowKey, to node: NodeID) {
+        guard areHidden else { return keys[node] = key }
+        if case .integer(let number) = key { hidden.lend(number, to: node) }
+    }
 
-    mutating func forget(_ node: NodeID) { keys[node] = nil }
+    mutating func forget(_ node: NodeID) {
+        if areHidden { hidden.forget(node) } else { keys[node] = nil }
+    }
 }

@@ -14,7 +14,7 @@ package final class SyncTable {
     package private(set) var values: CountingValues
     /// What their foreign keys shall be, by position in ``EntityTree/foreignKeys``.
     package var foreignKeys: [ForeignKeyOutcome]
-    package var keys = RowKeys()
+    package var keys: RowKeys
     /// Nodes that are skipped, for which there is a diagnostic.
     package private(set) var refused: Set<NodeID> = []
 
@@ -25,6 +25,7 @@ package final class SyncTable {
         self.pool = pool
         self.batch = batch
         met = MetNodes(tree, batch)
+        keys = RowKeys(areHidden: tree.keySlot == nil)
         values = CountingValues(batch)
         foreignKeys = tree.foreignKeys.map { _ in ForeignKeyOutcome() }
     }

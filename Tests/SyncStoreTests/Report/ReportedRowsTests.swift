@@ -91,9 +91,9 @@ struct ReportedRowsTests {
             let (songs, sleeves) = try (
                 tables[plan.model.entity(named: "Song").table], tables[plan.model.entity(named: "Sleeve").table]
             )
-            songs.keys.own(NodeID(0), .integer(-7), isHidden: false)
+            songs.keys.own(NodeID(0), .integer(-7))
             #expect(songs.reportedKey(of: NodeID(0)) == .integer(1) && sleeves.reportedKey(of: NodeID(0)) == .text(""))
-            sleeves.keys.own(NodeID(0), .integer(4), isHidden: true)
+            sleeves.keys.own(NodeID(0), .integer(4))
             #expect(sleeves.reportedKey(of: NodeID(0)) == .integer(4))
         }
     }

@@ -7,32 +7,64 @@ import Testing
 struct RowKeysTests {
     @Test("Hidden keys are found both ways")
     func hidden() {
-        var keys = RowKeys()
+        var keys = RowKeys(areHidden: true)
         #expect(keys.isEmpty && !keys.hasOwned)
         keys.meet(NodeID(3), hidden: 40)
         #expect(keys[NodeID(3)] == .integer(40) && keys.node(ofHidden: 40) == NodeID(3))
-        #expect(keys[NodeID(4)] == nil && keys.node(ofHidden: 3) == nil)
-        #expect(!keys.isEmpty && !keys.hasOwned && keys.owned(.integer(40)) == nil)
+        #expect(keys[NodeID(4)] == nil && keys[NodeID(400)] == nil && keys.node(ofHidden: 3) == nil)
+        #expect(keys.node(ofHidden: .min) == nil && keys.owned(.text("40")) == nil)
+        #expect(!keys.isEmpty && !keys.hasOwned && keys.owned(.integer(40)) == NodeID(3))
     }
 
-    @Test("A row that is met through its owner is known by its key, hidden or not", arguments: [true, false])
-    func owned(isHidden: Bool) {
-        var keys = RowKeys()
-        keys.own(NodeID(1), .integer(5), isHidden: isHidden)
-        keys.own(NodeID(2), .text("local"), isHidden: isHidden)
-        #expect(keys.owned(.integer(5)) == NodeID(1) && keys.owned(.text("local")) == NodeID(2) && keys.hasOwned)
-        #expect(keys.node(ofHidden: 5) == (isHidden ? NodeID(1) : nil))
-        #expect(keys[NodeID(1)] == .integer(5) && keys[NodeID(2)] == .text("local"))
+    @Test("A row that is met through its owner is known by its key, hidden or not")
+    func owned() {
+        var hidden = RowKeys(areHidden: true)
+        hidden.own(NodeID(1), .integer(5))
+        #expect(hidden.owned(.integer(5)) == NodeID(1) && hidden.hasOwned && hidden[NodeID(1)] == .integer(5))
+        #expect(hidden.node(ofHidden: 5) == NodeID(1))
+        var own = RowKeys(areHidden: false)
+        own.own(NodeID(1), .integer(5))
+        own.own(NodeID(2), .text("local"))
+        #expect(own.owned(.integer(5)) == NodeID(1) && own.owned(.text("local")) == NodeID(2) && own.hasOwned)
+        #expect(own[NodeID(1)] == .integer(5) && own[NodeID(2)] == .text("local") && own.node(ofHidden: 5) == nil)
     }
 
-    @Test("A key that is lent stays the first node's, and can be taken back")
-    func lent() {
-        var keys = RowKeys()
-        keys.own(NodeID(1), .integer(5), isHidden: true)
+    @Test("A key that is lent stays the first node's, and can be taken back", arguments: [true, false])
+    func lent(areHidden: Bool) {
+        var keys = RowKeys(areHidden: areHidden)
+        keys.own(NodeID(1), .integer(5))
         keys.lend(.integer(5), to: NodeID(2))
         #expect(keys[NodeID(2)] == .integer(5))
-        #expect(keys.owned(.integer(5)) == NodeID(1) && keys.node(ofHidden: 5) == NodeID(1))
+        #expect(keys.owned(.integer(5)) == NodeID(1) && keys.node(ofHidden: 5) == (areHidden ? NodeID(1) : nil))
         keys.forget(NodeID(2))
         #expect(keys[NodeID(2)] == nil && keys[NodeID(1)] == .integer(5))
+    }
+
+    @Test("Of thousands of hidden keys each finds its node, also where nodes are forgotten or have another key")
+    func many() {
+        var keys = RowKeys(areHidden: true)
+        var expected: [Int64: NodeID] = [:]
+        var byNode: [NodeID: Int64] = [:]
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            let node = NodeID(Int.random(in: 0..<5_000, using: &random))
+            let key = Int64.random(in: -3_000..<3_000, using: &random) * (Bool.random(using: &random) ? 1 : 1 << 40)
+            if Int.random(in: 0..<10, using: &random) == 0 {
+                keys.forget(node)
+                if let known = byNode.removeValue(forKey: node) { expected[known] = nil }
+                continue
+            }
+            if let known = byNode[node] { expected[known] = nil }
+            if let known = expected[key] {
+                keys.forget(known)
+                byNode[known] = nil
+            }
+            keys.meet(node, hidden: key)
+            expected[key] = node
+            byNode[node] = key
+        }
+        #expect(expected.allSatisfy { keys.node(ofHidden: $0.key) == $0.value && keys[$0.value] == .integer($0.key) })
+        #expect((0..<5_000).allSatisfy { keys[NodeID($0)] == byNode[NodeID($0)].map { .integer($0) } })
+        #expect((-3_000..<3_000).allSatisfy { keys.node(ofHidden: $0) == expected[$0] })
     }
 }

@@ -42,8 +42,8 @@ struct SyncTableTests {
             #expect(songs.node(of: .text("2")) == nil)
             #expect(songs.rowKey(NodeID(1)) == .integer(2))
             #expect(sleeves.node(of: .integer(8)) == nil && sleeves.rowKey(NodeID(0)) == nil)
-            sleeves.keys.own(NodeID(0), .integer(8), isHidden: true)
-            songs.keys.own(NodeID(0), .integer(-9), isHidden: false)
+            sleeves.keys.own(NodeID(0), .integer(8))
+            songs.keys.own(NodeID(0), .integer(-9))
             #expect(sleeves.node(of: .integer(8)) == NodeID(0) && sleeves.node(of: .text("8")) == nil)
             #expect(try tables.node(of: model.row("Song", .integer(-9))) == NodeID(0))
             #expect(songs.row(NodeID(0)) == StoredRow(table: songs.id, key: .integer(-9)))
@@ -109,10 +109,10 @@ struct SyncTableTests {
             let index = try #require(owners.foreignKey(link.id))
             if end == .first {
                 owners.met.foreignKeys[index].hiddenTargets = [41, 40]
-                targets.keys.own(NodeID(1), .integer(41), isHidden: true)
+                targets.keys.own(NodeID(1), .integer(41))
             } else {
                 owners.met.foreignKeys[index].unnamedTargets = [NodeID(0): .integer(41), NodeID(1): .integer(40)]
-                targets.keys.own(NodeID(1), .integer(41), isHidden: false)
+                targets.keys.own(NodeID(1), .integer(41))
                 owners.met.foreignKeys[index].targets[1] = .unmentioned
             }
             tables.resolveTargets()

@@ -25,7 +25,9 @@ struct SpelledPayload {
             let count = Int.random(in: words, using: &random)
             let parts = (0..<count).map { _ in Self.words[Int.random(in: 0..<Self.words.count, using: &random)] }
             let name = parts[0] + parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-            if !taken.contains(name) { return name }
+            // Capitals in a row are one word: `imageXX` is no `image_x_x`.
+            let isSpelledBack = !zip(name, name.dropFirst()).contains { $0.isUppercase && $1.isUppercase }
+            if isSpelledBack, !taken.contains(name) { return name }
         }
     }
 
