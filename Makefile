@@ -83,6 +83,6 @@ bench:
 
 bench-full:
 	$(BENCH) --resume --sizes 1000,10000,100000 --runs 5
-	$(BENCH) --resume --no-build --workloads documents,regions --sizes 10000,100000
+	$(BENCH) --resume --no-build --workloads documents,regions,packages --sizes 10000,100000
 	$(BENCH) --resume --no-build --sizes 1000000
 	$(BENCH) --resume --no-build --workloads documents --sizes 500000,1000000

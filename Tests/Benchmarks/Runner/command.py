@@ -9,6 +9,7 @@ import page
 import places
 import results
 import tools
+from workloads import WORKLOADS
 
 SCENARIOS = ["import", "noop", "delta", "export", "calls", "readers", "pieces"]
 
@@ -65,7 +66,7 @@ def names(allowed):
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--workloads", type=names(["users", "documents", "regions"]), default=["users"])
+    parser.add_argument("--workloads", type=names(list(WORKLOADS)), default=["users"])
     parser.add_argument("--sizes", type=numbers, default=[10_000], metavar="N,…")
     parser.add_argument("--scenarios", type=names(SCENARIOS), default=SCENARIOS, metavar=",".join(SCENARIOS))
     parser.add_argument("--tools", type=names(tools.NAMES), default=tools.NAMES, metavar=",".join(tools.NAMES))

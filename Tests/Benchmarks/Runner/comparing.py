@@ -52,7 +52,7 @@ def check(workload, about, data, tools, used, scenarios):
         for scenario, payload in (("import", "base.json"), ("noop", "base.json"), ("delta", "delta.json")):
             if scenario not in ("import", *scenarios):
                 continue
-            before = stores.file_hash(store) if tool.store == "sync" and scenario == "noop" else None
+            before = stores.file_hash(store) if tool.name.startswith("sync") and scenario == "noop" else None
             run(tool.command(workload, about, data / payload, store))
             if before and stores.file_hash(store) != before:
                 sys.exit(f"error: {tool.name} wrote to the store where there was nothing to do")

@@ -1,6 +1,6 @@
 """Writes the payloads of one workload and size, always the same ones, record by record.
 
-usage: generate.py users|documents|regions SIZE FOLDER
+usage: generate.py users|documents|regions|packages SIZE FOLDER
 
 base.json       the first import
 delta.json      1 % of the records changed, 1 % gone, 1 % new

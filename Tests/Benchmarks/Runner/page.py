@@ -6,6 +6,7 @@ TITLES = {
     "users": "Users: nine values, a company, 0 to 4 notes, 0 to 5 tag ids",
     "documents": "Documents: UUID keys in random order, six values, an author",
     "regions": "Regions: six entities nested five levels deep (the size is the number of rows of all of them)",
+    "packages": "Packages: a name and a version tell them apart, five values, a publisher; beside them the same rows with one key",
 }
 HEAD = """# Benchmarks
 

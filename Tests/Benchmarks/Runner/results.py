@@ -8,6 +8,7 @@ from datetime import date
 
 import measuring
 import places
+from workloads import WORKLOADS
 
 
 def file(folder, workload, size):
@@ -21,7 +22,7 @@ def load(folder, workload, size):
 
 def load_all(folder):
     found = [json.loads(path.read_text()) for path in folder.glob("*.json")]
-    return sorted(found, key=lambda r: (["users", "documents", "regions"].index(r["workload"]), r["size"]))
+    return sorted(found, key=lambda r: (list(WORKLOADS).index(r["workload"]), r["size"]))
 
 
 def has(folder, workload, size, scenario):

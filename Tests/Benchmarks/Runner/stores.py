@@ -22,11 +22,18 @@ class Stores:
         return self.folder / name / "store.sqlite"
 
     def make_empty(self, workload, syncdb, about, data):
-        """One as `syncdb` makes it, and one with its tables alone for the tools that need tables."""
+        """One as `syncdb` makes it, one for each other model of the workload, and one with its tables alone for the
+        tools that need tables."""
         (self.folder / "empty sync").mkdir()
         measuring.run([
             syncdb, "import", data / "setup.json", "--entity", about["setup_entity"], "--quiet", "--model",
             places.BENCHMARKS / "Models" / f"{workload}.json", "--database", self.path("empty sync")])
+        for model in (places.BENCHMARKS / "Models").glob(f"{workload}-*.json"):
+            other = "empty " + model.stem.removeprefix(f"{workload}-").replace("-", " ")
+            (self.folder / other).mkdir()
+            measuring.run([
+                syncdb, "import", data / "setup.json", "--entity", about["setup_entity"], "--quiet", "--model", model,
+                "--database", self.path(other)])
         self.copy("empty sync", "empty tables")
         (self.folder / "empty none").mkdir()
         with closing(sqlite3.connect(self.path("empty tables"), isolation_level=None)) as database:

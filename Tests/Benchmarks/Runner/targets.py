@@ -20,6 +20,7 @@ def rows(found):
     yield from calls(found)
     yield from growth(users)
     yield from memory(users)
+    yield from parted_keys(found)
     yield from readers(users)
 
 
@@ -79,6 +80,18 @@ def growth(users):
             factor = times[last] / times[first] / (last / first)
             yield (f"growth of {SCENARIOS[scenario]}, {first:,} → {last:,} users{how}, of linear", "at most 1.5 ×",
                    f"{factor:.2f} ×", factor <= 1.5)
+
+
+def parted_keys(found):
+    """What a key of several parts costs, of the time of the same rows with one key."""
+    packages = {r["size"]: values(r) for r in found if r["workload"] == "packages"}
+    for scenario in SCENARIOS:
+        size, measured = largest(packages, lambda f: "sync one key" in f.get(scenario, {}).get("medians", {}))
+        if measured:
+            medians = measured[scenario]["medians"]
+            times = medians["sync"][0] / medians["sync one key"][0]
+            yield (f"{SCENARIOS[scenario]}, {size:,} packages by name and version, of the time with one key",
+                   "at most 1.3 ×", f"{times:.2f} ×", times <= 1.3)
 
 
 def memory(users):

@@ -12,7 +12,7 @@ class Tool:
     title: str
     # (workload, about, payload, database) → command
     command: Callable
-    # The store it begins with: of Sync, the tables of Sync, or none.
+    # The store it begins with: of Sync, of Sync with another model, the tables of Sync, or none.
     store: str = "tables"
     largest: int = 100_000
     workloads: tuple = ("users", "documents", "regions")
@@ -33,14 +33,21 @@ def syncdb_import(program, flags=()):
 
 
 def sync(program):
-    return Tool("sync", "**`syncdb import`**", syncdb_import(program), store="sync", largest=1_000_000)
+    return Tool("sync", "**`syncdb import`**", syncdb_import(program), store="sync", largest=1_000_000,
+                workloads=("users", "documents", "regions", "packages"))
+
+
+def one_key(program):
+    """The same rows, with one key instead of one of several parts."""
+    return Tool("sync one key", "`syncdb import`, the same rows with one key", syncdb_import(program), store="one key",
+                largest=1_000_000, workloads=("packages",))
 
 
 def variant(program, text):
     """`NAME=FLAGS`: syncdb with further flags."""
     name, _, flags = text.partition("=")
     return Tool(f"sync {name}", f"`syncdb import`, {name}", syncdb_import(program, flags.split()), store="sync",
-                largest=1_000_000)
+                largest=1_000_000, workloads=("users", "documents", "regions", "packages"))
 
 
 def grdb(program, way, title):
@@ -58,6 +65,7 @@ def all_tools(syncdb, configuration):
     peer = places.program("grdb-peer", configuration)
     return [
         sync(syncdb),
+        one_key(syncdb),
         grdb(peer, "upsert", "GRDB and `Codable`, an upsert per record"),
         grdb(peer, "compare", "GRDB and `Codable`, fetch, compare, write"),
         python("orjson_sqlite3.py", "orjson", "Python, orjson and sqlite3 by hand", largest=1_000_000),
@@ -66,5 +74,5 @@ def all_tools(syncdb, configuration):
     ]
 
 
-NAMES = ["sync", "grdb-upsert", "grdb-compare", "orjson", "sqlite-utils", "dlt"]
+NAMES = ["sync", "sync one key", "grdb-upsert", "grdb-compare", "orjson", "sqlite-utils", "dlt"]
 FROM_PYPI = {"orjson", "sqlite-utils", "dlt"}

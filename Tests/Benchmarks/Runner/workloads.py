@@ -1,4 +1,4 @@
-"""The three kinds of data. A class each: records, what a delta makes of them, and the small calls."""
+"""The four kinds of data. A class each: records, what a delta makes of them, and the small calls."""
 from random import Random
 from uuid import UUID
 
@@ -244,4 +244,69 @@ class Regions:
         return products
 
 
-WORKLOADS = {"users": Users, "documents": Documents, "regions": Regions}
+class Packages:
+    """Flat records that a name and a version tell apart, each with a publisher. Their id says both, for the same rows
+    with one key."""
+
+    about = {"entity": "Package", "setup_entity": "Package", "thousand": "Package", "single": "Publisher",
+             "parent": f"Publisher:{FAR}", "children": "Package"}
+
+    def __init__(self, size):
+        self.records = size
+        self.random = Random("packages")
+        self.keys = ScatteredKeys(2 * size + 5000)
+
+    def setup(self):
+        return []
+
+    def base(self):
+        return (self.package(self.random) for _ in range(self.records))
+
+    def new(self):
+        return (self.package(self.random) for _ in range(self.records // 100))
+
+    @staticmethod
+    def key(number):
+        """Ten versions of each name."""
+        name, version = f"{WORDS[number // 10 % len(WORDS)]}-{number // 10}", f"{number % 10}.{number % 7}.0"
+        return {"id": f"{name}@{version}", "name": name, "version": version}
+
+    def package(self, random):
+        publisher = random.randint(1, 500)
+        return {**self.key(self.keys()), **self.values(random),
+                "publisher": {"id": publisher, "name": f"Publisher {publisher}"}}
+
+    @staticmethod
+    def values(random):
+        return {"summary": text(random, 60), "license": random.choice(["MIT", "BSD-3-Clause", "Apache-2.0"]),
+                "size": random.randint(1_000, 5_000_000), "yanked": random.random() < 0.02,
+                "published_at": date(random)}
+
+    def changed(self, package, random):
+        chance = random.random()
+        if chance < 0.01:
+            return None
+        if chance > 0.99:
+            package.update(yanked=not package["yanked"], size=package["size"] + 1)
+        return package
+
+    def touched(self, package, variant):
+        return {**package, "size": 100 + variant, "summary": f"Summary {variant}"}
+
+    def single(self, variant):
+        return {"id": FAR, "name": f"Publisher {variant}", "packages": self.published(10, variant)}
+
+    def children(self, variant):
+        return self.published(100, variant)
+
+    def published(self, count, variant):
+        random = Random("published")
+        packages = [{**self.key(FAR + i), **self.values(random)} for i in range(count)]
+        for i in range(max(2, count // 10)):
+            packages[i] = self.touched(packages[i], variant)
+        for i in range(max(1, count // 50)):
+            packages[-1 - i].update(self.key(FAR + (variant + 1) * 1000 + i))
+        return packages
+
+
+WORKLOADS = {"users": Users, "documents": Documents, "regions": Regions, "packages": Packages}
