@@ -45,6 +45,14 @@ package struct TextPool {
         return memcmp(l, r, left.count) == 0
     }
 
+    /// Whether the bytes of a text come before those of another: the order of the database.
+    @inline(__always)
+    package static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let l = left.baseAddress, let r = right.baseAddress else { return left.count < right.count }
+        let difference = memcmp(l, r, min(left.count, right.count))
+        return difference == 0 ? left.count < right.count : difference < 0
+    }
+
     /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena.
     @inline(__always)
     package func hash(_ slot: Slot) -> UInt64 {

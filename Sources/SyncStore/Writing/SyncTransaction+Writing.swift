@@ -123,8 +123,8 @@ extension SyncTable {
             if !order.isEmpty { nodes = order.map { nodes[Int($0)] } }
         } else if nodes.allSatisfy({ batch.nodes[$0.index].key.isText }) {
             nodes.sort { left, right in
-                pool.bytes(batch.nodes[left.index].key).lexicographicallyPrecedes(
-                    pool.bytes(batch.nodes[right.index].key))
+                TextPool.precedes(
+                    pool.bytes(batch.nodes[left.index].key), pool.bytes(batch.nodes[right.index].key))
             }
         }
     }
