@@ -10,6 +10,9 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
         discussion: """
             What was guessed, and on how much evidence, goes to standard error. Look it over before you trust it.
 
+            Records without a key that is called like one are refused with those that could be: --primary-key names it, \
+            --infer-key takes the best.
+
             Example: syncdb schema infer users.json --entity User --output model.json
             """)
 
@@ -17,11 +20,15 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
     var files: [String]
 
     @Option(
-        help: ArgumentHelp("The entity of the records; given once for all files, or once per file.", valueName: "name"))
+        help: ArgumentHelp(
+            "The entity of the records; given once for all files, or once per file. For a JSON object with several lists "
+                + "once for each, as in users=User.",
+            valueName: "name"))
     var entity: [String]
 
-    @Option(help: ArgumentHelp("The key that identifies a record. (default: id)", valueName: "key"))
-    var primaryKey: String?
+    @OptionGroup var primaryKey: KeyOptions
+
+    @OptionGroup var layout: LayoutOptions
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?
@@ -45,7 +52,25 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
     /// More than anybody looks over.
     private static let maximumRemarks = 200
 
+    private var lists: [EntityArgument] { entity.map(EntityArgument.init) }
+
+    /// The entity of each list, by the keys that lead to it; empty if the files have one list each.
+    private var entities: [String: String] {
+        Dictionary(lists.compactMap { list in list.path.map { ($0, list.entity) } }) { first, _ in first }
+    }
+
     func validate() throws {
+        if lists.contains(where: { $0.path != nil }) {
+            guard lists.allSatisfy({ $0.path != nil }) else {
+                throw ValidationError("several --entity say which list each is of, as in --entity users=User")
+            }
+            guard entities.count == lists.count else { throw ValidationError("--entity names a list twice") }
+            guard layout.isPlain, !ndjson else {
+                throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
+            }
+            return
+        }
+        if ndjson, !layout.isPlain { throw ValidationError("--ndjson, --form and --keyed-by exclude each other") }
         guard entity.count == 1 || entity.count == files.count else {
             throw ValidationError("give --entity once, or once for each of the \(files.count) files")
         }
@@ -55,9 +80,12 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
 
     func run() async throws {
         let samples = try files.enumerated().map { index, file in
-            try PayloadSource(file).sample(
-                entity: entity.count == 1 ? entity[0] : entity[index], primaryKey: primaryKey, keyPath: key,
-                isNDJSON: ndjson)
+            let isOne = entity.count == 1 || !entities.isEmpty
+            var sample = try PayloadSource(file).sample(
+                entity: lists[isOne ? 0 : index].entity, layout, keyPath: key, isNDJSON: ndjson)
+            sample.entities = entities
+            primaryKey.apply(to: &sample)
+            return sample
         }
         let inferred = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }
         if !quiet {
@@ -71,11 +99,14 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
 extension PayloadSource {
     /// The JSON as a sample to infer a model from.
     func sample(
-        entity: String, primaryKey: String?, keyPath: String?, isNDJSON: Bool, unpackingTo limit: ByteCount = .standard
+        entity: String, _ layout: LayoutOptions, keyPath: String?, isNDJSON: Bool,
+        unpackingTo limit: ByteCount = .standard
     ) throws -> InferenceSample {
-        try InferenceSample(
-            read(unpackingTo: limit) { _, _ in }, entity: entity, primaryKey: primaryKey,
-            form: isNDJSON || self.isNDJSON ? .ndjson : .json,
+        var sample = try InferenceSample(
+            read(unpackingTo: limit) { _, _ in }, entity: entity,
+            form: layout.form(isNDJSON: isNDJSON || self.isNDJSON),
             keyPath: keyPath?.split(separator: ".").map(String.init) ?? [], name: name)
+        sample.keyedBy = layout.names
+        return sample
     }
 }

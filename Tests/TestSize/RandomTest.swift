@@ -23,6 +23,8 @@ package enum RandomTest: String {
     case spelling
     /// Models worked out from records.
     case inference
+    /// Payloads of every shape, given back by a store with the model worked out from them.
+    case shapes
     /// Records as bytes, values and dictionaries.
     case forms
     /// Bytes that were damaged, read whole and in pieces.
@@ -42,6 +44,7 @@ package enum RandomTest: String {
         case .export: (2, 12)
         case .spelling: (12, 200)
         case .inference: (50, 200)
+        case .shapes: (40, 2_000)
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)

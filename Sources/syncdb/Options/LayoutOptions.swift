@@ -21,7 +21,7 @@ struct LayoutOptions: ParsableArguments {
 
     var names: MemberNames? { keyed ? .primaryKey : keyedBy.map { .attribute($0) } }
 
-    /// Whether a model can be worked out from the payload.
+    /// Whether it is one list of records, or a record a line.
     var isPlain: Bool { names == nil && form == nil }
 
     func validate() throws {

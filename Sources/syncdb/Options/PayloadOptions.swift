@@ -31,8 +31,8 @@ struct PayloadOptions: ParsableArguments {
 
     @OptionGroup var layout: LayoutOptions
 
-    /// Whether a model can be worked out from the JSON.
-    var isPlain: Bool { layout.isPlain && entities.isEmpty }
+    /// Whether a model can be extended by the JSON.
+    var canEvolve: Bool { layout.form != .jsonAPI }
 
     @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
     var key: String?

@@ -35,11 +35,7 @@ struct StoreOptions: ParsableArguments {
         try model.map { try Model.file($0) }
     }
 
-    @Option(
-        help: ArgumentHelp(
-            "The JSON key that identifies a record, where a model is inferred for lack of --model. (default: id)",
-            valueName: "key"))
-    var primaryKey: String?
+    @OptionGroup var key: KeyOptions
 
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(
@@ -51,12 +47,15 @@ struct StoreOptions: ParsableArguments {
         guard options.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
-        guard options.isPlain else {
-            throw UsageError("no model is inferred from JSON that is not one list of records: give --model")
-        }
         let samples = samples(payloads, as: options)
-        let model = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }.model
-        if !isQuiet { Terminal.writeError(Self.note(model)) }
+        let inferred = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }
+        let model = inferred.model
+        if !isQuiet {
+            Terminal.writeError(Self.note(model))
+            for remark in inferred.remarks where key.inferKey && remark.message.hasPrefix("the key is") {
+                Terminal.writeError("note: \(remark.description)")
+            }
+        }
         return ChosenModel(model: model)
     }
 
@@ -65,10 +64,14 @@ struct StoreOptions: ParsableArguments {
         _ payloads: [Payload], as options: PayloadOptions, size: Int? = nil
     ) -> [InferenceSample] {
         payloads.compactMap { payload in
-            payload.data.map {
-                InferenceSample(
-                    $0, entity: options.entity, primaryKey: primaryKey, form: payload.form,
-                    keyPath: options.options.keyPath, size: size, name: payload.name)
+            payload.data.map { data in
+                var sample = InferenceSample(
+                    data, entity: options.entity, form: payload.form, keyPath: options.options.keyPath, size: size,
+                    name: payload.name)
+                key.apply(to: &sample)
+                sample.keyedBy = options.layout.names
+                sample.entities = options.entities
+                return sample
             }
         }
     }
@@ -80,8 +83,8 @@ struct StoreOptions: ParsableArguments {
         _ model: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ChosenModel {
         guard evolve else { return ChosenModel(model: model) }
-        guard options.isPlain else {
-            throw UsageError("--evolve reads JSON that is one list of records: give the new --model instead")
+        guard options.canEvolve else {
+            throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
         }
         let found = try ModelExtension(of: model, by: samples(payloads, as: options))
         let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
@@ -95,7 +98,7 @@ struct StoreOptions: ParsableArguments {
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard options.isPlain, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+        guard options.canEvolve, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
             payloads.allSatisfy({ $0.data != nil })
         else {
             return

@@ -11,7 +11,7 @@ struct InferenceTests {
             (["1", "null", "-3"], AttributeType.integer), (["1", "2.5"], .double), (["7.0"], .double),
             (["12345678901234567890"], .decimal), (["0.12345678901234567890", "1"], .decimal),
             (["9007199254740993", "0.5"], .decimal), (["1e400"], .json), (["true", "null"], .boolean),
-            (["true", "1"], .json), (["1", "\"a\""], .string), (["null"], .string),
+            (["true", "1"], .json), (["1", "\"a\""], .string), (["null"], .json),
             (["\"2024-02-29T10:00:00Z\"", "\"2024-02-29\""], .date), (["\"2024-02-29\"", "\"\""], .string),
             (["\"2024\""], .string), (["\"1700000000\""], .string), (["\"2023-02-29\""], .string),
             (["\"0f8fad5b-d9cb-469f-a165-70867728950e\""], .uuid),

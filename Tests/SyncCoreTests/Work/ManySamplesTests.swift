@@ -36,13 +36,15 @@ struct ManySamplesTests {
         #expect(names.count == Self.count && Set(names).count == Self.count)
     }
 
-    @Test("takes keys that are data for a dictionary, at the root too")
+    @Test("takes keys that are data for the names of records, or for a dictionary, at the root too")
     func dictionaries() throws {
         let cities = object { "\"\($0)\": {\"name\": \"a\", \"size\": \($0)}" }
         #expect(throws: SyncError.self) { try inferred(cities) }
         let nested = try inferred("[{\"id\": 1, \"cities\": \(cities)}]")
-        #expect(nested.model.entities.map(\.name) == ["User"])
-        let deep = try inferred("[{\"id\": 1, \"home\": {\"id\": 2, \"cities\": \(cities)}}]")
+        #expect(nested.model.entities.map(\.name).sorted() == ["City", "User"])
+        #expect(nested.model.entity(named: "User")?.relationships.first?.keyedBy == "key")
+        let mixed = object { "\"\($0)\": {\"a\($0 % 2)\": \"a\", \"size\": \($0)}" }
+        let deep = try inferred("[{\"id\": 1, \"home\": {\"id\": 2, \"cities\": \(mixed)}}]")
         #expect(deep.model.entity(named: "Home")?.attributes.last?.type == .json)
     }
 

@@ -1,8 +1,8 @@
 /// Finds which entities the objects of samples are of.
 ///
 /// Objects under one key are of one entity, named after the key. Where that contradicts itself (some have an id, some
-/// have none; objects beside other values; an object that is used as a dictionary) the place is plain data, and the
-/// search starts over without it.
+/// have none; objects beside other values; an object that is used as a dictionary) the place is plain data; where two
+/// places contradict each other, one is of an entity of its own. The search then starts over.
 struct EntityDiscovery {
     /// A key of an entity.
     struct Place: Hashable {
@@ -15,32 +15,42 @@ struct EntityDiscovery {
 
     private let roots: [(entity: String, object: ObservedObject)]
     private let rootNames: Set<String>
-    private let primaryKeys: [String: String]
+    private let rootKeys: [String: [String]]
     private(set) var entities: [InferredEntity] = []
     /// Entity names without regard to case → the entity meant, other names of it too.
     private(set) var links: [String: String] = [:]
+    private(set) var remarks: [InferenceRemark] = []
     private var plain: Set<Place> = []
     private var order: [String] = []
     private var objects: [String: ObservedObject] = [:]
     private var destinations: [Place: String] = [:]
     private var sightings: [Place: [ObservedObject]] = [:]
+    /// By entity: its places in the order they were seen.
+    private var places: [String: [Place]] = [:]
+    /// The places whose objects hold their records by name, and what is thought of them.
+    private var keyed: [Place: Bool] = [:]
+    /// The places that were given an entity of their own.
+    private var own: [Place: String] = [:]
+    /// Places whose objects are of several entities that they name: nothing can be read from them.
+    private var unreadable: Set<Place> = []
 
-    init(roots: [(entity: String, object: ObservedObject)], primaryKeys: [String: String]) {
+    /// - Parameter rootKeys: The keys of the roots; of those that are not there, no key is known.
+    init(roots: [(entity: String, object: ObservedObject)], rootKeys: [String: [String]]) {
         self.roots = roots
         rootNames = Set(roots.map(\.entity))
-        self.primaryKeys = primaryKeys
+        self.rootKeys = rootKeys
         for root in roots { links[root.entity.lowercased()] = root.entity }
     }
 
-    mutating func run() throws {
+    mutating func run() {
         var rounds = 0
         repeat {
             collect()
             rounds += 1
             if rounds == Self.maximumRounds { plain.formUnion(destinations.keys) }
-        } while markPlainData() || unifyTwins() || rounds == Self.maximumRounds
+        } while markPlainData() || separate() || unifyTwins() || rounds == Self.maximumRounds
         let destinations = Dictionary(grouping: self.destinations, by: \.key.entity)
-        entities = try order.compactMap { try entity($0, destinations[$0] ?? []) }
+        entities = order.compactMap { entity($0, destinations[$0] ?? []) }
     }
 
     // MARK: Collecting
@@ -50,28 +60,49 @@ struct EntityDiscovery {
         objects = [:]
         destinations = [:]
         sightings = [:]
+        places = [:]
+        keyed = [:]
         for root in roots { add(root.object, to: root.entity) }
     }
 
     private mutating func add(_ object: ObservedObject, to entity: String) {
         if objects[entity] == nil {
             order.append(entity)
-            objects[entity] = ObservedObject()
+            objects[entity] = ObservedObject(entity: entity)
         }
         objects[entity]?.merge(object)
         for key in object.keys {
-            guard let value = object.members[key], let nested = value.object else { continue }
+            guard let value = object.members[key], var nested = value.object else { continue }
             let place = Place(entity: entity, key: key)
             guard !plain.contains(place) else { continue }
-            let destination = destinations[place] ?? name(for: key, isList: value.objectLists > 0)
+            if value.destinations.count > 1 { unreadable.insert(place) }
+            if value.isPlain || value.destinations.count > 1 {
+                plain.insert(place)
+                continue
+            }
+            let records = value.objectLists == 0 ? nested.keyedRecords : nil
+            if let known = keyed[place], known != (records != nil) {
+                plain.insert(place)
+                continue
+            }
+            keyed[place] = records != nil
+            nested = records ?? nested
+            let isList = value.objectLists > 0 || records != nil
+            let destination =
+                destinations[place] ?? value.destinations.first.map { meant($0) } ?? name(of: place, isList: isList)
+            if destinations[place] == nil { places[destination, default: []].append(place) }
             destinations[place] = destination
             sightings[place, default: []].append(nested)
             add(nested, to: destination)
         }
     }
 
-    private mutating func name(for key: String, isList: Bool) -> String {
-        let name = InferredNames.entity(key, isList: isList)
+    private mutating func name(of place: Place, isList: Bool) -> String {
+        meant(own[place] ?? InferredNames.entity(place.key, isList: isList))
+    }
+
+    /// The entity that is known under a name, or is from now on.
+    private mutating func meant(_ name: String) -> String {
         if let known = links[name.lowercased()] { return known }
         links[name.lowercased()] = name
         return name
@@ -83,7 +114,8 @@ struct EntityDiscovery {
     private mutating func markPlainData() -> Bool {
         let before = plain.count
         for (place, destination) in destinations where !areRows(place, destination) { plain.insert(place) }
-        return plain.count > before
+        // Places that were found to be plain on the way have left their objects behind.
+        return plain.count > before || destinations.keys.contains { plain.contains($0) }
     }
 
     private func areRows(_ place: Place, _ destination: String) -> Bool {
@@ -92,33 +124,110 @@ struct EntityDiscovery {
         }
         // Objects beside anything else: only the id of a row may stand in its place.
         if value.objectLists > 0, value.singles > 0 || value.scalarLists > 0 || value.scalars.count > 0 { return false }
-        if value.otherLists > 0 || (value.singles > 0 && value.lists > 0) { return false }
-        if place.key == key(of: place.entity) { return false }
-        if let key = key(of: destination) {
+        if value.otherLists > 0 { return false }
+        if value.singles > 0, value.lists > (keyed[place] == true ? value.emptyLists : 0) { return false }
+        let seen = sightings[place] ?? []
+        if key(of: place.entity).contains(place.key) { return false }
+        let key = key(of: destination)
+        guard key.isEmpty else {
             // Root records without a key are skipped and reported, nested ones are rather kept as they are.
-            let objects = sightings[place] ?? []
-            guard let type = target.members[key]?.scalars.keyType,
-                objects.allSatisfy({ ($0.members[key]?.scalars.count ?? 0) >= $0.count })
+            guard seen.allSatisfy({ Self.haveKey(key, $0) }), areSound(seen, isLink: !value.destinations.isEmpty)
             else { return false }
-            return value.scalars.count == 0 || value.scalars.fits(key: type)
+            guard value.scalars.count > 0 else { return true }
+            guard key.count == 1, let type = target.members[key[0]]?.scalars.keyType else { return false }
+            return keyed[place] != true && value.scalars.fits(key: type)
         }
-        guard !isRoot(destination), ObservedObject.idKeys.allSatisfy({ target.members[$0] == nil }) else {
+        guard !isRoot(destination), KeyNames.ids.allSatisfy({ target.members[$0] == nil }) else {
             return false
         }
         return value.scalars.count == 0 && target.isRecordLike
     }
 
+    private static func haveKey(_ key: [String], _ object: ObservedObject) -> Bool {
+        key.allSatisfy { part in object.members[part].map { $0.scalars.count >= object.count } ?? false }
+    }
+
+    /// Whether the same id stands for the same thing in one place.
+    private func areSound(_ seen: [ObservedObject], isLink: Bool) -> Bool {
+        guard !isLink else { return true }
+        var known = KnownThings()
+        for (index, object) in seen.enumerated() {
+            if object.things.contradictions > 0, object.things.areUnsound { return false }
+            guard seen.count > 1 else { continue }
+            if index > 0, known.contradicts(object.things) { return false }
+            known.merge(object.things)
+        }
+        return true
+    }
+
     private func isRoot(_ entity: String) -> Bool { rootNames.contains(entity) }
 
-    /// The key that all objects of an entity have; of a root, that some have.
-    private func key(of entity: String) -> String? {
-        guard let object = objects[entity] else { return nil }
-        return (primaryKeys[entity].map { [$0] } ?? ObservedObject.idKeys).first { key in
-            guard let value = object.members[key], value.lists == 0, value.singles == 0,
-                value.scalars.keyType != nil
-            else { return false }
-            return isRoot(entity) || (value.scalars.nulls == 0 && value.scalars.count >= object.count)
+    /// The keys that all objects of an entity have; of a root, those that were found for it. None of a keyless entity.
+    private func key(of entity: String) -> [String] {
+        if let key = rootKeys[entity] { return key }
+        guard !isRoot(entity), let object = objects[entity] else { return [] }
+        return object.names.names(in: object.keys).first { object.members[$0]?.isKeyOfAll(object.count) ?? false }
+            .map { [$0] } ?? []
+    }
+
+    // MARK: Different things
+
+    /// Gives places whose objects cannot be of the same entity as those of an earlier place one of their own, named after
+    /// their owner; a second time they are plain data. False if there are none.
+    private mutating func separate() -> Bool {
+        var isChanged = false
+        for entity in order {
+            let found = places[entity] ?? []
+            let root = roots.filter { $0.entity == entity }
+            guard found.count + root.count > 1 else { continue }
+            let key = Set(key(of: entity))
+            var known = KnownThings()
+            var kinds: [Set<String>] = []
+            for object in root.map(\.object) {
+                known.merge(object.things)
+                kinds.append(Set(object.keys).subtracting(key))
+            }
+            for place in found {
+                let seen = sightings[place] ?? []
+                let keys = seen.reduce(into: Set<String>()) { $0.formUnion($1.keys) }.subtracting(key)
+                let isLink = objects[place.entity]?.members[place.key]?.destinations.isEmpty == false
+                let isOther =
+                    !isLink
+                    && (kinds.contains { Self.areOfOtherKinds($0, keys) }
+                        || (!key.isEmpty && seen.contains { known.contradicts($0.things) }))
+                guard !isOther else {
+                    separate(place)
+                    isChanged = true
+                    continue
+                }
+                for object in seen { known.merge(object.things) }
+                if !isLink { kinds.append(keys) }
+            }
         }
+        return isChanged
+    }
+
+    /// Whether two sets of keys, the primary key aside, have nothing in common.
+    private static func areOfOtherKinds(_ left: Set<String>, _ right: Set<String>) -> Bool {
+        left.count > 1 && right.count > 1 && left.isDisjoint(with: right)
+    }
+
+    private mutating func separate(_ place: Place) {
+        guard own[place] == nil else {
+            plain.insert(place)
+            return
+        }
+        let isList = (objects[place.entity]?.members[place.key]?.objectLists ?? 0) > 0 || keyed[place] == true
+        let base = place.entity + InferredNames.entity(place.key, isList: isList)
+        var name = base
+        var number = 2
+        while links[name.lowercased()] != nil {
+            name = "\(base)\(number)"
+            number += 1
+        }
+        own[place] = name
+        let other = destinations[place] ?? ""
+        remarks.append(.init("\(place.entity).\(place.key)", "\(name): these are other things than \(other)"))
     }
 
     // MARK: Twins
@@ -137,41 +246,17 @@ struct EntityDiscovery {
         return !twins.unified.isEmpty
     }
 
-    private func entity(
-        _ name: String, _ destinations: [(key: Place, value: String)]
-    ) throws -> InferredEntity? {
+    private func entity(_ name: String, _ destinations: [(key: Place, value: String)]) -> InferredEntity? {
         guard let object = objects[name] else { return nil }
         let key = key(of: name)
-        if key == nil, isRoot(name) {
-            let wanted = primaryKeys[name] ?? "id"
-            guard object.count > 0 else {
-                throw SyncError(.noRecords, "there are no records from which a model could be inferred", entity: name)
-            }
-            var error = SyncError(
-                .primaryKeyMissing,
-                "no record of the sample has a key '\(wanted)' that identifies it; name one with --primary-key. "
-                    + "There is \(ShortList(object.keys.map { "'\($0)'" }).text)", entity: name)
-            error.keyPaths = object.listPaths
-            throw error
-        }
         let found = destinations.map { ($0.key.key, $0.value) }
+        let nameKeyed = destinations.filter { keyed[$0.key] == true }
         return InferredEntity(
-            name: name, object: object, key: key, keyType: key.flatMap { object.members[$0]?.scalars.keyType },
-            isRoot: isRoot(name), destinations: Dictionary(found, uniquingKeysWith: { first, _ in first }))
-    }
-}
-
-extension ObservedObject {
-    /// Whether the objects are records rather than dictionaries, whose keys are data: most objects have most keys,
-    /// and the keys are words.
-    fileprivate var isRecordLike: Bool {
-        guard !keys.isEmpty, keys.allSatisfy(Self.isWord) else { return false }
-        let values = members.values.reduce(0) { $0 + $1.count }
-        return values * 2 >= keys.count * count
-    }
-
-    private static func isWord(_ key: String) -> Bool {
-        guard let first = key.first, first.isLetter || first == "_" || first == "@" else { return false }
-        return key.dropFirst().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+            name: name, object: object, key: key,
+            keyType: key.count == 1 ? object.members[key[0]]?.scalars.keyType : nil,
+            isRoot: isRoot(name), destinations: Dictionary(found, uniquingKeysWith: { first, _ in first }),
+            keyed: Set(nameKeyed.map(\.key.key)),
+            nameOfNames: keyed.contains { $0.value && self.destinations[$0.key] == name } ? object.nameOfNames : nil,
+            unreadable: Set(unreadable.filter { $0.entity == name }.map(\.key)))
     }
 }

@@ -64,7 +64,9 @@ extension EntityDraft {
         let other = taken.take(name + "Value")
         entity.attributes[index].name = other
         entity.attributes[index].remoteKey = own
-        if entity.primaryKey?.single == name || (entity.primaryKey == nil && own == inferred.key) {
+        if let parts = entity.primaryKey?.parts {
+            entity.primaryKey = PrimaryKey(parts.map { $0 == name ? other : $0 })
+        } else if inferred.key == [own] {
             entity.primaryKey = PrimaryKey(other)
         }
         keys[other] = keys.removeValue(forKey: name)

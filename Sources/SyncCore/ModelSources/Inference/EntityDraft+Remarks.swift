@@ -17,12 +17,17 @@ extension EntityDraft {
                 .init(
                     entity.name,
                     "keyless: \(inferred.object.count) objects without an id; each belongs to the row it is in"))
-        } else if let key = inferred.key, let value = inferred.object.members[key] {
-            let missing = inferred.object.count - value.scalars.count
+        } else {
+            let found = inferred.key.map { inferred.object.members[$0]?.scalars.count ?? 0 }.min() ?? 0
+            let missing = inferred.object.count - found
             let lack = missing > 0 ? ", \(missing) without it, which a sync skips" : ""
-            remarks.append(.init(entity.name, "\(inferred.object.count) objects with the key '\(key)'\(lack)"))
+            let key = inferred.key.map { "'\($0)'" }.joined(separator: ", ")
+            remarks.append(.init(entity.name, "\(inferred.object.count) objects with the key \(key)\(lack)"))
         }
         remarks += members.map { .init("\(entity.name).\($0.name)", evidence($0.member, $0.name)) }
+        if !nameAttribute.isEmpty {
+            remarks.append(.init("\(entity.name).\(nameAttribute)", "string: the names under which the objects stand"))
+        }
         remarks += left.map { .init(entity.name, "the key '\($0)' is left out: nothing can be read from it") }
         return remarks + notes
     }

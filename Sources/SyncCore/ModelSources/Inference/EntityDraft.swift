@@ -15,26 +15,33 @@ struct EntityDraft {
     private var relationshipPlaces: [String: Int] = [:]
     var memberPlaces: [String: [Int]] = [:]
     var notes: [InferenceRemark] = []
+    /// The attribute that the names fill under which its records stand; empty if there is none.
+    private(set) var nameAttribute = ""
 
-    var isKeyless: Bool { inferred.key == nil }
+    var isKeyless: Bool { inferred.key.isEmpty }
 
     init(_ inferred: InferredEntity, _ spelling: InferredSpelling, target: (String) -> InferredEntity?) {
         self.inferred = inferred
         entity = Entity(inferred.name, keys: spelling.own(inferred.name))
         rule = entity.keys ?? spelling.ofModel
         // An attribute of one of these names would be taken for the key.
-        if inferred.key == nil { taken = UniqueNames(["id", "remoteID"]) }
+        if inferred.key.isEmpty { taken = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
         let lengths = Set(inferred.object.keys.map(\.utf8.count))
-        let order = [inferred.key].compactMap { $0 } + inferred.object.keys.filter { $0 != inferred.key }
+        let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {
             guard let value = inferred.object.members[key] else { continue }
-            guard isReachable(key, lengths) else {
+            guard isReachable(key, lengths), !inferred.unreadable.contains(key) else {
                 left.append(key)
                 continue
             }
             add(InferredMember(key, value, of: inferred, target: target))
         }
+        let parts = inferred.key.compactMap { key in keys.first { $0.value == [key] }?.key }
+        if parts.count > 1 { entity.primaryKey = PrimaryKey(parts) }
+        guard let name = inferred.nameOfNames else { return }
+        nameAttribute = taken.take(name)
+        entity.attributes.append(Attribute(nameAttribute, .string))
     }
 
     /// An empty key names nothing, and `a.b` beside `a` reads as b inside a.
@@ -65,10 +72,12 @@ struct EntityDraft {
     }
 
     private mutating func addAttribute(_ member: InferredMember, _ type: AttributeType) {
-        let isKey = member.key == inferred.key
+        let isKey = inferred.key == [member.key]
         let name = taken.take(InferredNames.member(member.key))
         attributePlaces[name] = entity.attributes.count
-        entity.attributes.append(Attribute(name, type))
+        var attribute = Attribute(name, type)
+        if !inferred.key.contains(member.key), member.value.isNullOnly { attribute.leaveTypeOpen() }
+        entity.attributes.append(attribute)
         if isKey, name != "id" { entity.primaryKey = PrimaryKey(name) }
         note(name, member)
     }
@@ -141,6 +150,15 @@ struct EntityDraft {
         let name = taken.take(wish)
         append(Relationship(name, to: target, inverse: inverse))
         return name
+    }
+
+    /// Says of the relationships whose objects hold records by name which attribute the names fill.
+    mutating func setNames(_ nameAttribute: (String) -> String?) {
+        for (name, member) in members where inferred.keyed.contains(member.key) {
+            guard let place = relationshipPlaces[name.lowercased()] else { continue }
+            entity.relationships[place].keyedBy = nameAttribute(entity.relationships[place].destination)
+                .map { .attribute($0) }
+        }
     }
 
     mutating func setInverse(of relationship: String, to inverse: String) {

@@ -22,9 +22,9 @@ struct InferredMember {
     private static func kind(
         _ key: String, _ value: ObservedValue, _ entity: InferredEntity, _ target: (String) -> InferredEntity?
     ) -> Kind {
-        if key == entity.key, let type = entity.keyType { return .attribute(type) }
+        if entity.key.contains(key), let type = value.scalars.keyType { return .attribute(type) }
         if let destination = entity.destinations[key] {
-            return .link(to: destination, many: value.objectLists > 0, byID: false)
+            return .link(to: destination, many: value.objectLists > 0 || entity.keyed.contains(key), byID: false)
         }
         if let found = InferredNames.target(ofIDKey: key), let target = target(found.name), let type = target.keyType {
             if found.isList, value.objects == 0, value.otherLists == 0, value.scalars.count == 0,

@@ -8,8 +8,8 @@ public import Foundation
 ///
 /// gives `User` (`id`, `firstName`, to one `company`, to many `tags`), `Company` and `Tag`. Syncing the samples with the
 /// model leaves no key unread and reports nothing. What cannot be known from samples is decided so that no data is
-/// lost: a list is many-to-many unless each of its rows has one owner, no delete rule cascades, and what fits no
-/// type is kept as JSON.
+/// lost: a list is many-to-many unless each of its rows has one owner, no delete rule cascades, what fits no
+/// type is kept as JSON, and things that contradict each other are not of one entity.
 public struct InferredModel: Sendable {
     /// The model; ``Model/schemaFile()`` writes it down.
     public let model: Model
@@ -21,25 +21,32 @@ public struct InferredModel: Sendable {
     /// Reads the samples record by record and works out what they have in common.
     ///
     /// - Throws: ``SyncError`` of the JSON with its place, `noRecords` if there is none, `primaryKeyMissing` if no root
-    ///   record has a key, `invalidModel` for an entity's name that cannot be one.
+    ///   record has a key (it says which could be one, and which option reads JSON that is laid out in another way),
+    ///   `invalidModel` for an entity's name that cannot be one.
     public init(from samples: [InferenceSample]) throws {
-        var roots: [(entity: String, object: ObservedObject)] = []
-        var keys: [String: String] = [:]
+        var roots = InferenceRoots()
         for sample in samples {
-            let object = ObservedObject()
             do {
-                try object.observe(sample)
+                try roots.observe(sample)
             } catch let error as SyncError {
                 throw sample.name.map(error.naming) ?? error
             }
-            roots.append((sample.entity, object))
-            if let key = sample.primaryKey { keys[sample.entity] = key }
         }
-        var discovery = EntityDiscovery(roots: roots, primaryKeys: keys)
-        try discovery.run()
-        let assembly = try ModelAssembly(discovery.entities, links: discovery.links)
+        var found = RootKeys(samples)
+        var keys: [String: [String]] = [:]
+        for root in roots.objects {
+            keys[root.entity] = try found.key(of: root.entity, root.object, named: roots.named[root.entity])
+        }
+        var discovery = EntityDiscovery(roots: roots.objects, rootKeys: keys)
+        discovery.run()
+        let entities = discovery.entities.map { entity in
+            var entity = entity
+            entity.resourceType = roots.types[entity.name]
+            return entity
+        }
+        let assembly = try ModelAssembly(entities, links: discovery.links)
         model = assembly.model
-        remarks = assembly.remarks
+        remarks = assembly.remarks + roots.remarks + found.remarks + discovery.remarks
         origins = assembly.origins
     }
 }
@@ -50,9 +57,14 @@ extension Model {
     /// - Parameters:
     ///   - json: An array of records, or one record.
     ///   - entity: The entity they are of.
-    ///   - primaryKey: The JSON key of their primary key; nil for `id` or `_id`.
+    ///   - primaryKey: The JSON key of their primary key; nil for `id` or another name of a key.
     /// - Throws: ``SyncError`` of the JSON with its place, `primaryKeyMissing` if no record has a key.
     public init(inferredFrom json: Data, entity: String, primaryKey: String? = nil) throws {
+        self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
+    }
+
+    /// Infers a model from sample JSON whose records have a key of several parts.
+    public init(inferredFrom json: Data, entity: String, primaryKey: [String]) throws {
         self = try InferredModel(from: [InferenceSample(json, entity: entity, primaryKey: primaryKey)]).model
     }
 }

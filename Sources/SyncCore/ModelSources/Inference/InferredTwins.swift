@@ -2,7 +2,7 @@
 struct InferredTwins {
     /// What twins have in common.
     private struct Shape: Hashable {
-        let key: String?
+        let key: [String]
         let keys: Set<String>
     }
 
@@ -26,21 +26,22 @@ struct InferredTwins {
 
     /// Compares an entity with those before it. A root has its name from the caller and is nobody's twin, but others may
     /// be its.
-    mutating func add(_ name: String, _ object: ObservedObject, key: String?, isRoot: Bool) {
+    mutating func add(_ name: String, _ object: ObservedObject, key: [String], isRoot: Bool) {
         let shape = Shape(key: key, keys: Set(object.keys))
+        let scalars = object.things.scalars
         let number = shapes[shape] ?? shapes.count
         shapes[shape] = number
         // A row with nothing but its id proves nothing.
-        let rows = object.scalarsByID.filter { $0.value.count > 1 }
+        let rows = scalars.filter { $0.value.count > 1 }
             .map { Row(shape: number, id: $0.key, scalars: $0.value) }
         let candidates = isRoot ? [] : Set(rows.flatMap { owners[$0] ?? [] })
-        let twin = candidates.sorted().first { Self.agree(entities[$0].rows, object.scalarsByID) }
+        let twin = candidates.sorted().first { Self.agree(entities[$0].rows, scalars) }
         let place = twin ?? entities.count
         if let twin {
             unified[name] = entities[twin].name
-            entities[twin].rows.merge(object.scalarsByID) { known, _ in known }
+            entities[twin].rows.merge(scalars) { known, _ in known }
         } else {
-            entities.append(Entity(name: name, rows: object.scalarsByID))
+            entities.append(Entity(name: name, rows: scalars))
         }
         for row in rows where owners[row]?.last != place { owners[row, default: []].append(place) }
     }

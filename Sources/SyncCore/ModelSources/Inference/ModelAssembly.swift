@@ -13,17 +13,34 @@ struct ModelAssembly {
                 links[InferredNames.entity(name, isList: false).lowercased()].flatMap { byName[$0] }
             }
         }
+        let names = Dictionary(
+            drafts.map { ($0.entity.name, $0.nameAttribute) }, uniquingKeysWith: { first, _ in first })
+        for index in drafts.indices { drafts[index].setNames { names[$0].flatMap { $0.isEmpty ? nil : $0 } } }
         InferredInverses.complete(&drafts)
         while true {
             let model = try Model(entities: drafts.map(\.entity), keys: spelling.ofModel)
             var isSettled = true
             for index in drafts.indices where try drafts[index].settleNames(in: model) { isSettled = false }
             guard isSettled else { continue }
-            self.model = model
+            self.model = try Self.declaringTypes(found, of: model)
             break
         }
         origins = drafts.flatMap(\.origins)
         let rule = spelling.ofModel.map { InferenceRemark("keys", "spelled in \($0.word)") }
         remarks = [rule].compactMap(\.self) + drafts.sorted { $0.entity.name < $1.entity.name }.flatMap(\.remarks)
+    }
+
+    /// The model, in which each entity says what its resources are called.
+    private static func declaringTypes(_ found: [InferredEntity], of model: Model) throws -> Model {
+        let types = Dictionary(
+            found.compactMap { entity in entity.resourceType.map { (entity.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+        guard !types.isEmpty else { return model }
+        let entities = model.entities.map { entity in
+            var entity = entity
+            entity.resourceType = types[entity.name]
+            return entity
+        }
+        return try model.replacing(entities: entities)
     }
 }

@@ -28,8 +28,17 @@ public struct ModelExtension: Sendable {
     public init(of model: Model, by samples: [InferenceSample]) throws {
         let samples = try samples.map { sample in
             var sample = sample
-            sample.pruning = try SamplePruning(model, entity: sample.entity)
-            if sample.primaryKey == nil { sample.primaryKey = try model.primaryKey(of: sample.entity)?.remote }
+            for entity in sample.rootEntities {
+                sample.prunings[entity] = try SamplePruning(model, entity: entity)
+            }
+            if sample.entities.isEmpty, sample.primaryKey == nil {
+                let parts = try model.primaryKeyParts(of: sample.entity).map(\.remote)
+                if !parts.isEmpty { sample.primaryKey = PrimaryKey(parts) }
+                // A part may be a relationship, which the list that has the record stands for.
+                sample.admitsNoKey = parts.count > 1
+            } else if !sample.entities.isEmpty {
+                sample.admitsNoKey = true
+            }
             return sample
         }
         self.model = model
@@ -37,7 +46,7 @@ public struct ModelExtension: Sendable {
         places = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         inferred = try InferredModel(from: samples)
         origins = Dictionary(grouping: inferred.origins, by: \.entity)
-        for sample in samples { pair(sample.entity, with: sample.entity) }
+        for entity in samples.flatMap(\.rootEntities) { pair(entity, with: entity) }
         while let next = open.popLast() { try extend(next) }
         guard !remarks.isEmpty else { return }
         self.model = try model.replacing(entities: entities)
@@ -68,21 +77,29 @@ public struct ModelExtension: Sendable {
 
     private mutating func add(_ attribute: Attribute, _ origin: InferredOrigin, to entity: String) throws {
         if let known = try model.attribute(forKey: origin.key, in: entity) {
-            if origin.hasValues { widen(known, of: entity, to: attribute.type) }
+            if origin.hasValues { widen(known, of: entity, to: attribute) }
             return
         }
         guard try !isRead(origin.key, of: entity) else { return }
-        var added = Attribute(unusedName(attribute.name, in: entity), attribute.type)
+        var added = Attribute(
+            unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
         place(&added.remoteKey, added.name, for: origin.key, of: entity)
         update(entity) { $0.attributes.append(added) }
         note("\(entity).\(added.name)", "\(added.type), new")
     }
 
-    private mutating func widen(_ name: String, of entity: String, to type: AttributeType) {
+    private mutating func widen(_ name: String, of entity: String, to found: Attribute) {
+        let type = found.type
         var owner: String? = entity
         while let current = owner, let index = places[current] {
             if let place = attributePlace(name, of: current, at: index) {
                 let attribute = entities[index].attributes[place]
+                if attribute.isTypeOpen {
+                    entities[index].attributes[place].type = type
+                    entities[index].attributes[place].sourceType = nil
+                    note("\(current).\(name)", "\(type), of which only null was seen")
+                    return
+                }
                 guard let wider = Self.wider(attribute.type, for: type), attribute.transformers.isEmpty,
                     attribute.format == nil,
                     (try? model.primaryKey(of: entity)?.local) != name
@@ -135,7 +152,8 @@ public struct ModelExtension: Sendable {
         }
         let destination = try destination(relationship.destination)
         var added = Relationship(
-            unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany)
+            unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany,
+            keyedBy: relationship.keyedBy)
         let rule = try rule(of: entity)
         let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
         if isOther || !EntityDraft.isRead(origin.key, by: added, rule) { added.remoteKey = origin.key }

@@ -17,6 +17,14 @@ final class ObservedValue {
     private(set) var owners: [String: String] = [:]
     /// Whether an id was listed by two rows.
     private(set) var isShared = false
+    /// The entities that its objects say they are of, where they do.
+    private(set) var destinations: Set<String> = []
+    /// Whether it is kept as it is, whatever it looks like.
+    var isPlain = false
+    private let key: String
+
+    /// - Parameter key: The key it stands under.
+    init(key: String) { self.key = key }
 
     var lists: Int { objectLists + scalarLists + emptyLists + otherLists }
     var objects: Int { singles + objectLists }
@@ -51,7 +59,7 @@ final class ObservedValue {
             objectLists += 1
             for value in values {
                 nested.observe(value)
-                if let owner, let id = ObservedObject.id(of: value) { own(id, by: owner) }
+                if let owner, let id = nested.id(of: value) { own(id, by: owner) }
             }
         case scalars:
             scalarLists += 1
@@ -67,10 +75,13 @@ final class ObservedValue {
 
     private var nested: ObservedObject {
         if let object { return object }
-        let made = ObservedObject()
+        let made = ObservedObject(entity: InferredNames.entity(key, isList: true))
         object = made
         return made
     }
+
+    /// Notes of which entity objects are that say so.
+    func link(to entity: String) { destinations.insert(entity) }
 
     /// Adds what was seen elsewhere. Of objects only that there were some: they are merged by entity.
     func merge(_ other: ObservedValue) {
@@ -82,6 +93,21 @@ final class ObservedValue {
         otherLists += other.otherLists
         elements.merge(other.elements)
         if other.isShared { isShared = true }
+        destinations.formUnion(other.destinations)
+        if other.isPlain { isPlain = true }
         for (id, owner) in other.owners { own(id, by: owner) }
+    }
+
+    /// Adds what was seen elsewhere, with what is nested there.
+    func add(_ other: ObservedValue) {
+        merge(other)
+        if let object = other.object { nested.add(object) }
+    }
+}
+
+extension ObservedObject {
+    /// Adds what was seen elsewhere, with what is nested there.
+    func add(_ other: ObservedObject) {
+        merge(other, nested: { $0.add($1) })
     }
 }

@@ -1,0 +1,136 @@
+import Foundation
+import Sync
+import TestSize
+import Testing
+
+@Suite("What is imported with an inferred model")
+struct InferenceLossTests {
+    @Test("is given back, or an examination says what is not", arguments: RandomTest.shapes.seeds)
+    func random(_ seed: Int) async throws {
+        var payload = RandomShapes(seed: UInt64(seed))
+        payload.make()
+        let inferred = try InferredModel(from: [payload.sample])
+        let schema = String(decoding: inferred.model.schemaFile(), as: UTF8.self)
+        #expect(try Model(schema: inferred.model.schemaFile()) == inferred.model)
+        let stack = try DataStack.inMemory(inferred.model)
+        let losses: Bool
+        if payload.sample.entities.isEmpty {
+            let examination = try await Sync.examine(
+                payload.sample.json, inEntity: "Root", stack: stack, options: payload.options)
+            losses = examination.losesData
+            try await Sync.changes(payload.sample.json, inEntity: "Root", stack: stack, options: payload.options)
+        } else {
+            losses = false
+            try await Sync.changes(
+                payload.sample.json, entities: payload.sample.entities, stack: stack, options: payload.options)
+        }
+        for (entity, values) in payload.records {
+            let exported = try await stack.export(entity)
+            let lost = values.filter { value in !exported.contains { $0.says(value) } }
+            let invented = exported.filter { record in !values.contains { $0.hasScalars(of: record) } }
+            #expect(
+                lost.isEmpty || losses,
+                "\(payload.shape) \(lost.first?.oneLine ?? "")\n\(exported.map(\.oneLine))\n\(schema)")
+            #expect(
+                invented.isEmpty || losses || payload.shape == .resources,
+                "\(payload.shape) \(invented.first?.oneLine ?? "")\n\(values.map(\.oneLine))\n\(schema)")
+        }
+    }
+
+    @Test("an author and a comment of one id stay two things under one key")
+    func documents() async throws {
+        let json = Data(
+            #"""
+            [{"type": "articles", "id": "1", "attributes": {"title": "A"}, "relationships": {
+               "author": {"data": {"type": "people", "id": "1"}}, "comment": {"data": {"type": "comments", "id": "1"}}}},
+             {"type": "articles", "id": "2", "attributes": {"title": "B"}, "relationships": {
+               "author": {"data": {"type": "people", "id": "1"}}, "comment": {"data": {"type": "comments", "id": "2"}}}}]
+            """#.utf8)
+        let model = try InferredModel(from: [InferenceSample(json, entity: "Article")]).model
+        #expect(model.entity(named: "Data") != nil && model.entity(named: "CommentData") != nil)
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(json, inEntity: "Article", stack: stack)
+        let exported = try await stack.export("Article", where: "id == '1'")[0]
+        #expect(exported["relationships"]?["author"]?["data"]?["type"] == "people")
+        #expect(exported["relationships"]?["comment"]?["data"]?["type"] == "comments")
+    }
+
+    @Test("is json where one place says different things of one id")
+    func contradictions() async throws {
+        let json = Data(
+            #"[{"id": 1, "on": {"id": 1, "type": "a"}}, {"id": 2, "on": {"id": 1, "type": "b"}}]"#.utf8)
+        let model = try Model(inferredFrom: json, entity: "Event")
+        #expect(model.entities.map(\.name) == ["Event"])
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(json, inEntity: "Event", stack: stack)
+        let exported = try await stack.export("Event")
+        #expect(exported.map { $0["on"]?["type"] } == ["a", "b"])
+    }
+
+    @Test("A key seen only as null is kept as it comes, and gets a type by the first value")
+    func openType() async throws {
+        let first = Data(#"[{"id": 1, "size": null}]"#.utf8)
+        let next = Data(#"[{"id": 1, "size": 5}]"#.utf8)
+        let model = try Model(schema: Model(inferredFrom: first, entity: "Box").schemaFile())
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(next, inEntity: "Box", stack: stack)
+        #expect(try await stack.export("Box")[0]["size"] == 5)
+        let found = try ModelExtension(of: model, by: [InferenceSample(next, entity: "Box")])
+        #expect(found.remarks.map(\.description) == ["Box.size: integer, of which only null was seen"])
+        #expect(found.model.entity(named: "Box")?.attributes.last == Attribute("size", .integer))
+        let evolved = try stack.copy(with: found.model, migration: .keepingData)
+        #expect(try await evolved.export("Box")[0]["size"] == 5)
+    }
+}
+
+extension JSONValue {
+    /// Whether it says all that another value does: null, empty lists and what is left out are the same, and lists of
+    /// objects have no order.
+    fileprivate func says(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (_, .null), (_, .array([])): true
+        case (.object, .object(let members)): members.allSatisfy { (self[$0.key] ?? .null).says($0.value) }
+        case (.array(let elements), .array(let others)):
+            others.allSatisfy { element in elements.contains { $0.says(element) } }
+        case (.null, .object(let members)): members.allSatisfy { JSONValue.null.says($0.value) }
+        default: isSameScalar(as: other)
+        }
+    }
+
+    /// Numbers beside text in one place are text, and whole ones beside others are doubles.
+    private func isSameScalar(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.string(let text), .number(let number)), (.number(let number), .string(let text)): text == number
+        case (.number(let left), .number(let right)): Double(left) == Double(right)
+        default: self == other
+        }
+    }
+
+    /// Whether it has each scalar that another value has, in the same place.
+    fileprivate func hasScalars(of other: JSONValue) -> Bool {
+        switch other {
+        case .null: true
+        case .object(let members):
+            members.allSatisfy { member in
+                guard let own = self[member.key] else { return member.value.isEmpty }
+                return own.hasScalars(of: member.value)
+            }
+        case .array(let elements):
+            elements.allSatisfy { element in
+                guard case .array(let own) = self else { return false }
+                return own.contains { $0.hasScalars(of: element) }
+            }
+        default: isSameScalar(as: other)
+        }
+    }
+
+    /// Whether there is no scalar in it.
+    private var isEmpty: Bool {
+        switch self {
+        case .null: true
+        case .array(let elements): elements.allSatisfy(\.isEmpty)
+        case .object(let members): members.allSatisfy(\.value.isEmpty)
+        default: false
+        }
+    }
+}

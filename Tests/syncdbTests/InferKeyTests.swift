@@ -1,0 +1,90 @@
+import Testing
+
+/// Tables as people publish them: rows that no column alone tells apart, or nothing at all.
+@Suite("Rows without an id")
+struct InferKeyTests {
+    private static let barley = """
+        [{"yield": 27, "variety": "Manchuria", "year": 1931, "site": "Farm"},
+         {"yield": 48.5, "variety": "Manchuria", "year": 1931, "site": "Waseca"},
+         {"yield": 27, "variety": "Manchuria", "year": 1932, "site": "Farm"},
+         {"yield": 27, "variety": "Glabron", "year": 1931, "site": "Farm"}]
+        """
+    private static let iris = """
+        [{"length": 5.1, "species": "setosa"}, {"length": 4.9, "species": "setosa"}, {"length": 5.1, "species": "setosa"}]
+        """
+
+    @Test("are refused with the keys that tell them apart, which import takes")
+    func composite() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("barley.json", Self.barley)
+        let arguments = ["import", file, "--entity", "Yield", "--database", "app.sqlite"]
+        let refused = try sandbox.run(arguments)
+        #expect(refused.status == 1)
+        #expect(
+            refused.errors.contains(
+                "'variety', 'year', 'site' are unique in all 4 records: --primary-key variety,year,site"))
+        #expect(try sandbox.files == ["barley.json"])
+        let named = try sandbox.run(arguments + ["--primary-key", "variety,year", "--primary-key", "site"])
+        #expect(named.status == 0, "\(named.errors)")
+        #expect(try sandbox.count("Yield", where: "year == 1931") == "3")
+        let again = try sandbox.run(arguments)
+        #expect(again.status == 0 && again.errors == "")
+    }
+
+    @Test("get the best key if that is wanted, and it is said")
+    func inferred() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("barley.json", Self.barley)
+        for command in [
+            ["import", file, "--entity", "Yield", "--database", "app.sqlite", "--infer-key"],
+            ["schema", "infer", file, "--entity", "Yield", "--infer-key"],
+        ] {
+            let run = try sandbox.run(command)
+            #expect(run.status == 0)
+            #expect(run.errors.contains("the key is what the values show: 'variety', 'year', 'site' are unique"))
+        }
+        let both = try sandbox.run(["schema", "infer", file, "--entity", "A", "--infer-key", "--primary-key", "year"])
+        #expect(both.status == 2)
+    }
+
+    @Test("that nothing tells apart are refused with what comes nearest")
+    func none() throws {
+        let sandbox = try Sandbox()
+        let file = try sandbox.file("iris.json", Self.iris)
+        let run = try sandbox.run(["schema", "infer", file, "--entity", "Flower", "--infer-key"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("the nearest is") || run.errors.contains("none that could"), "\(run.errors)")
+    }
+
+    @Test("JSON in other forms is read with the option that the error names")
+    func forms() throws {
+        for (text, hint, options) in [
+            (
+                #"{"data": [{"type": "articles", "id": "1", "attributes": {"title": "A"}}]}"#, "--form json-api",
+                ["--entity", "Article", "--form", "json-api"]
+            ),
+            (
+                #"{"data": {"articles": {"nodes": [{"id": 1, "title": "A"}]}}}"#, "--form graphql",
+                ["--entity", "Article", "--form", "graphql"]
+            ),
+            (
+                #"{"a": {"title": "A"}, "b": {"title": "B"}}"#, "--keyed-by",
+                ["--entity", "Article", "--keyed-by", "code"]
+            ),
+            (
+                #"{"articles": [{"id": 1, "title": "A"}], "tags": [{"id": 1}]}"#,
+                "--entity articles=Article --entity tags=Tag", ["--entity", "articles=Article", "--entity", "tags=Tag"]
+            ),
+        ] {
+            let sandbox = try Sandbox()
+            let file = try sandbox.file("some.json", text)
+            let refused = try sandbox.run(["import", file, "--entity", "Article", "--database", "app.sqlite"])
+            #expect(refused.status == 1 && refused.errors.contains(hint), "\(refused.errors)")
+            let run = try sandbox.run(["import", file, "--database", "app.sqlite"] + options)
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try sandbox.count("Article", where: "title == 'A'") == "1")
+            let schema = try sandbox.run(["schema", "infer", file, "--quiet"] + options)
+            #expect(schema.status == 0 && schema.output.contains("\"Article\""))
+        }
+    }
+}
