@@ -9,6 +9,8 @@ package enum RandomTest: String {
     case property
     /// The same with keys of several parts.
     case keys
+    /// The same with objects keyed by id, and records that name their kind.
+    case layouts
     /// Syncs with fingerprints, compared with those without.
     case fingerprint
     /// Stores with links to rows that are not there, healed by a sync.
@@ -37,6 +39,7 @@ package enum RandomTest: String {
         switch self {
         case .property: (60, 2_500)
         case .keys: (40, 600)
+        case .layouts: (40, 600)
         case .fingerprint: (25, 300)
         case .dangling: (10, 100)
         case .migration: (25, 300)

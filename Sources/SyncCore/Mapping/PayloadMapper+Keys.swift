@@ -108,6 +108,35 @@ extension PayloadMapper {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
+    /// Links a row with the one that its key is made of, where the record of that is skipped: it was told apart by the
+    /// key there, so it cannot be without the row.
+    mutating func linkKeyPart(
+        _ relationship: RelationshipMapping, of owner: Mapped, _ sequence: UInt32, _ tape: JSONTape, at token: Int,
+        _ bytes: Bytes
+    ) {
+        guard model[relationship.link].isKeyPart, relationship.end == .first, !relationship.isToMany else { return }
+        let destination = model.entities[relationship.destination]
+        var key: Slot?
+        if let slot = destination.keySlot {
+            let place =
+                tape.tokens[token].kind == .object
+                ? find([.attribute(slot)], tape, object: token, destination, bytes)[0] : token
+            let type = tables.types[destination.table.index][slot]
+            if place >= 0 { key = value(tape, at: place, for: slot, of: destination.table, as: type, bytes) }
+        } else {
+            keyText.removeAll()
+            if appendKey(tape, at: token, of: destination, bytes) {
+                key = Coercion.append(keyText.bytes, to: &plan.arena)
+            }
+        }
+        guard let key, key.kind != .null, let keyOwner = destination.keyOwner else { return }
+        let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
+        logReference(destination.table, node)
+        addLink(
+            relationship.link, end: relationship.end, owner: owner.node, target: node, sequence: sequence,
+            position: -1, mention: owner.mention, isByID: true)
+    }
+
     /// Adds the key that a value stands for: an id, or the object that has it.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,

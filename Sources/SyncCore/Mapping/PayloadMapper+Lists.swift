@@ -9,6 +9,8 @@ extension PayloadMapper {
         var list: PlacedList?
         if layout?.readsConnections == true { list = PlacedList(connection: token, tape, in: bytes) }
         if list == nil, relationship.nameSlot >= 0 { list = PlacedList(membersOf: token, tape) }
+        // Names with `true` are ids only where names are keys.
+        if list?.hasNamesOnly == true, !relationship.areNamesKeys { return shape }
         guard let list else { return shape }
         guard tape.tokens[list.token].length > 0 else {
             // A page without records says nothing of those on others.

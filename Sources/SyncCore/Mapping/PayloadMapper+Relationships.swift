@@ -40,6 +40,7 @@ extension PayloadMapper {
         if kindsBeside.count > firstKind,
             !narrow(&relationship, candidate, tape, from: firstKind, entity, bytes)
         {
+            if let owner { linkKeyPart(relationship, of: owner, sequence, tape, at: candidate.value, bytes) }
             return
         }
         let shape = shape(tape, at: candidate.value, of: relationship, areIDs: candidate.isIDKey, bytes)
@@ -181,6 +182,7 @@ extension PayloadMapper {
             arrival: (relationship.link, relationship.end.other, statement.owner.node),
             owner: owner(of: statement, position: 0))
         guard let child = try record(tape, at: statement.value, as: relationship.destination, context, bytes) else {
+            linkKeyPart(relationship, of: statement.owner, statement.sequence, tape, at: statement.value, bytes)
             return
         }
         addLink(statement, target: child.node, isByID: false)

@@ -16,6 +16,8 @@ struct RelationshipMapping {
     private(set) var suppliedPart: Int?
     /// The slot that the names of its targets fill where those are the members of an object; -1 if they never are.
     let nameSlot: Int
+    /// Whether that is the slot of the key.
+    let areNamesKeys: Bool
 
     init(_ relationship: CompiledRelationship, of model: CompiledModel) {
         let destination = model.entities[relationship.destination]
@@ -29,6 +31,7 @@ struct RelationshipMapping {
         hasPartedIDs = destination.compositeKey != nil
         suppliedPart = Self.suppliedPart(destination, relationship.link, relationship.end)
         nameSlot = relationship.relationship.keyedBy?.slot(in: destination, of: model) ?? -1
+        areNamesKeys = nameSlot >= 0 && nameSlot == destination.keySlot
     }
 
     private static func suppliedPart(_ destination: CompiledEntity, _ link: LinkID, _ end: Link.End) -> Int? {

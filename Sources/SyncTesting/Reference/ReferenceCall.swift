@@ -133,10 +133,12 @@ struct ReferenceCall {
 extension ReferenceSync {
     /// Every key that stands anywhere in a record, whatever becomes of it.
     mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil) {
-        let reading = ReferenceReading(record, as: entity, of: store)
+        let kind = store.entity(of: record, as: entity)
+        let reading = ReferenceReading(record, as: kind ?? entity, of: store)
         if let key = key(of: reading, entity, context) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
-        for (relationship, said) in reading.statements {
-            let destination = model.compiled.entities[relationship.destination]
+        // Of a record of unknown kind only the row stays.
+        guard kind != nil else { return }
+        for (_, said, destination) in reading.statements {
             switch said {
             case .null, .nothing: break
             case .object(let record): noteMentions(in: record, as: destination)

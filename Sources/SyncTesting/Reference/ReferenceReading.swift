@@ -15,8 +15,9 @@ struct ReferenceReading: Sendable {
     }
 
     private(set) var values: [String: StoredValue] = [:]
-    /// In document order.
-    private(set) var statements: [(relationship: CompiledRelationship, statement: Statement)] = []
+    /// In document order, with the entity that the rows are of: the relationship's, or the one that stands beside it.
+    private(set) var statements: [(relationship: CompiledRelationship, statement: Statement, entity: CompiledEntity)] =
+        []
     private(set) var misfits: [String] = []
 
     init(_ record: JSONValue, as entity: CompiledEntity, of store: ReferenceStore) {
@@ -73,17 +74,20 @@ struct ReferenceReading: Sendable {
     private mutating func readRelationships(
         _ record: JSONValue, _ entity: CompiledEntity, _ store: ReferenceStore
     ) {
-        var found: [(place: [Int], relationship: CompiledRelationship, statement: Statement)] = []
+        var found: [(place: [Int], relationship: CompiledRelationship, Statement, CompiledEntity)] = []
         for relationship in entity.relationships {
             let keys = store.names.keys(of: relationship, as: entity, in: store.model.compiled)
             let hasParts = store.model.compiled.entities[relationship.destination].compositeKey != nil
             guard let (place, statement) = Self.statement(about: relationship, in: record, keys, hasParts) else {
                 continue
             }
-            found.append((place, relationship, statement))
+            // An unknown kind says nothing of the link; null is of every kind.
+            let destination = store.model.compiled.entities[relationship.destination]
+            let kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
+            if let kind { found.append((place, relationship, statement, kind)) }
         }
         statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
-            ($0.relationship, $0.statement)
+            ($0.relationship, $0.2, $0.3)
         }
     }
 
@@ -155,6 +159,13 @@ struct ReferenceReading: Sendable {
             if value == .null { break }
         }
         return (place, value)
+    }
+}
+
+extension ReferenceReading.Statement {
+    fileprivate var isNull: Bool {
+        guard case .null = self else { return false }
+        return true
     }
 }
 

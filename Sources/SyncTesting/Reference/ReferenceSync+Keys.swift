@@ -14,14 +14,16 @@ extension ReferenceSync {
                 return supplied.key
             }
             if let owner = owner(relationship, context) { return store.rows[owner].flatMap { store.key(of: $0) } }
-            let destination = model.compiled.entities[relationship.destination]
             let said = reading.statements.first {
                 $0.relationship.link == relationship.link && $0.relationship.end == relationship.end
             }
-            switch said?.statement {
-            case .id(let id): return store.key(id, of: destination)
+            guard let said else { return nil }
+            switch said.statement {
+            case .id(let id): return store.key(id, of: said.entity)
             case .object(let record):
-                return key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
+                // Of a record of unknown kind the key is known all the same.
+                let kind = store.entity(of: record, as: said.entity) ?? said.entity
+                return key(of: ReferenceReading(record, as: kind, of: store), kind, nil)
             default: return nil
             }
         }
@@ -32,7 +34,8 @@ extension ReferenceSync {
         _ records: [JSONValue], of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
     ) throws {
         let isReadable = records.contains { record in
-            key(of: ReferenceReading(record, as: entity, of: store), entity, nil, supplied: supplied) != nil
+            guard let kind = store.entity(of: record, as: entity) else { return false }
+            return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
         }
         guard records.isEmpty || isReadable else {
             throw SyncError(.noRecords, "no record has a readable key", entity: entity.name)

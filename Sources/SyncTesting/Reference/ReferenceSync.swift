@@ -77,6 +77,7 @@ struct ReferenceSync {
     mutating func mention(
         _ record: JSONValue, as entity: CompiledEntity, at path: String, _ context: Context
     ) -> Outcome {
+        guard let entity = store.entity(of: record, as: entity) else { return .unreadable([]) }
         let reading = ReferenceReading(record, as: entity, of: store)
         misfits += reading.misfits.map { "\(path).\($0)" }
         let key = self.key(of: reading, entity, context)
@@ -120,8 +121,7 @@ struct ReferenceSync {
     ) -> [ReferenceMention] {
         guard may(nil, context) || mayUpdate(context) else { return [] }
         var found: [ReferenceMention] = []
-        for (relationship, said) in reading.statements {
-            let destination = model.compiled.entities[relationship.destination]
+        for (relationship, said, destination) in reading.statements {
             let records: [JSONValue] =
                 switch said {
                 case .object(let record): [record]
@@ -186,17 +186,17 @@ struct ReferenceSync {
     private mutating func statements(
         of row: ReferenceRow.ID, _ reading: ReferenceReading, at path: String, _ context: Context
     ) -> [ReferenceMention.Statement] {
-        reading.statements.compactMap { relationship, said in
+        reading.statements.compactMap { relationship, said, destination in
             let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
-                var statement = statement(of: row, relationship, said, at: path, overruledBy: nil)
+                var statement = statement(of: row, relationship, destination, said, at: path, overruledBy: nil)
                 if let owner = owner(relationship, contexts[row]) {
                     statement?.targets.append(.row(owner, links: true))
                 }
                 return statement
             }
             let owner = owner(relationship, context) ?? owner(relationship, contexts[row])
-            var statement = statement(of: row, relationship, said, at: path, overruledBy: owner)
+            var statement = statement(of: row, relationship, destination, said, at: path, overruledBy: owner)
             if owner != nil { statement?.isOverruled = true }
             return statement
         }
@@ -211,11 +211,10 @@ struct ReferenceSync {
     }
 
     private mutating func statement(
-        of row: ReferenceRow.ID, _ relationship: CompiledRelationship, _ said: ReferenceReading.Statement,
-        at path: String, overruledBy owner: ReferenceRow.ID?
+        of row: ReferenceRow.ID, _ relationship: CompiledRelationship, _ destination: CompiledEntity,
+        _ said: ReferenceReading.Statement, at path: String, overruledBy owner: ReferenceRow.ID?
     ) -> ReferenceMention.Statement? {
         var statement = ReferenceMention.Statement(relationship: relationship)
-        let destination = model.compiled.entities[relationship.destination]
         let ownsRows = relationship.isToMany && store.hasOneOwner(relationship)
         switch said {
         case .null: statement.removes = true
@@ -240,6 +239,13 @@ struct ReferenceSync {
             case .unreadable(let inner):
                 statement.inner = inner
                 statement.isOverruled = true
+                // The row that the owner's key is made of is known by its key.
+                if model.compiled.isKeyPart(relationship),
+                    let key = key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
+                {
+                    statement.targets = [.key(key)]
+                    statement.isOverruled = owner != nil
+                }
             }
         case .objects(let records):
             var readable = 0

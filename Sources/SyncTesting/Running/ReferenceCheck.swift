@@ -7,7 +7,7 @@ struct ReferenceCheck {
     private var reference: ReferenceStore?
 
     init(isOn: Bool, _ actions: ScenarioActions) {
-        let isKnown = actions.addedOnInsert == nil && !actions.stack.model.hasShapes
+        let isKnown = actions.addedOnInsert == nil && !actions.stack.model.hasKeyedObjects
         reference = isOn && isKnown ? ReferenceStore(model: actions.stack.model) : nil
     }
 
@@ -37,7 +37,7 @@ struct ReferenceCheck {
 
 extension Model {
     /// Whether it says how records are laid out, which the reference does not know.
-    fileprivate var hasShapes: Bool {
-        entities.contains { $0.discriminator != nil || $0.relationships.contains { $0.keyedBy != nil } }
+    fileprivate var hasKeyedObjects: Bool {
+        entities.contains { $0.relationships.contains { $0.keyedBy != nil } }
     }
 }

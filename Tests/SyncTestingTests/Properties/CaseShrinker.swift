@@ -45,6 +45,9 @@ enum CaseShrinker {
             plain = propertyCase
             plain.steps[index].predicate = nil
             if propertyCase.steps[index].predicate != nil { found.append(plain) }
+            plain = propertyCase
+            plain.steps[index].keyedBy = nil
+            if propertyCase.steps[index].keyedBy != nil { found.append(plain) }
         }
         return found + models(propertyCase)
     }
@@ -52,6 +55,17 @@ enum CaseShrinker {
     private static func models(_ propertyCase: PropertyCase) -> [PropertyCase] {
         var found: [PropertyCase] = []
         for (index, entity) in propertyCase.model.entities.enumerated() {
+            for name in entity.relationships.filter({ $0.keyedBy != nil }).map(\.name) {
+                var entities = propertyCase.model.entities
+                for place in entities[index].relationships.indices
+                where entities[index].relationships[place].name == name {
+                    entities[index].relationships[place].keyedBy = nil
+                }
+                guard let model = try? Model(entities: entities) else { continue }
+                var smaller = propertyCase
+                smaller.model = model
+                found.append(smaller)
+            }
             for name in entity.relationships.map(\.name) {
                 var entities = propertyCase.model.entities
                 entities[index].relationships.removeAll { $0.name == name }

@@ -20,13 +20,15 @@ struct ModelGenerator {
     private mutating func model() throws -> Model {
         let count = 1 + random.below(3)
         for name in ["Ant", "Bee", "Cat"].prefix(count) { entities.append(keyed(name)) }
-        if kinds.contains(.inheritance), random.chance(25) {
+        if kinds.contains(.inheritance), random.chance(kinds.contains(.discriminators) ? 75 : 25) {
             entities.append(Entity("Sub", parent: "Ant", attributes: [Attribute("extra", .integer)]))
+            if kinds.contains(.discriminators) { tellKindsApart() }
         }
         let keyedCount = entities.count
         for _ in 0..<(1 + random.below(4)) { addLink(keyedCount) }
         if kinds.contains(.partedKeys), random.chance(30) { addDependent(keyedCount) }
         if kinds.contains(.keyless), random.chance(50) { addKeyless(keyedCount) }
+        if kinds.contains(.keyedObjects) { keyObjects() }
         return try Model(entities: entities)
     }
 
@@ -42,6 +44,41 @@ struct ModelGenerator {
         guard kinds.contains(.partedKeys), random.chance(25) else { return Entity(name, attributes: attributes) }
         attributes.append(Attribute("part", random.pick([.string, .integer, .date])))
         return Entity(name, primaryKey: ["id", "part"], attributes: attributes)
+    }
+
+    /// Has the records of `Ant` say of which entity they are, in words of which some are the same and one is a number.
+    private mutating func tellKindsApart() {
+        var values = [Discriminator.Kind("sub", "Sub"), .init("Unterart", "Sub"), .init("ant", "Ant")]
+        if random.chance(50) {
+            entities.append(
+                Entity("Elf", parent: random.chance(70) ? "Ant" : "Sub", attributes: [Attribute("size", .integer)]))
+            values.append(.init("7", "Elf"))
+        }
+        entities[0].isAbstract = random.chance(20)
+        let otherwise: Discriminator.Otherwise = !entities[0].isAbstract && random.chance(50) ? .parent : .skip
+        let key = random.pick(["kind", "kind", "meta.kind"])
+        if key == "kind", random.chance(30) { entities[0].attributes.append(Attribute("kind", .string)) }
+        entities[0].discriminator = Discriminator(key, kinds: values, otherwise: otherwise)
+        // A kind may have kinds of its own.
+        guard let sub = entities.firstIndex(where: { $0.name == "Sub" }), entities.last?.parent == "Sub",
+            random.chance(50)
+        else { return }
+        entities[sub].discriminator = Discriminator("rank", values: ["first": "Elf"])
+    }
+
+    /// Has lists keyed by the primary key of their rows, or by something else, in which rows may be alike.
+    private mutating func keyObjects() {
+        for index in entities.indices {
+            for place in entities[index].relationships.indices where random.chance(60) {
+                let relationship = entities[index].relationships[place]
+                guard relationship.isToMany, let target = entities.first(where: { $0.name == relationship.destination })
+                else { continue }
+                let isSingleKey = target.name != "Box" && target.primaryKey == nil
+                let names = target.name == "Box" ? ["label", "size"] : target.name == "Dot" ? ["id"] : ["id", "name"]
+                entities[index].relationships[place].keyedBy =
+                    isSingleKey && random.chance(60) ? .primaryKey : .attribute(random.pick(names))
+            }
+        }
     }
 
     /// Rows that are told apart by their owner and a number, and what refers to them.

@@ -3,9 +3,9 @@ import SyncCore
 
 /// Makes random payloads for a model, out of few keys, so that rows meet.
 struct PayloadGenerator {
-    private var random: SplitMix64
-    private let model: Model
-    private let kinds: PropertyKinds
+    var random: SplitMix64
+    let model: Model
+    let kinds: PropertyKinds
     /// Whether every row is named once only.
     private let alwaysNamesOnce: Bool
     /// How many keys there are, if that is said.
@@ -67,6 +67,12 @@ struct PayloadGenerator {
         case 32..<40: step.shape = .lines
         default: break
         }
+        if kinds.contains(.keyedObjects), step.shape == .list, random.chance(50),
+            let entity = try? model.compiled.entity(named: step.entity)
+        {
+            let isSingleKey = entity.keySlot != nil
+            step.keyedBy = isSingleKey && random.chance(60) ? .primaryKey : .attribute("id")
+        }
     }
 
     private static func withoutKey(_ record: JSONValue) -> JSONValue {
@@ -126,9 +132,10 @@ struct PayloadGenerator {
     ///   which row it is.
     ///   - owner: The relationship whose list it is in.
     private mutating func record(
-        _ entity: CompiledEntity, depth: Int, isListed: Bool = true, in owner: CompiledRelationship? = nil
+        _ asked: CompiledEntity, depth: Int, isListed: Bool = true, in owner: CompiledRelationship? = nil
     ) -> JSONValue? {
-        var members: [JSONValue.Member] = []
+        let (entity, kind) = kind(asked)
+        var members = kind
         var isFirst = true
         if entity.isKeyed {
             if kinds.contains(.misfits), random.chance(4) {
@@ -140,14 +147,15 @@ struct PayloadGenerator {
             }
         }
         let attributes = model.compiled[entity.table].attributes
-        for slot in entity.slots where !entity.keySlots.contains(slot) && random.chance(45) {
+        for slot in entity.slots
+        where !entity.keySlots.contains(slot) && attributes[slot].name != "kind" && random.chance(45) {
             members.append(.init(attributes[slot].name, value(of: attributes[slot])))
         }
         for relationship in entity.relationships
         where !model.compiled.isKeyPart(relationship) && random.chance(45) {
             let isKeyless = model.compiled.entities[relationship.destination].isKeyed == false
             if isKeyless, !isFirst, !kinds.contains(.contradictions) { continue }
-            if let member = member(relationship, depth: depth) { members.append(member) }
+            members += self.members(relationship, depth: depth)
         }
         return .object(random.chance(30) ? members.shuffled(using: &random) : members)
     }
@@ -162,8 +170,32 @@ struct PayloadGenerator {
         return .string(random.pick(["a", "b", "c"]))
     }
 
-    private mutating func member(_ relationship: CompiledRelationship, depth: Int) -> JSONValue.Member? {
-        let destination = model.compiled.entities[relationship.destination]
+    /// A relationship, and beside it perhaps the kind of the row it leads to.
+    private mutating func members(_ relationship: CompiledRelationship, depth: Int) -> [JSONValue.Member] {
+        var destination = model.compiled.entities[relationship.destination]
+        var kind: JSONValue?
+        if !relationship.isToMany, kinds.contains(.discriminators), random.chance(50),
+            let (discriminator, _) = model.compiled.discriminator(of: destination.id)
+        {
+            let named = random.pick(discriminator.kinds)
+            let found = model.compiled.entities.first { $0.name == named.entity }
+            if let found, model.compiled.entity(found.id, isKindOf: destination.id) {
+                if random.chance(85) {
+                    (destination, kind) = (found, .string(named.value))
+                } else {
+                    kind = random.pick([.null, "wolf", .bool(true)])
+                }
+            } else {
+                kind = .string(named.value)
+            }
+        }
+        guard let member = member(relationship, to: destination, depth: depth) else { return [] }
+        return [member] + (kind.map { [.init("\(relationship.name)_type", $0)] } ?? [])
+    }
+
+    private mutating func member(
+        _ relationship: CompiledRelationship, to destination: CompiledEntity, depth: Int
+    ) -> JSONValue.Member? {
         let objectKey = AttributeNaming.objectKeys(for: relationship.relationship)[0]
         let idKey = AttributeNaming.idKeys(for: relationship.relationship)[0]
         let byID = destination.isKeyed && (depth >= 3 || random.chance(45))
@@ -195,7 +227,9 @@ struct PayloadGenerator {
     /// a row is that is new as both is not said.
     private mutating func number(_ entity: CompiledEntity, asObject: Bool) -> Int? {
         var number = random.below(keyCount ?? (namesOnce ? 12 : 5))
-        if entity.parent != nil {
+        if entity.name == "Elf" {
+            number = number % 2 + 5
+        } else if entity.parent != nil {
             number = number % 2 + 3
         } else if asObject, entity.family.count > 1 {
             number %= 3

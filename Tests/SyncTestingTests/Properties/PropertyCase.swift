@@ -21,17 +21,16 @@ struct PropertyCase: Sendable {
         var parent: (entity: String, id: JSONValue)?
         var relationship: String?
         var scope = SyncOptions.Scope.automatic
+        /// Which attribute the names of its records fill, where they are written as members of an object.
+        var keyedBy: MemberNames?
 
-        var options: SyncOptions { SyncOptions(scope: scope) }
+        var options: SyncOptions {
+            var options = SyncOptions(scope: scope)
+            options.keyedBy = keyedBy
+            return options
+        }
         /// The payload as one value; lines as the list of them.
         var root: JSONValue { shape == .loneObject ? payload.first ?? .object([]) : .array(payload) }
-        /// The payload as lines.
-        var lines: [UInt8] {
-            payload.reduce(into: []) { text, record in
-                JSONText.append(record, to: &text)
-                text.append(UInt8(ascii: "\n"))
-            }
-        }
 
         /// Whether there are records that count while their rows are new and not when they are stored.
         var countsOnlyOnce: Bool {
@@ -52,14 +51,16 @@ extension PropertyCase: CustomStringConvertible {
     var description: String {
         let schema = String(decoding: model.schemaFile(), as: UTF8.self)
         let line = schema.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
-        return line + "\n" + steps.map(\.description).joined(separator: "\n")
+        let layout = PropertyLayout(model: model)
+        return line + "\n" + steps.map { $0.text(layout) }.joined(separator: "\n")
             + (parts.map { "\n\($0)" } ?? "")
     }
 }
 
-extension PropertyCase.Step: CustomStringConvertible {
+extension PropertyCase.Step {
     /// As a step of a scenario.
-    var description: String {
+    func text(_ layout: PropertyLayout) -> String {
+        let root = (try? layout.root(of: self)) ?? root
         var members: [JSONValue.Member] = [.init("sync", root), .init("entity", .string(entity))]
         if shape == .lines { members.append(.init("as", .string(shape.rawValue))) }
         if let predicate { members.append(.init("where", .string(predicate))) }
@@ -72,7 +73,14 @@ extension PropertyCase.Step: CustomStringConvertible {
             let names = SyncOperations.names.filter { operations.contains($0.operation) }.map(\.name)
             members.append(.init("operations", .array(names.map { .string($0) })))
         }
-        if scope == .all { members.append(.init("options", ["scope": "all"])) }
+        var options: [JSONValue.Member] = []
+        if scope == .all { options.append(.init("scope", "all")) }
+        switch keyedBy {
+        case .primaryKey: options.append(.init("keyedBy", .bool(true)))
+        case .attribute(let name): options.append(.init("keyedBy", .string(name)))
+        case nil: break
+        }
+        if !options.isEmpty { members.append(.init("options", .object(options))) }
         var text: [UInt8] = []
         JSONText.append(.object(members), to: &text)
         return String(decoding: text, as: UTF8.self)

@@ -84,15 +84,18 @@ struct PropertyCheck {
     private func changes(
         _ step: PropertyCase.Step, _ stack: DataStack, predicate: RecordPredicate?
     ) async throws -> SyncResult {
+        let layout = PropertyLayout(model: propertyCase.model)
         guard step.shape == .lines else {
             return try await Sync.changes(
-                step.root, inEntity: step.entity, stack: stack, predicate: predicate, parent: step.parent,
+                try layout.root(of: step), inEntity: step.entity, stack: stack, predicate: predicate,
+                parent: step.parent,
                 relationship: step.relationship, operations: step.operations, options: step.options)
         }
         var options = step.options
         options.form = .ndjson
         return try await Sync.changes(
-            Data(step.lines), inEntity: step.entity, stack: stack, predicate: predicate, parent: step.parent,
+            Data(try layout.lines(of: step)), inEntity: step.entity, stack: stack, predicate: predicate,
+            parent: step.parent,
             relationship: step.relationship, operations: step.operations, options: options)
     }
 

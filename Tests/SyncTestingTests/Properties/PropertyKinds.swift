@@ -31,5 +31,10 @@ struct PropertyKinds: OptionSet, Sendable {
     /// Keys of several parts, some of which are keys of other rows.
     static let partedKeys = PropertyKinds(rawValue: 131072)
 
+    /// Lists written as objects, keyed by a member of their records.
+    static let keyedObjects = PropertyKinds(rawValue: 262144)
+    /// Records and references that say of which sub-entity they are, with `inheritance`.
+    static let discriminators = PropertyKinds(rawValue: 524288)
+
     static let all = PropertyKinds(rawValue: 8191 | 65536)
 }

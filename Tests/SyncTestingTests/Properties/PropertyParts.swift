@@ -2,7 +2,8 @@ import Foundation
 import Sync
 import SyncCore
 import SyncSQLite
-import SyncTesting
+
+@testable import SyncTesting
 
 /// Takes the steps of a case in parts, which must leave what the whole leaves.
 struct PropertyParts {
@@ -61,28 +62,37 @@ struct PropertyParts {
         // A page without a record that can be read fails, where the whole need not.
         let names = try stack.model.primaryKeyParts(of: step.entity).map(\.local)
             .filter { $0 != "owner" || step.parent == nil }
-        guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains { $0.hasKey(names) } }) else {
+        let entity = try stack.model.compiled.entity(named: step.entity)
+        let kinds = ReferenceStore(model: stack.model)
+        func isReadable(_ record: JSONValue) -> Bool {
+            record.hasKey(names) && kinds.entity(of: record, as: entity) != nil
+        }
+        guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains(where: isReadable) }) else {
             return try await sync(step, inPiecesOf: .max)
         }
+        var options = step.options
+        options.payload = .page(of: run)
         for page in pages {
             try await Sync.changes(
-                .array(page), inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
+                try PropertyLayout(model: stack.model).records(page, of: step), inEntity: step.entity, stack: stack,
+                predicate: step.condition(), parent: step.parent,
                 relationship: step.relationship, operations: step.operations,
-                options: SyncOptions(scope: step.scope, payload: .page(of: run)))
+                options: options)
         }
         try await run.finish()
     }
 
     private func sync(_ step: PropertyCase.Step, inPiecesOf size: Int) async throws {
-        var text = step.shape == .lines ? step.lines : []
-        if step.shape != .lines { JSONText.append(step.root, to: &text) }
+        let layout = PropertyLayout(model: stack.model)
+        var text = step.shape == .lines ? try layout.lines(of: step) : []
+        if step.shape != .lines { JSONText.append(try layout.root(of: step), to: &text) }
         let payload = text
         let chunks = AsyncStream<[UInt8]> { stream in
             stream.yield(payload)
             stream.finish()
         }
         var options = step.options
-        options.form = step.shape == .lines ? .ndjson : .json
+        if step.shape == .lines { options.form = .ndjson }
         options.pieces.size = size
         try await Sync.changes(
             chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
