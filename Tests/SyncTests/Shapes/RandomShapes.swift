@@ -44,7 +44,7 @@ struct RandomShapes {
         records = [("Root", things)]
         switch shape {
         case .array: text = JSONValue.array(things).oneLine
-        case .oneLines:
+        case .lines:
             text = things.map(\.oneLine).joined(separator: "\n")
             options.form = .ndjson
         case .lists:
