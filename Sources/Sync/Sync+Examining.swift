@@ -26,11 +26,37 @@ extension Sync {
     ) async throws -> SyncResult {
         var options = options
         options.collectsKeys = false
+        options.explainsContradictions = true
         do {
-            return try await plan(json, inEntity: entity, stack: stack, options: options)
-        } catch let error as SyncError where error.code == .noRecords && error.path != nil && error.keyPaths.isEmpty {
+            return try await dryRun(json, entity, stack, options)
+        } catch let error as SyncError where error.isAboutRecordsAlone {
             options.admitsNoRecords = true
-            return try await plan(json, inEntity: entity, stack: stack, options: options)
+            return try await dryRun(json, entity, stack, options)
         }
+    }
+
+    private static func dryRun(
+        _ json: Data, _ entity: String, _ stack: DataStack, _ options: SyncOptions
+    ) async throws -> SyncResult {
+        try await SyncCall(entity, stack, nil, nil, nil, .all, options).dryRun(json)
+    }
+
+    /// What is wrong, or worth a look, with a payload of several entities: as
+    /// ``examine(_:inEntity:stack:options:)`` of one.
+    ///
+    /// - Parameter entities: The entity of each list, by the keys that lead to it, with dots between them.
+    /// - Throws: ``SyncError`` where the payload could not be synced at all.
+    public static func examine(
+        _ json: Data, entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
+    ) async throws -> Examination {
+        let call = try SyncCall(entities, stack, .all, options)
+        return try await examine(json, inEntity: call.entity, stack: stack, options: call.options)
+    }
+}
+
+extension SyncError {
+    /// Whether records are there, and lack their keys: the payload is not of another form, nor are they elsewhere in it.
+    fileprivate var isAboutRecordsAlone: Bool {
+        code == .noRecords && path != nil && keyPaths.isEmpty && likelyForm == nil
     }
 }

@@ -9,14 +9,17 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         abstract: "Say what is wrong with a payload or a database, where, and what to change. Writes nothing.",
         discussion: """
             With a payload: keys that nothing takes, values that do not fit, records without a key, attributes never \
-            given, keys of another type, references to rows that are not there. Without one: rows that lack what they \
+            given, keys of another type, references to rows that are not there, records of one row that contradict each \
+            other. Without one: rows that lack what they \
             require, references that wait, damage. Either way: ambiguous names and missing inverses of the model.
 
             Exit codes: 0 nothing is lost (there may be notes), 1 something is: unmappedKey, valueDoesNotFit, \
-            recordWithoutKey, shapeDoesNotFit, requiredValueMissing, entityMismatch, conflictingKeys or damage.
+            recordWithoutKey, shapeDoesNotFit, requiredValueMissing, entityMismatch, unknownKind, contradictingName, \
+            contradictingRecords, conflictingKeys or damage.
 
             Examples:
               syncdb doctor users.json --entity User --model model.json
+              syncdb doctor all.json --entity users=User --entity companies=Company --model model.json
               syncdb doctor -d app.sqlite
             """)
 
@@ -25,8 +28,13 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         completion: Completions.payload)
     var file: String?
 
-    @Option(help: ArgumentHelp("The entity of the records.", valueName: "name"), completion: Completions.entity)
-    var entity: String?
+    @Option(
+        name: .customLong("entity"),
+        help: ArgumentHelp(
+            "The entity of the records. For a JSON object with several lists once for each, as in users=User.",
+            valueName: "name"),
+        completion: Completions.entity)
+    var entityArguments: [String] = []
 
     @OptionGroup(title: "Model") var source: ModelOrDatabase
 
@@ -49,9 +57,13 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func validate() throws {
-        if file != nil, entity == nil { throw ValidationError("--entity must say what the records are") }
-        if file == nil, entity != nil || key != nil || ndjson {
+        if file != nil, entityArguments.isEmpty { throw ValidationError("--entity must say what the records are") }
+        if file == nil, !entityArguments.isEmpty || key != nil || ndjson {
             throw ValidationError("--entity, --key and --ndjson are about a payload, and none is given")
+        }
+        try EntityArgument.check(entityArguments)
+        if !EntityArgument.entities(entityArguments).isEmpty, !layout.isPlain || ndjson {
+            throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
         }
         if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             throw ValidationError("--key '\(key)' has an empty part")
@@ -71,7 +83,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     }
 
     private func examination() async throws -> Examination {
-        guard let file, let entity else {
+        guard let file else {
             guard let database = source.database else { return Examination(of: try source.loaded()) }
             return try await DataStack.existing(at: database).examine()
         }
@@ -80,9 +92,16 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         options.keyPath = key.map { $0.split(separator: ".").map(String.init) } ?? []
         options.form = layout.form(isNDJSON: ndjson || payload.isNDJSON)
         options.keyedBy = layout.names
+        // Whoever asks has the file.
+        options.revealsValues = true
         let data = try payload.read(unpackingTo: maxSize) { _, _ in }
-        return try await SyncError.naming(payload.name, hintingAt: data, options.form) {
-            try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)
+        let entities = EntityArgument.entities(entityArguments)
+        return try await SyncError.naming(payload.name) { [options] in
+            guard entities.isEmpty else {
+                return try await Sync.examine(data, entities: entities, stack: stack(), options: options)
+            }
+            let entity = EntityArgument(entityArguments.first ?? "").entity
+            return try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)
         }
     }
 

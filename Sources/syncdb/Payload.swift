@@ -18,15 +18,6 @@ struct Payload {
     let content: Content
     let form: SyncOptions.Form
 
-    /// The beginning of it, or all; nil if it can only be read once.
-    var start: Data? {
-        switch content {
-        case .whole(let data): data
-        case .file(let url): try? FileHandle(forReadingFrom: url).read(upToCount: 1 << 18)
-        case .chunks: nil
-        }
-    }
-
     /// The whole of it; nil if it is read in pieces.
     var data: Data? {
         guard case .whole(let data) = content else { return nil }

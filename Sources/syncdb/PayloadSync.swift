@@ -36,7 +36,7 @@ extension PayloadOptions {
         var options = options
         options.form = payload.form
         let entities = entities
-        return try await SyncError.naming(payload.name, hintingAt: json, options.form) {
+        return try await SyncError.naming(payload.name) {
             if !entities.isEmpty {
                 return try await Sync.plan(
                     json, entities: entities, stack: stack, operations: operations.value, options: options)
@@ -51,7 +51,7 @@ extension PayloadOptions {
         var options = options
         options.form = payload.form
         if !entities.isEmpty { return try await sync(payload, as: entities, into: stack, options: options) }
-        return try await SyncError.naming(payload.name, hintingAt: payload.start, options.form) {
+        return try await SyncError.naming(payload.name) {
             switch payload.content {
             case .whole(let json):
                 return try await Sync.changes(

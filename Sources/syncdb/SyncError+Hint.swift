@@ -9,29 +9,37 @@ extension SyncError {
             "if the JSON is whole, --max-delete allows more: a number of rows, a part as in 75%, or 100%; if it is only what changed, --delta says so"
         case .modelMismatch where !problems.isEmpty: "--allow-loss lets that go"
         case .storeBusy: "--busy-timeout 60s waits longer"
-        default: nil
+        default: likelyForm.map(Self.hint)
         }
     }
 
-    /// Names the file in errors about its JSON, and the option that reads it, where it is JSON of another kind.
-    static func naming<Result>(
-        _ file: String, hintingAt data: @autoclosure () -> Data?, _ form: SyncOptions.Form,
-        in body: () async throws -> Result
-    ) async throws -> Result {
-        do {
-            return try await naming(file, in: body)
-        } catch let error as SyncError where error.code == .malformedJSON {
-            guard form == .json, let data = data(), JSONLines.areIn(data) else { throw error }
-            throw RemarkedError(error: error, remark: JSONLines.remark)
+    /// What reads a payload that seems to be of another form.
+    private static func hint(_ form: LikelyForm) -> VisibleText {
+        switch form {
+        case .ndjson: "each line is JSON by itself: --ndjson reads that"
+        case .jsonAPI: reading(form, by: "--form json-api")
+        case .graphQL: reading(form, by: "--form graphql")
+        case .keyed(namesFitKey: true): reading(form, by: "--keyed")
+        case .keyed(namesFitKey: false): reading(form, by: "--keyed-by, with the attribute that their names fill,")
+        case .entities(let entities):
+            reading(
+                form,
+                by: entities.sorted { $0.key < $1.key }.map { "--entity \(shellWord("\($0.key)=\($0.value)"))" }
+                    .joined(separator: " "))
+        case .csv: "it looks like CSV, which is not read: convert it to JSON first, as 'mlr --icsv --ojson cat' does"
+        case .yaml: "it looks like YAML, which is not read: convert it to JSON first, as 'yq -o json' does"
+        case .xml: "it looks like XML, which is not read: convert it to JSON first"
+        case .html: "it looks like a web page, perhaps one for logging in: see what was downloaded"
         }
+    }
+
+    private static func reading(_ form: LikelyForm, by option: String) -> VisibleText {
+        "it looks like \(form.name): \(option) reads that"
     }
 }
 
 /// Telling records on lines of their own from one JSON text.
 enum JSONLines {
-    /// What is looked at, in bytes.
-    private static let glance = 1 << 18
-
     /// Runs what reads samples, and says which option reads them if they are records on lines of their own.
     static func hinting<Result>(at samples: [InferenceSample], _ body: () throws -> Result) throws -> Result {
         do {
@@ -45,16 +53,5 @@ enum JSONLines {
     static let remark: VisibleText = "hint: each line is JSON by itself: --ndjson reads that"
 
     /// Whether the first two lines that are not empty are objects.
-    static func areIn(_ data: Data) -> Bool {
-        let start = data.prefix(glance)
-        let lines = start.split(separator: UInt8.newline).filter {
-            !$0.allSatisfy { $0 == .blank || $0 == .carriageReturn }
-        }
-        // The last one may be cut off.
-        guard lines.count > 2 || (lines.count == 2 && start.count == data.count) else { return false }
-        return lines.prefix(2).allSatisfy { line in
-            guard case .object = try? JSONValue(parsing: String(decoding: line, as: UTF8.self)) else { return false }
-            return true
-        }
-    }
+    static func areIn(_ data: Data) -> Bool { PayloadHead(data).areJSONLines }
 }

@@ -84,6 +84,29 @@ struct DoctorTests {
         #expect(lines.output.contains("[1].x: "))
     }
 
+    @Test("Several entities in one payload, and records that contradict each other")
+    func entities() throws {
+        let payload = """
+            {"users": [{"id": 1, "firstName": "A", "company_id": 7}, {"id": 1, "firstName": "B"}],
+             "companies": [{"id": 7, "nam": "x"}]}
+            """
+        let run = try sandbox.syncdb(
+            "doctor", "-", "--entity", "users=User", "--entity", "companies=Company", "--model", Sandbox.model,
+            input: payload)
+        #expect(run.status == 1)
+        #expect(run.output.contains(#"users[1]: contradicts users[0]: 'firstName' is "B", was "A""#), "\(run.output)")
+        #expect(run.output.contains("companies[0].nam: "), "\(run.output)")
+        let imported = try sandbox.syncdb(
+            "import", "-", "--entity", "users=User", "--entity", "companies=Company", "--model", Sandbox.model, "-d",
+            "app.sqlite", input: payload)
+        #expect(imported.output.contains("3 records are 2 rows; 1 contradicts an earlier one\n"), "\(imported.output)")
+        let strict = try sandbox.syncdb(
+            "import", "-", "--entity", "users=User", "--entity", "companies=Company", "--strict", "-d", "app.sqlite",
+            input: payload)
+        #expect(strict.status == 1)
+        #expect(strict.errors.contains("users[1]"), "\(strict.errors)")
+    }
+
     @Test("A database: rows that lack what they require and references that wait")
     func database() throws {
         let model = try sandbox.file(

@@ -115,6 +115,43 @@ struct WayOutTests {
     }
 
     @Test(
+        "A payload of another form names the option that reads it, which does",
+        arguments: [
+            (#"{"data": [{"type": "users", "id": "1", "attributes": {"first_name": "A"}}]}"#, ["--form", "json-api"]),
+            (#"{"data": {"users": {"nodes": [{"id": 1}]}}}"#, ["--form", "graphql"]),
+            (#"{"1": {"first_name": "A"}, "2": {"first_name": "B"}}"#, ["--keyed"]),
+            (
+                #"{"users": [{"id": 1}], "companies": [{"id": 7}]}"#,
+                ["--entity", "companies=Company", "--entity", "users=User"]
+            ),
+        ])
+    func forms(json: String, options: [String]) throws {
+        let refused = try run("import", "-", "--entity", "User", input: json)
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains(": \(options.joined(separator: " ")) reads that"), "\(refused.errors)")
+        let entity = options.contains("--entity") ? [] : ["--entity", "User"]
+        let read = try sandbox.run(["import", "-", "-d", "app.sqlite", "--delta"] + entity + options, input: json)
+        #expect(read.status == 0, "\(read.errors)")
+        let told = try sandbox.run(["doctor", "-", "-d", "app.sqlite"] + entity + options, input: json)
+        #expect(!told.output.contains("\n  nothing"), "\(told.errors)")
+        #expect(told.errors == "")
+    }
+
+    @Test(
+        "What is no JSON is told, with a way out",
+        arguments: [
+            ("id,name\n1,a\n", "CSV"), ("<html><body>Log in</body></html>", "a web page"), ("---\nid: 1\n", "YAML"),
+            ("<?xml version=\"1.0\"?><a/>", "XML"),
+        ])
+    func others(text: String, name: String) throws {
+        for command in ["import", "diff", "doctor"] {
+            let run = try run(command, "-", "--entity", "User", input: text)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("hint: it looks like \(name)"), "\(run.errors)")
+        }
+    }
+
+    @Test(
         "JSON that is broken otherwise does not",
         arguments: ["[{\"id\": 1}", "{\"id\": 1} {\"id\": 2}", "{\n}\n}", "{}\nx"])
     func broken(json: String) throws {

@@ -21,6 +21,9 @@ public struct Diagnostic: Sendable, Hashable, Codable {
         case unknownKind
         /// A record says another value than the name under which it stands; the name counts.
         case contradictingName
+        /// A record says something else of its row than an earlier record of the payload; what comes later counts. Only
+        /// an examination reports where; ``SyncResult/contradictions`` counts them.
+        case contradictingRecord
         /// Stored links led to rows that are not stored; they are removed.
         case linksToMissingRows
         /// What the store remembered of records was damaged; it is made anew.

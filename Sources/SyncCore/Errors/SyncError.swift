@@ -26,6 +26,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// A value is not of its attribute's type, where that stops the call: with ``SyncOptions/isStrict``, in a single
         /// row, in a parent's id. Also a single row that lacks a required value, or a Swift value without JSON form.
         case valueDoesNotFit
+        /// Two records of the payload are the same row and say different things of it, with ``SyncOptions/isStrict``.
+        case contradictingRecords
         /// A single row has no readable key, or needs a new one of a type that cannot be made here: give the key. Or no
         /// record of a sample has the key that a model is to be inferred with: name another.
         case primaryKeyMissing
@@ -126,6 +128,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var underlying: String?
     /// Where a payload without records has lists (``SyncOptions/keyPath``).
     public var keyPaths: [[String]] = []
+    /// What a payload that cannot be read seems to be, if that can be told.
+    public var likelyForm: LikelyForm?
 
     /// An error with whatever is known of its place.
     public init(
@@ -150,6 +154,7 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         if !keyPaths.isEmpty {
             text += "; there are lists at the key path \(keyPaths.map { "\($0)" }.joined(separator: " or "))"
         }
+        if let likelyForm { text += "; \(likelyForm.advice)" }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
         return text
     }

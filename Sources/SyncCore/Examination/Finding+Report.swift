@@ -21,6 +21,11 @@ extension Finding {
                 (.unknownKind, "give the kind an entity, in \"discriminator\" or as its \"type\", or skip it knowingly")
             case .contradictingName:
                 (.contradictingName, "see which is right; the name under which the record stands is what is stored")
+            case .contradictingRecord:
+                (
+                    .contradictingRecords,
+                    "see which is right: the one that comes last is stored; --strict and isStrict refuse such a payload"
+                )
             case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
             }
         self.init(

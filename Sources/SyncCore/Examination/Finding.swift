@@ -18,6 +18,8 @@ public struct Finding: Sendable, Hashable, Codable {
         case unknownKind
         /// A record that says another value than the name under which it stands.
         case contradictingName
+        /// A record that says something else of its row than an earlier one of the same key.
+        case contradictingRecords
         /// Several keys of one record fill the same attribute with different values.
         case conflictingKeys
         /// A store that is not sound.
@@ -41,7 +43,8 @@ public struct Finding: Sendable, Hashable, Codable {
         public var losesData: Bool {
             switch self {
             case .unmappedKey, .valueDoesNotFit, .recordWithoutKey, .shapeDoesNotFit, .requiredValueMissing,
-                .entityMismatch, .unknownKind, .contradictingName, .conflictingKeys, .damage:
+                .entityMismatch, .unknownKind, .contradictingName, .contradictingRecords, .conflictingKeys,
+                .damage:
                 true
             case .keyOfAnotherType, .attributeNeverSeen, .unresolvedReference, .ambiguousName, .missingInverse,
                 .missingTransformer, .leftOutOfExports:

@@ -13,7 +13,8 @@ extension PayloadExamination {
     private mutating func examine(
         _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
     ) {
-        let entity = kind(tape, of: record, asked, bytes)
+        // One of an unknown kind is passed over, which the dry run says.
+        guard let entity = kind(tape, of: record, asked, bytes) else { return }
         if filled[entity.id] == nil {
             reached.append(entity.id)
             filled[entity.id] = Array(repeating: false, count: model[entity.table].attributes.count)
@@ -30,6 +31,7 @@ extension PayloadExamination {
     ) {
         var previous = -1
         var token = object + 1
+        let kinds = kindsBeside(tape, object: object, table: table, of: entity, bytes)
         while token < Int(tape.tokens[object].next) {
             let text = tape.tokens[token]
             let entry = keyTables.entry(text, table, after: previous, bytes)
@@ -45,9 +47,15 @@ extension PayloadExamination {
                 case .attribute(let slot, _):
                     fill(slot, of: entity, from: first, Filling(slot: slot, key: key, value: token + 1), tape, bytes)
                 case .relationship(let index, _), .ids(let index, _):
-                    examine(tape, value: token + 1, by: entity.relationships[index], of: entity, bytes)
+                    let hop = entity.relationships[index]
+                    taken.insert(Taken(entity: hop.owner, name: hop.name))
+                    // Of a kind that is unknown nothing is read, which the dry run says.
+                    guard let kind = kinds[index, default: model.entities[hop.destination]] else { continue }
+                    examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
                 case .nested(let nested) where tape.tokens[token + 1].kind == .object:
                     examine(tape, object: token + 1, table: nested, of: entity, from: first, bytes)
+                case .nested(let nested) where tape.tokens[token + 1].kind == .null:
+                    for slot in keyTables.all[nested].slots { filled[entity.id]?[slot] = true }
                 case .nested, .kind, .ignored: break
                 }
             }
@@ -77,10 +85,38 @@ extension PayloadExamination {
         if slot == entity.keySlot { noteKey(tape, at: filling.value, entity, bytes) }
     }
 
+    /// By relationship: the kind that stands beside it; nil in the place of one that is unknown.
+    private mutating func kindsBeside(
+        _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, _ bytes: Bytes
+    ) -> [Int: CompiledEntity?] {
+        guard model.hasKinds else { return [:] }
+        var found: [Int: CompiledEntity?] = [:]
+        var token = object + 1
+        while token < Int(tape.tokens[object].next) {
+            let entry = keyTables.entry(tape.tokens[token], table, after: -1, bytes)
+            for case .kind(let index) in keyTables.all[table].targets[entry] where index >= 0 {
+                let destination = entity.relationships[index].destination
+                guard tape.tokens[token + 1].kind != .null, let kinds = model.discriminator(of: destination) else {
+                    continue
+                }
+                let known = KindTable(kinds.discriminator, owner: kinds.owner, of: model)
+                if let kind = known.entity(of: tape.tokens[token + 1], bytes),
+                    model.entity(kind, isKindOf: destination)
+                {
+                    found[index] = model.entities[kind]
+                } else if kinds.discriminator.otherwise != .parent {
+                    found.updateValue(nil, forKey: index)
+                }
+            }
+            token = Int(tape.tokens[token + 1].next)
+        }
+        return found
+    }
+
     private mutating func examine(
-        _ tape: JSONTape, value: Int, by hop: CompiledRelationship, of entity: CompiledEntity, _ bytes: Bytes
+        _ tape: JSONTape, value: Int, by hop: CompiledRelationship, as destination: CompiledEntity,
+        of entity: CompiledEntity, _ bytes: Bytes
     ) {
-        let destination = model.entities[hop.destination]
         switch tape.tokens[value].kind {
         case .object:
             guard let list = placedList(tape, at: value, hop, bytes) else {
@@ -111,7 +147,7 @@ extension PayloadExamination {
             while element < Int(tape.tokens[value].next) {
                 path.push(.index(index))
                 if tape.tokens[element].kind != .array {
-                    examine(tape, value: element, by: hop, of: entity, bytes)
+                    examine(tape, value: element, by: hop, as: destination, of: entity, bytes)
                 } else if destination.compositeKey != nil {
                     noteReference(tape, value: element, by: hop, of: entity, bytes)
                 }
@@ -134,16 +170,26 @@ extension PayloadExamination {
         references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
     }
 
-    /// The entity of a record by the member that names its kind, as far as that is known.
+    /// The entity of a record by the members that name its kind; nil if the mapper passes over it.
     private func kind(
-        _ tape: JSONTape, of record: Int, _ entity: CompiledEntity, _ bytes: Bytes
-    ) -> CompiledEntity {
-        guard model.hasKinds, let found = model.discriminator(of: entity.id) else { return entity }
-        let kinds = KindTable(found.discriminator, owner: found.owner, of: model)
-        guard let token = tape.member(at: kinds.path, of: record, in: bytes),
-            let kind = kinds.entity(of: tape.tokens[token], bytes), model.entity(kind, isKindOf: entity.id)
-        else { return entity }
-        return model.entities[kind]
+        _ tape: JSONTape, of record: Int, _ asked: CompiledEntity, _ bytes: Bytes
+    ) -> CompiledEntity? {
+        var entity = asked
+        var owner = -1
+        while model.hasKinds, let found = model.discriminator(of: entity.id), found.owner != owner {
+            owner = found.owner
+            let kinds = KindTable(found.discriminator, owner: owner, of: model)
+            guard let token = tape.member(at: kinds.path, of: record, in: bytes) else {
+                return entity.isAbstract ? nil : entity
+            }
+            guard let kind = kinds.entity(of: tape.tokens[token], bytes) else {
+                return kinds.otherwise == .parent && !entity.isAbstract ? entity : nil
+            }
+            if model.entity(entity.id, isKindOf: kind) { return entity.isAbstract ? nil : entity }
+            guard model.entity(kind, isKindOf: entity.id) else { return nil }
+            entity = model.entities[kind]
+        }
+        return entity
     }
 
     private func placedList(

@@ -37,10 +37,26 @@ struct PayloadExamination {
     var references: ReferencePlaces
     /// Whether lists may stand in `edges` or `nodes`.
     var readsConnections = false
+    /// The relationships that the payload has a key for.
+    var taken: Set<Taken> = []
+    /// By finding: what a key is like, and what it would take away from if it were to fill that.
+    private var likely: [Int: Likely] = [:]
     private var nearest: NearestName
     private var findings: [Finding] = []
     /// By what was seen: the index of its finding.
     private var indexes: [Seen: Int] = [:]
+
+    /// A relationship, by the entity that declares it.
+    struct Taken: Hashable {
+        let entity: Int
+        let name: String
+    }
+
+    private struct Likely {
+        let name: String
+        let entity: Int
+        let key: String
+    }
 
     enum SlotKey: Equatable {
         case none, several
@@ -58,8 +74,27 @@ struct PayloadExamination {
 
     /// What was found, with what a dry run of the same payload reports.
     func findings(with result: SyncResult) -> [Finding] {
-        findings + neverSeen + result.diagnostics.map(Finding.init)
+        advised + neverSeen + result.diagnostics.map(Finding.init)
             + result.unresolved.map { Finding($0, path: references.path(of: $0)) }
+    }
+
+    /// With a likely name for each key that nothing takes, unless another key of the payload has that already.
+    private var advised: [Finding] {
+        var findings = findings
+        for (index, likely) in likely where !isTaken(likely) {
+            findings[index].advice = "did you mean '\(likely.name)'? If so, give it the remoteKey '\(likely.key)'"
+        }
+        return findings
+    }
+
+    /// In any entity of the tree: they share what they inherit.
+    private func isTaken(_ likely: Likely) -> Bool {
+        let entity = model.entities[likely.entity]
+        if let slot = entity.slotByName[likely.name] {
+            return keys[entity.table.index][slot] != .none
+        }
+        guard let hop = entity.relationship(named: likely.name) else { return true }
+        return taken.contains(Taken(entity: hop.owner, name: hop.name))
     }
 
     private var neverSeen: [Finding] {
@@ -95,11 +130,12 @@ struct PayloadExamination {
         guard isNew(Seen(kind: .unmappedKey, subject: entity.id, key: key)) else { return }
         let table = keyTables.all[key.table]
         let name = (table.path + [text(of: key)]).joined(separator: ".")
-        let like = nearest.name(like: name, in: entity)
+        if let like = nearest.name(like: name, in: entity) {
+            likely[findings.count] = Likely(name: like, entity: entity.id, key: name)
+        }
         note(
             .unmappedKey, entity, bytes, "nothing in \(entity.name) takes the key '\(name)'",
-            like.map { "did you mean '\($0)'? If so, give it the remoteKey '\(name)'" }
-                ?? "add an attribute for it, or let it be")
+            "add an attribute for it, or let it be")
     }
 
     mutating func noteConflict(

@@ -23,7 +23,9 @@ struct KeyResolver {
         if let below = names.slots(below: full) { targets.append(.nested(table: nested(path + [key], below))) }
         if let kinds {
             targets += kinds.targets(of: full)
-            if targets.isEmpty, kinds.isAbove(full) { targets = [.kind(relationship: -1)] }
+            if targets.isEmpty, kinds.isAbove(full) {
+                targets = [.nested(table: nested(path + [key], []))]
+            }
         }
         if targets.isEmpty, names.ignores(key, at: path) { targets.append(.ignored) }
         return targets

@@ -33,6 +33,8 @@ struct KeyTable {
     let path: [String]
     /// The attributes that dotted remote keys fill from this object; null in its place clears them.
     let slots: [Int]
+    /// Whether an attribute takes the object whole, so that nothing of it is lost.
+    let isKept: Bool
     private(set) var entries: [Entry] = []
     private(set) var names: [[UInt8]] = []
     private(set) var targets: [[Target]] = []
@@ -42,7 +44,8 @@ struct KeyTable {
     /// What the first key of an object was last time.
     private var first: Int32 = -1
 
-    init(entity: Int, path: [String], slots: [Int] = []) {
+    init(entity: Int, path: [String], slots: [Int] = [], isKept: Bool = false) {
+        self.isKept = isKept
         self.entity = entity
         self.path = path
         self.slots = slots

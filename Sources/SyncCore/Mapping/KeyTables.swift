@@ -42,18 +42,32 @@ struct KeyTables {
         _ key: UnsafeBufferPointer<UInt8>, _ table: Int, after previous: Int
     ) -> Int {
         let entity = all[table].entity
+        let names = model.names(of: model.entities[entity])
+        let isKept = all[table].isKept
         let resolver = KeyResolver(
-            names: model.names(of: model.entities[entity]),
+            names: names,
             kinds: model.hasKinds ? KindKeys(model.entities[entity], of: model) : nil)
-        let targets = resolver.targets(
+        var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in
                 let object = NestedObject(entity: entity, path: path)
                 if let known = nested[object] { return known }
-                all.append(KeyTable(entity: entity, path: path, slots: slots))
+                let isKept = isKept || keepsWhole(path, names, of: entity)
+                all.append(KeyTable(entity: entity, path: path, slots: slots, isKept: isKept))
                 nested[object] = all.count - 1
                 return all.count - 1
             })
+        if targets.isEmpty, isKept { targets = [.ignored] }
         return all[table].add(key, targets, after: previous)
+    }
+
+    /// Whether an attribute takes the object at the end of a path whole: as JSON, or through a transformer.
+    private func keepsWhole(_ path: [String], _ names: EntityNames, of entity: Int) -> Bool {
+        let slots =
+            path.count == 1
+            ? names.attribute(forKey: path[0]).map { [$0.slot] } ?? []
+            : names.slots(withRemoteKey: path.joined(separator: "."))
+        let attributes = model[model.entities[entity].table].attributes
+        return slots.contains { attributes[$0].type == .json || attributes[$0].transformer != nil }
     }
 }

@@ -32,15 +32,7 @@ extension PayloadMapper {
 
     /// Whether both are values, and not the same.
     func isContested(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
-        if one.kind == .absent || other.kind == .absent { return false }
-        return plan.arena.withUnsafeBufferPointer { arena in
-            let pool = TextPool(payload: bytes, arena: arena)
-            if one.isText, other.isText { return !TextPool.equal(pool.bytes(one), pool.bytes(other)) }
-            if one.kind == .arenaBlob, other.kind == .arenaBlob {
-                return !TextPool.equal(pool.bytes(one), pool.bytes(other))
-            }
-            return one.kind != other.kind || one.bits != other.bits
-        }
+        plan.arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
     }
 
     /// Maps a root record and notes what it speaks of.

@@ -52,6 +52,12 @@ extension PayloadMapper {
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
             value: candidate.value)
+        if owner.repetition >= 0, !relationship.isToMany {
+            repeats.links.append(
+                .init(
+                    relationship: relationship, sequence: sequence, record: owner.repetition, entity: entity,
+                    index: candidate.relationship))
+        }
         if let giver, isKnownByOwner(owner) { addLink(statement, target: giver, isByID: false) }
         switch shape {
         case .null:

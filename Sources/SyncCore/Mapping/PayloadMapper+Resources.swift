@@ -34,7 +34,7 @@ extension PayloadMapper {
         guard isRoot else { return }
         plan.roots[list.root].readable += plan.readableRootRecords - readable
         guard let root else { return }
-        plan.rows[root.table.index].markRoot(root.node)
+        markRoot(root)
         if let parent = plan.parent {
             addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
@@ -90,6 +90,9 @@ extension PayloadMapper {
                 path.pop()
             } else if isObject, tape.isText(key, "relationships", in: bytes) {
                 scanLinkage(tape, object: key + 1, keyTable: keyTable, bytes)
+            } else if isObject, tape.isText(key, "links", in: bytes) {
+                // Where the service has the resource: the protocol's own, unless the model asks for it.
+                try followLinks(tape, key: key, of: table, keyTable, bytes)
             } else if !tape.isText(key, "type", in: bytes) {
                 let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
                 let found = keyTables.all[keyTable].entries[entry]
@@ -100,6 +103,18 @@ extension PayloadMapper {
                 }
             }
             key = Int(tape.tokens[key + 1].next)
+        }
+    }
+
+    private mutating func followLinks(
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes
+    ) throws {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        let found = keyTables.all[keyTable].entries[entry]
+        if found.slot >= 0 {
+            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
+        } else if !keyTables.all[keyTable].targets[entry].isEmpty {
+            try follow(entry, of: table, tape, key: key, keyTable, bytes)
         }
     }
 

@@ -77,9 +77,21 @@ struct PayloadMapper: ~Copyable {
     var rootKey: Slot?
     /// The place of the last statement about links; the root list's own is 0.
     var sequence: UInt32 = 0
+    /// Of records that are rows which earlier ones gave; and where they stand, once it is known which contradict each
+    /// other.
+    var repeats = RepeatedRecords()
+    var watch: ContradictionWatch?
+    private let isWatching: Bool
 
-    /// - Parameter plan: One without records yet.
-    init(_ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil) {
+    /// - Parameters:
+    ///   - plan: One without records yet.
+    ///   - watch: Finds the places of contradictions, in a payload that is mapped again because it has some.
+    init(
+        _ plan: ChangePlan, options: SyncOptions, _ tables: MappingTables, layout: PayloadLayout? = nil,
+        watch: ContradictionWatch? = nil
+    ) {
+        self.watch = watch
+        isWatching = watch != nil
         self.plan = plan
         self.model = plan.model
         self.options = options
@@ -100,7 +112,7 @@ struct PayloadMapper: ~Copyable {
         var context = Context(permission: Permission(root: plan.operations), isRoot: true)
         if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
         guard let root = try record(tape, at: 0, as: plan.entity, context, bytes) else { return }
-        plan.rows[root.table.index].markRoot(root.node)
+        markRoot(root)
         if let parent = plan.parent {
             addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
@@ -114,6 +126,8 @@ struct PayloadMapper: ~Copyable {
         var table: TableID
         var node: NodeID
         var mention: Int32
+        /// Its number among the records that are rows which earlier ones gave; -1 for the first of a row.
+        var repetition: Int32 = -1
     }
 
     /// Maps a record and everything nested in it. Nil if it is skipped, which is reported; what is nested in it is
@@ -296,9 +310,13 @@ struct PayloadMapper: ~Copyable {
         guard let node else { return (nil, mention) }
         logGiven(entity.table, node, bytes)
         let table = entity.table.index
+        var mapped = Mapped(table: entity.table, node: node, mention: mention)
+        if plan.rows[table].nodes[node.index].isGiven || isWatching {
+            mapped.repetition = noteRecord(of: .init(table: entity.table, node: node), entity, bytes)
+        }
         plan.rows[table].merge(
             scratch.first(tables.types[table].count), into: node, permission: context.permission, mention: mention)
-        return (Mapped(table: entity.table, node: node, mention: mention), mention)
+        return (mapped, mention)
     }
 
     /// Whether the record in the scratch row has a key.

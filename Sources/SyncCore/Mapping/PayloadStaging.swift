@@ -15,6 +15,8 @@ package struct PayloadStaging: Sendable {
     /// Where the records of a payload are.
     let layout: PayloadLayout
     private var keyPath: [String] { layout.keyPath }
+    /// The rows that records contradict each other about, if the payload is mapped again to say where.
+    private var watched: Set<ChangePlan.RowReference>?
     /// Where the records of a payload of values are, one for each; empty where they are simply its elements.
     private var places: [ValuePlace] = []
 
@@ -70,7 +72,8 @@ package struct PayloadStaging: Sendable {
     }
 
     private func mapper() -> PayloadMapper {
-        var mapper = PayloadMapper(base, options: options, tables, layout: layout)
+        var mapper = PayloadMapper(
+            base, options: options, tables, layout: layout, watch: watched.map(ContradictionWatch.init))
         mapper.rootKey = rootKey
         return mapper
     }
@@ -87,7 +90,11 @@ package struct PayloadStaging: Sendable {
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = layout.reader(bytes)
-            return try stage(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
+            do {
+                return try stage(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
+            } catch let error as SyncError {
+                throw recognized(error, PayloadHead(bytes))
+            }
         }
     }
 
@@ -97,6 +104,22 @@ package struct PayloadStaging: Sendable {
     func stage(
         _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
         knowing known: KnownRecords? = nil
+    ) throws -> StagedPayload {
+        guard options.explainsContradictions || options.isStrict, options.willInsert == nil else {
+            return try stageOnce(data, bytes, &reader, from: firstRecord, knowing: known)
+        }
+        let start = reader
+        let plan = try stageOnce(data, bytes, &reader, from: firstRecord, knowing: known).plan
+        return StagedPayload(
+            try explaining(plan) {
+                var reader = start
+                return try $0.stageOnce(data, bytes, &reader, from: firstRecord, knowing: known).plan
+            })
+    }
+
+    private func stageOnce(
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
+        knowing known: KnownRecords?
     ) throws -> StagedPayload {
         var staging = self
         staging.base.firstRecord = firstRecord
@@ -174,7 +197,15 @@ package struct PayloadStaging: Sendable {
             let options = options
             return try stage(Data(JSONText.bytes(of: value)), options: options)
         }
-        let value = try records(in: value)
+        let staging = copy self
+        do {
+            return try stage(found: records(in: value))
+        } catch let error as SyncError {
+            throw staging.recognized(error, value)
+        }
+    }
+
+    private consuming func stage(found value: JSONValue) throws -> StagedPayload {
         let (model, options) = (model, options)
         switch value {
         case .array(let records): return try stage(records).requiringRecords(of: model, options)
@@ -245,7 +276,7 @@ package struct PayloadStaging: Sendable {
     /// Records mapped as they are, whatever a hook would make of them.
     consuming func mapped(_ records: [JSONValue]) throws -> ChangePlan {
         let places = places
-        return try plan(count: records.count) { index, builder in
+        return try explainedPlan(count: records.count) { index, builder in
             guard case .object = records[index] else {
                 throw SyncError(.recordExpected, "a record (JSON object) is expected", path: "[\(index)]")
             }
@@ -267,13 +298,36 @@ package struct PayloadStaging: Sendable {
             let values = try records.enumerated().map { try JSONValue(any: $1, path: "[\($0)]") }
             return try stage(values).requiringRecords(of: model, options)
         }
-        let plan = try plan(count: records.count) { index, builder in
+        let plan = try explainedPlan(count: records.count) { index, builder in
             try builder.read(any: records[index], path: "[\(index)]")
         }
         return try StagedPayload(plan).requiringRecords(of: model, options)
     }
 
-    private consuming func plan(
+    private func explainedPlan(
+        count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
+    ) throws -> ChangePlan {
+        try explaining(plan(count: count, read)) { try $0.plan(count: count, read) }
+    }
+
+    /// A plan with the places of its contradictions, which mapping the payload again finds, if they are asked for.
+    ///
+    /// - Throws: ``SyncError`` `contradictingRecords` if the sync is strict.
+    private func explaining(
+        _ plan: ChangePlan, _ again: (PayloadStaging) throws -> ChangePlan
+    ) throws -> ChangePlan {
+        guard plan.contradictions > 0, options.explainsContradictions || options.isStrict else { return plan }
+        var staging = self
+        staging.watched = plan.contestedRows
+        staging.options.progress = nil
+        let found = try again(staging).foundContradictions
+        if options.isStrict, let first = found.first { throw first.error(revealing: options.revealsValues) }
+        var plan = plan
+        plan.add(found, revealing: options.revealsValues)
+        return plan
+    }
+
+    private func plan(
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> ChangePlan {
         var mapper = mapper()
@@ -301,6 +355,7 @@ extension PayloadMapper {
     mutating func finish(payload: Data) -> ChangePlan {
         plan.payload = payload
         for table in plan.rows.indices { plan.rows[table].finish() }
+        settleRepeats()
         if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
         for table in keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {

@@ -13,6 +13,8 @@ package struct PieceStaging {
     private var unfitKey: Diagnostic?
     /// How many root records the pieces had, and of several lists those of each.
     private var recordCount = 0
+    /// The beginning of the payload, to tell what it is if it cannot be read.
+    private var head: [UInt8] = []
     private var roots: [ChangePlan.Root] = []
 
     /// - Parameters:
@@ -36,13 +38,30 @@ package struct PieceStaging {
     ///
     /// - Throws: What reading and mapping throw, with places in the whole payload.
     package mutating func next(from chunk: inout UnsafeRawBufferPointer.SubSequence) throws -> StagedPayload? {
-        try splitter.next(from: &chunk).map { try stage($0) }
+        let given = chunk
+        do {
+            let payload = try splitter.next(from: &chunk).map { try stage($0) }
+            if head.count <= PayloadHead.size {
+                head += given[given.startIndex..<chunk.startIndex].prefix(PayloadHead.size + 1 - head.count)
+            }
+            return payload
+        } catch let error as SyncError {
+            throw staging.recognized(error, PayloadHead(head + given.prefix(PayloadHead.size), isWhole: false))
+        }
     }
 
     /// The rest of the payload, which ends here.
     ///
     /// - Throws: ``SyncError`` `noRecords` if no piece had a record with a readable key, and what ``next(from:)`` throws.
     package mutating func last() throws -> StagedPayload {
+        do {
+            return try rest()
+        } catch let error as SyncError {
+            throw staging.recognized(error, PayloadHead(head))
+        }
+    }
+
+    private mutating func rest() throws -> StagedPayload {
         let payload = try stage(splitter.last())
         try payload.plan.requireRecords(ofEach: roots, of: staging.model)
         return hasRecords ? payload : try payload.requiringRecords(of: staging.model, options, after: unfitKey)

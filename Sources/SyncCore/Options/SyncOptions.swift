@@ -24,7 +24,8 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// What the payload says about the rows it leaves out.
     public var payload: PayloadKind
-    /// Whether a value that does not fit its attribute fails the sync before anything is written.
+    /// Whether a value that does not fit its attribute, or a record that contradicts an earlier one of the same row, fails
+    /// the sync before anything is written. Of pieces and pages each is compared within itself.
     public var isStrict: Bool
     /// What one sync may delete; nil for no limit.
     public var deletionGuard: DeletionGuard?
@@ -56,6 +57,9 @@ public struct SyncOptions: Sendable {
     public var pieces = PieceOptions()
     /// Whether a payload without a record that can be read is mapped all the same: to examine it.
     package var admitsNoRecords = false
+    /// Whether diagnostics say which records contradict each other: to examine a payload, which is then mapped twice if it
+    /// has some.
+    package var explainsContradictions = false
 
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(

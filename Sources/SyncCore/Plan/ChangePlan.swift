@@ -93,6 +93,13 @@ package struct ChangePlan: Sendable {
     package internal(set) var rootRecords = 0
     /// How many root records have a readable key.
     package internal(set) var readableRootRecords = 0
+    /// How many root records are of a row that an earlier one gave too.
+    package internal(set) var repeatedRecords = 0
+    /// How many records, at any depth, say something else of their row than an earlier one; of which rows, up to a limit;
+    /// and where, if that is asked for.
+    package internal(set) var contradictions = 0
+    var contestedRows: Set<RowReference> = []
+    var foundContradictions: [Contradiction] = []
     package internal(set) var diagnostics: [Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
     package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []

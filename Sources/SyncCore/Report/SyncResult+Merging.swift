@@ -14,6 +14,9 @@ extension SyncResult {
         root.inserted += later.root.inserted
         root.matched += later.root.matched
         root.deleted += later.root.deleted
+        records += later.records
+        repeatedRecords += later.repeatedRecords
+        contradictions += later.contradictions
         for (name, changes) in later.entities { entities[name, default: EntityChanges()].merge(changes) }
         linksAdded += later.linksAdded
         linksRemoved += later.linksRemoved

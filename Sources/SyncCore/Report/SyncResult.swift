@@ -101,6 +101,13 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var entity: String
     /// What became of the root records.
     public var root = RootCounts()
+    /// How many root records could be read: they have a key.
+    public var records = 0
+    /// How many of them have the key of an earlier one, with which they are merged: ``records`` less these are the rows.
+    public var repeatedRecords = 0
+    /// How many records, at any depth, give another value for an attribute or a to-one relationship of their row than an
+    /// earlier record of the payload does; what comes later counts. Records of other pieces and pages are not compared.
+    public var contradictions = 0
     /// By entity name; entities the payload does not reach are missing.
     public var entities: [String: EntityChanges] = [:]
     /// How many pairs of rows were linked.
@@ -125,6 +132,26 @@ public struct SyncResult: Sendable, Hashable, Codable {
 
     /// A result without changes.
     public init(entity: String) { self.entity = entity }
+
+    /// A result that was encoded, also before records were counted.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        entity = try fields.decode(String.self, forKey: .entity)
+        root = try fields.decode(RootCounts.self, forKey: .root)
+        records = try fields.decodeIfPresent(Int.self, forKey: .records) ?? 0
+        repeatedRecords = try fields.decodeIfPresent(Int.self, forKey: .repeatedRecords) ?? 0
+        contradictions = try fields.decodeIfPresent(Int.self, forKey: .contradictions) ?? 0
+        entities = try fields.decode([String: EntityChanges].self, forKey: .entities)
+        linksAdded = try fields.decode(Int.self, forKey: .linksAdded)
+        linksRemoved = try fields.decode(Int.self, forKey: .linksRemoved)
+        addedLinks = try fields.decodeIfPresent([Link].self, forKey: .addedLinks)
+        removedLinks = try fields.decodeIfPresent([Link].self, forKey: .removedLinks)
+        diagnostics = try fields.decode([Diagnostic].self, forKey: .diagnostics)
+        omittedDiagnostics = try fields.decode(Int.self, forKey: .omittedDiagnostics)
+        unresolved = try fields.decode([UnresolvedReference].self, forKey: .unresolved)
+        nextPage = try fields.decodeIfPresent(String.self, forKey: .nextPage)
+        unmappedKeys = try fields.decode([UnmappedKey].self, forKey: .unmappedKeys)
+    }
 
     /// What happened to one entity's rows; all zero if the payload did not reach it.
     public subscript(entity: String) -> EntityChanges { entities[entity] ?? EntityChanges() }

@@ -49,6 +49,8 @@ package struct RunChanges: Sendable {
         root.inserted += page.root.inserted + insertedRoots
         root.matched += page.root.matched - insertedRoots - repeatedRoots
         root.deleted += page.root.deleted
+        var page = page
+        page.repeatedRecords += repeatedRoots
         repeats = [:]
         repeatedRoots = 0
         insertedRoots = 0

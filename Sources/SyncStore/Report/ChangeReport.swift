@@ -124,6 +124,9 @@ package struct ChangeReport {
             result.entities[model.entities[id].name] = changes
         }
         result.root = root
+        result.records = plan.readableRootRecords
+        result.repeatedRecords = plan.repeatedRecords
+        result.contradictions = plan.contradictions
         result.linksAdded = linksAdded
         result.linksRemoved = linksRemoved
         result.diagnostics = diagnostics

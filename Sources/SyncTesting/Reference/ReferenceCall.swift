@@ -67,6 +67,9 @@ struct ReferenceCall {
 
     // MARK: Running
 
+    /// What becomes of records that share a key.
+    func repeats(_ sync: ReferenceSync) -> ReferenceRepeats { ReferenceRepeats(records, of: entity, in: sync) }
+
     /// Stores and links the records.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()

@@ -3,7 +3,7 @@ public import SyncCore
 extension ReferenceStore {
     /// Makes the rows what a payload says, or throws and changes nothing.
     ///
-    /// - Returns: The keys inserted, updated and deleted, and the references that wait. Counts of what is unchanged, of
+    /// - Returns: The keys inserted, updated and deleted, the references that wait, and how many records share a key. Counts of what is unchanged, of
     ///   links, and diagnostics are left to the real store.
     @discardableResult
     public mutating func sync(
@@ -35,10 +35,16 @@ extension ReferenceStore {
             if options.isStrict, let path = attempt.misfits.first {
                 throw SyncError(.valueDoesNotFit, "a value does not fit", entity: name, path: path)
             }
+            let repeats = call.repeats(ReferenceSync(self, operations: operations, refused: [], inserted: []))
+            if options.isStrict, repeats.contradictions > 0 {
+                throw SyncError(.contradictingRecords, "records contradict each other", entity: name)
+            }
             self = attempt.store
             var result = result(since: before, name)
             result.root = root
             result.root.deleted = fallen
+            result.repeatedRecords = repeats.repeatedRecords
+            result.contradictions = repeats.contradictions
             return result
         }
     }

@@ -52,4 +52,21 @@ struct EntityArgument {
         path = String(argument[..<sign])
         entity = String(argument[argument.index(after: sign)...])
     }
+
+    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    static func entities(_ arguments: [String]) -> [String: String] {
+        let lists = arguments.map(Self.init).compactMap { list in list.path.map { ($0, list.entity) } }
+        return Dictionary(lists) { first, _ in first }
+    }
+
+    /// - Throws: `ValidationError` if it is not clear which list is of which entity.
+    static func check(_ arguments: [String]) throws {
+        let lists = arguments.map(Self.init)
+        if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {
+            throw ValidationError("several --entity say which list each is of, as in --entity users=User")
+        }
+        if let twice = lists.first(where: { list in lists.count { $0.path == list.path } > 1 }) {
+            throw ValidationError("--entity names the list '\(twice.path ?? "")' twice")
+        }
+    }
 }

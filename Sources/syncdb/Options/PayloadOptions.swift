@@ -25,8 +25,7 @@ struct PayloadOptions: ParsableArguments {
 
     /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
     var entities: [String: String] {
-        let lists = entityArguments.map(EntityArgument.init).compactMap { list in list.path.map { ($0, list.entity) } }
-        return Dictionary(lists) { first, _ in first }
+        EntityArgument.entities(entityArguments)
     }
 
     @OptionGroup var layout: LayoutOptions
@@ -70,7 +69,7 @@ struct PayloadOptions: ParsableArguments {
     @Flag(help: "The JSON is only what changed: rows that it leaves out are kept. (Lists inside records are whole.)")
     var delta = false
 
-    @Flag(help: "Refuse all of the JSON if a value in it does not fit its attribute.")
+    @Flag(help: "Refuse all of the JSON if a value in it does not fit, or records of one row contradict each other.")
     var strict = false
 
     @Option(
@@ -111,13 +110,7 @@ struct PayloadOptions: ParsableArguments {
     }
 
     func validate() throws {
-        let lists = entityArguments.map(EntityArgument.init)
-        if lists.count(where: { $0.path == nil }) > (lists.count > 1 ? 0 : 1) {
-            throw ValidationError("several --entity say which list each is of, as in --entity users=User")
-        }
-        if let twice = lists.first(where: { list in lists.count { $0.path == list.path } > 1 }) {
-            throw ValidationError("--entity names the list '\(twice.path ?? "")' twice")
-        }
+        try EntityArgument.check(entityArguments)
         if !entities.isEmpty, parent != nil || predicate != nil {
             throw ValidationError("--where and --parent are about one entity, not about several lists")
         }

@@ -57,6 +57,7 @@ struct FindingPrinter {
         case .entityMismatch: "Records of another entity"
         case .unknownKind: "Kinds that the model does not know"
         case .contradictingName: "Records that contradict their names"
+        case .contradictingRecords: "Records that contradict each other"
         case .conflictingKeys: "Keys that contradict each other"
         case .damage: "Damage"
         case .keyOfAnotherType: "Keys of another type"

@@ -10,7 +10,21 @@ struct ResultPrinter {
 
     /// A table with one line per entity, then links.
     var summary: VisibleText {
-        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines).joined(separator: "\n")
+        ([result.entities.isEmpty ? "nothing to do" : table] + linkLines + repeatLines).joined(separator: "\n")
+    }
+
+    /// What became of records that share a key.
+    private var repeatLines: [VisibleText] {
+        let contradictions = result.contradictions
+        let contrary: VisibleText =
+            "\(contradictions) \(contradictions == 1 ? "contradicts" : "contradict") an earlier one"
+        guard result.repeatedRecords > 0 else {
+            guard contradictions > 0 else { return [] }
+            return ["of the records that share a key, " + contrary]
+        }
+        let rows = result.records - result.repeatedRecords
+        let merged: VisibleText = "\(result.records) records are \(rows) row\(rows == 1 ? "" : "s")"
+        return [contradictions == 0 ? merged : merged + "; " + contrary]
     }
 
     /// One line per row and its values, then one per row whose links changed. See ``ChangePrinter``.

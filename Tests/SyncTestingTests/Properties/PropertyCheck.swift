@@ -110,8 +110,18 @@ struct PropertyCheck {
                 return "deleted \(name) \(right.deleted), expected \(left.deleted)"
             }
         }
+        // Which owner supplies a part of a key is the mapper's to know.
+        guard !hasPartedKeys else { return nil }
+        if expected.repeatedRecords != found.repeatedRecords {
+            return "\(found.repeatedRecords) repeated records, expected \(expected.repeatedRecords)"
+        }
+        if expected.contradictions != found.contradictions {
+            return "\(found.contradictions) contradictions, expected \(expected.contradictions)"
+        }
         return nil
     }
+
+    private var hasPartedKeys: Bool { propertyCase.model.compiled.entities.contains { $0.compositeKey != nil } }
 }
 
 extension ReferenceStore {

@@ -1,0 +1,123 @@
+// Records that are the same row: they are merged, and counted where they say different things.
+extension PayloadMapper {
+    /// Marks the row of a root record, and counts the record if an earlier one gave that row.
+    mutating func markRoot(_ root: Mapped) {
+        let table = root.table.index
+        if plan.rows[table].nodes[root.node.index].isRoot { plan.repeatedRecords += 1 }
+        plan.rows[table].markRoot(root.node)
+    }
+
+    /// Compares the record in the scratch row with what earlier ones say of its row.
+    ///
+    /// - Returns: Its number among the records that are looked at here; -1 if it is not to be looked at.
+    @inline(never)
+    mutating func noteRecord(of row: ChangePlan.RowReference, _ entity: CompiledEntity, _ bytes: Bytes) -> Int32 {
+        guard watch == nil else { return noteWatched(row, entity, bytes) }
+        repeats.count += 1
+        let table = row.table.index
+        let stride = plan.rows[table].stride
+        let values = scratch.first(stride)
+        let start = Int(plan.rows[table].nodes[row.node.index].firstVersion) * stride
+        let contested = repeats.contestedSlots.isEmpty ? nil : repeats.contestedSlots[row]
+        var found: [Int] = []
+        plan.arena.withUnsafeBufferPointer { arena in
+            let pool = TextPool(payload: bytes, arena: arena)
+            if tracksMentions {
+                repeats.adding(values, to: row, startingAs: plan.rows[table].slots[start..<start + stride]) {
+                    found = pool.contrarySlots(values, $0, contested)
+                }
+            } else {
+                plan.rows[table].slots.withUnsafeBufferPointer {
+                    let earlier = UnsafeBufferPointer(rebasing: $0[start..<start + stride])
+                    found = pool.contrarySlots(values, earlier, contested)
+                }
+            }
+        }
+        guard !found.isEmpty else { return repeats.count }
+        repeats.contestedSlots[row, default: []].formUnion(found)
+        noteContradiction(of: row, by: repeats.count)
+        return repeats.count
+    }
+
+    private mutating func noteContradiction(of row: ChangePlan.RowReference, by record: Int32) {
+        repeats.contradicting.insert(record)
+        if plan.contestedRows.count < RepeatedRecords.rowLimit { plan.contestedRows.insert(row) }
+    }
+
+    // MARK: Links
+
+    /// What is told of the link of a row.
+    private struct Told {
+        let node: NodeID
+        let sequence: UInt32
+        /// Nil for none.
+        let target: NodeID?
+    }
+
+    /// Compares what records of the same row say of its single links, once all of it is known.
+    mutating func settleRepeats() {
+        let ends = Dictionary(grouping: repeats.links) {
+            "\($0.relationship.link.index) \($0.relationship.end)"
+        }
+        for links in ends.values {
+            guard let relationship = links.first?.relationship else { continue }
+            for row in contestedStatements(relationship.link, relationship.end) { compare(row, links) }
+        }
+        if let watch { plan.foundContradictions = watch.contradictions }
+        plan.contradictions = repeats.contradicting.count
+    }
+
+    /// The statements about each row of which records say different things, in their order.
+    private func contestedStatements(_ link: LinkID, _ end: Link.End) -> [[Told]] {
+        let batch = plan.links[link.index]
+        let table = model[link].side(end).table
+        // Most are said once, or agree: these are found without keeping any.
+        var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
+        var contested: [NodeID: [Told]] = [:]
+        Self.statements(of: batch, end) { told in
+            let target = told.target?.index ?? -1
+            let known = targets[told.node.index]
+            if known == -2 { targets[told.node.index] = target } else if known != target { contested[told.node] = [] }
+        }
+        guard !contested.isEmpty else { return [] }
+        Self.statements(of: batch, end) { contested[$0.node]?.append($0) }
+        return contested.values.map { $0.sorted { $0.sequence < $1.sequence } }
+    }
+
+    private static func statements(of batch: LinkBatch, _ end: Link.End, _ body: (Told) -> Void) {
+        for link in batch.assertions where link.saidBy == end && link.position < 0 {
+            let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
+            body(Told(node: node, sequence: link.sequence, target: target))
+        }
+        for none in batch.replacements where none.end == end {
+            body(Told(node: none.node, sequence: none.sequence, target: nil))
+        }
+    }
+
+    private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement]) {
+        for (place, told) in row.enumerated() {
+            guard let earlier = row[..<place].last(where: { $0.target != told.target }),
+                let said = Self.statement(told.sequence, links)
+            else { continue }
+            let table = model[said.relationship.link].side(said.relationship.end).table
+            guard watch == nil else {
+                if let before = Self.statement(earlier.sequence, links) {
+                    noteContradiction(said, before.record, told.target, earlier.target)
+                }
+                continue
+            }
+            noteContradiction(of: .init(table: table, node: told.node), by: said.record)
+        }
+    }
+
+    private static func statement(
+        _ sequence: UInt32, _ links: [RepeatedRecords.LinkStatement]
+    ) -> RepeatedRecords.LinkStatement? {
+        var range = links.indices
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            if links[middle].sequence == sequence { return links[middle] }
+            range = links[middle].sequence < sequence ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return nil
+    }
+}

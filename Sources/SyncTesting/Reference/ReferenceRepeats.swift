@@ -1,0 +1,155 @@
+import SyncCore
+
+/// Counts the records of a payload that are the same row, and those that contradict an earlier one, whatever becomes of them.
+struct ReferenceRepeats {
+    /// A row as a payload speaks of it.
+    indirect enum Row: Hashable {
+        case key(owner: Int?, StoredValue)
+        case owned(by: Row, relationship: String, position: Int)
+    }
+
+    /// What a record says of an attribute or a single link.
+    private enum Said: Equatable {
+        case value(StoredValue)
+        case link(Row?)
+    }
+
+    private struct Statement {
+        let row: Row
+        let name: String
+        let record: Int
+        let place: Int
+        let said: Said
+    }
+
+    /// Where a record stands: the row around it, and the way from there.
+    private struct Arrival {
+        let row: Row
+        let key: StoredValue?
+        let relationship: CompiledRelationship
+        var position: Int?
+    }
+
+    private let sync: ReferenceSync
+    private var entities: [Row: CompiledEntity] = [:]
+    private var roots: Set<Row> = []
+    private var statements: [Statement] = []
+    private var records = 0
+    private var places = 0
+    private(set) var repeatedRecords = 0
+
+    init(_ records: [JSONValue], of entity: CompiledEntity, in sync: ReferenceSync) {
+        self.sync = sync
+        for record in records {
+            guard let row = visit(record, as: entity, nil) else { continue }
+            if !roots.insert(row).inserted { repeatedRecords += 1 }
+        }
+    }
+
+    /// The records that say something else than an earlier one of the same row.
+    var contradictions: Int {
+        var found: Set<Int> = []
+        for said in Dictionary(grouping: statements, by: \.row).values.flatMap({
+            Dictionary(grouping: $0, by: \.name).values
+        }) {
+            let inOrder = said.sorted { $0.place < $1.place }
+            for (index, statement) in inOrder.enumerated()
+            where inOrder[..<index].contains(where: { $0.said != statement.said }) {
+                found.insert(statement.record)
+            }
+        }
+        return found.count
+    }
+
+    private mutating func add(_ said: Said, of name: String, _ row: Row, by record: Int, at place: Int) {
+        statements.append(Statement(row: row, name: name, record: record, place: place, said: said))
+    }
+
+    // MARK: Records
+
+    /// - Parameter wayBack: The row that a record without a key is.
+    private mutating func visit(
+        _ json: JSONValue, as entity: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
+    ) -> Row? {
+        let reading = ReferenceReading(json, as: entity, of: sync.store)
+        let number = records
+        records += 1
+        let row = self.row(of: reading, entity, arrival, wayBack)
+        if let row { note(reading, of: row, as: entity, by: number) }
+        for (relationship, said) in reading.statements {
+            places += 1
+            follow(said, relationship, of: row, reading, entity, arrival, by: number, at: places)
+        }
+        return row
+    }
+
+    private mutating func row(
+        of reading: ReferenceReading, _ entity: CompiledEntity, _ arrival: Arrival?, _ wayBack: Row?
+    ) -> Row? {
+        if sync.store.keyNames(of: entity).contains(where: reading.misfits.contains) { return nil }
+        let supplied = arrival.flatMap { arrival in arrival.key.map { (by: arrival.relationship, key: $0) } }
+        guard let key = sync.key(of: reading, entity, nil, supplied: supplied) else {
+            if let arrival, let position = arrival.position, !sync.hasSomePart(reading, entity) {
+                return .owned(by: arrival.row, relationship: arrival.relationship.name, position: position)
+            }
+            return wayBack
+        }
+        let row = Row.key(owner: entity.keyOwner, key)
+        guard let known = entities[row] else {
+            entities[row] = entity
+            return row
+        }
+        if sync.model.compiled.entity(entity.id, isKindOf: known.id) {
+            entities[row] = entity
+        } else if !sync.model.compiled.entity(known.id, isKindOf: entity.id) {
+            return nil
+        }
+        return row
+    }
+
+    private mutating func note(_ reading: ReferenceReading, of row: Row, as entity: CompiledEntity, by record: Int) {
+        places += 1
+        for (name, value) in reading.values {
+            guard let slot = entity.slotByName[name] else { continue }
+            let isOptional = sync.model.compiled[entity.table].attributes[slot].isOptional
+            if value.isNull, !isOptional || entity.keySlots.contains(slot) { continue }
+            add(.value(value), of: name, row, by: record, at: places)
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func follow(
+        _ said: ReferenceReading.Statement, _ relationship: CompiledRelationship, of row: Row?,
+        _ reading: ReferenceReading, _ entity: CompiledEntity, _ arrival: Arrival?, by record: Int, at place: Int
+    ) {
+        let destination = sync.model.compiled.entities[relationship.destination]
+        let isWayBack =
+            !relationship.isToMany && arrival?.relationship.link == relationship.link
+            && arrival.map { sync.store.farEnd($0.relationship) == relationship.end } ?? false
+        var inner: Arrival?
+        if let row, !isWayBack {
+            var key: StoredValue?
+            if case .key(_, let known) = row { key = known }
+            inner = Arrival(row: row, key: key, relationship: relationship)
+        }
+        switch said {
+        case .object(let json):
+            if inner != nil { inner?.position = 0 }
+            let child = visit(json, as: destination, inner, wayBack: isWayBack ? arrival?.row : nil)
+            if let row, !isWayBack, let child { add(.link(child), of: relationship.name, row, by: record, at: place) }
+        case .objects(let list):
+            var readable = 0
+            for json in list {
+                if !destination.isKeyed, inner != nil { inner?.position = readable }
+                if visit(json, as: destination, inner) != nil { readable += 1 }
+            }
+        case .id(let id):
+            guard let row, !isWayBack, let key = sync.store.key(id, of: destination) else { return }
+            add(.link(.key(owner: destination.keyOwner, key)), of: relationship.name, row, by: record, at: place)
+        case .null:
+            if let row, !isWayBack { add(.link(nil), of: relationship.name, row, by: record, at: place) }
+        case .nothing, .ids: break
+        }
+    }
+}
