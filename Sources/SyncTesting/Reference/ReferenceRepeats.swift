@@ -69,16 +69,17 @@ struct ReferenceRepeats {
 
     /// - Parameter wayBack: The row that a record without a key is.
     private mutating func visit(
-        _ json: JSONValue, as entity: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
+        _ json: JSONValue, as asked: CompiledEntity, _ arrival: Arrival?, wayBack: Row? = nil
     ) -> Row? {
+        guard let entity = sync.store.entity(of: json, as: asked) else { return nil }
         let reading = ReferenceReading(json, as: entity, of: sync.store)
         let number = records
         records += 1
         let row = self.row(of: reading, entity, arrival, wayBack)
         if let row { note(reading, of: row, as: entity, by: number) }
-        for (relationship, said) in reading.statements {
+        for (relationship, said, destination) in reading.statements {
             places += 1
-            follow(said, relationship, of: row, reading, entity, arrival, by: number, at: places)
+            follow(said, relationship, to: destination, of: row, arrival, by: number, at: places)
         }
         return row
     }
@@ -120,10 +121,9 @@ struct ReferenceRepeats {
     // MARK: Relationships
 
     private mutating func follow(
-        _ said: ReferenceReading.Statement, _ relationship: CompiledRelationship, of row: Row?,
-        _ reading: ReferenceReading, _ entity: CompiledEntity, _ arrival: Arrival?, by record: Int, at place: Int
+        _ said: ReferenceReading.Statement, _ relationship: CompiledRelationship, to destination: CompiledEntity,
+        of row: Row?, _ arrival: Arrival?, by record: Int, at place: Int
     ) {
-        let destination = sync.model.compiled.entities[relationship.destination]
         let isWayBack =
             !relationship.isToMany && arrival?.relationship.link == relationship.link
             && arrival.map { sync.store.farEnd($0.relationship) == relationship.end } ?? false
