@@ -17,7 +17,10 @@ extension RecordRewriting {
         let ready = open.filter { row in !row.mentions.contains { isInside(waiting, $0, plan) } }
         // Rows nested in each other wait for each other: the first is taken.
         for row in ready.isEmpty ? [open[0]] : ready { try rewrite(row, plan) }
-        return try map(records)
+        var next = try map(records)
+        // Answers of a hook may hold one another: what is counted is what came.
+        (next.repeatedRecords, next.contradictions) = (plan.repeatedRecords, plan.contradictions)
+        return next
     }
 
     private func rows(_ new: [Int], _ plan: ChangePlan) -> [NewRow] {

@@ -39,8 +39,9 @@ extension PayloadMapper {
         return repeats.count
     }
 
-    private mutating func noteContradiction(of row: ChangePlan.RowReference, by record: Int32) {
-        repeats.contradicting.insert(record)
+    /// - Parameter record: Nil for the row's first, which may go on after a record of the row that is nested in it.
+    private mutating func noteContradiction(of row: ChangePlan.RowReference, by record: Int32?) {
+        if let record { repeats.contradicting.insert(record) } else { repeats.contradictingFirst.insert(row) }
         if plan.contestedRows.count < RepeatedRecords.rowLimit { plan.contestedRows.insert(row) }
     }
 
@@ -56,15 +57,13 @@ extension PayloadMapper {
 
     /// Compares what records of the same row say of its single links, once all of it is known.
     mutating func settleRepeats() {
-        let ends = Dictionary(grouping: repeats.links) {
-            "\($0.relationship.link.index) \($0.relationship.end)"
-        }
-        for links in ends.values {
+        for links in Dictionary(grouping: repeats.links, by: \.side).values {
             guard let relationship = links.first?.relationship else { continue }
-            for row in contestedStatements(relationship.link, relationship.end) { compare(row, links) }
+            let table = model[relationship.link].side(relationship.end).table
+            for row in contestedStatements(relationship.link, relationship.end) { compare(row, links, table) }
         }
         if let watch { plan.foundContradictions = watch.contradictions }
-        plan.contradictions = repeats.contradicting.count
+        plan.contradictions = repeats.contradicting.count + repeats.contradictingFirst.count
     }
 
     /// The statements about each row of which records say different things, in their order.
@@ -94,19 +93,17 @@ extension PayloadMapper {
         }
     }
 
-    private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement]) {
+    private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement], _ table: TableID) {
         for (place, told) in row.enumerated() {
-            guard let earlier = row[..<place].last(where: { $0.target != told.target }),
-                let said = Self.statement(told.sequence, links)
-            else { continue }
-            let table = model[said.relationship.link].side(said.relationship.end).table
-            guard watch == nil else {
-                if let before = Self.statement(earlier.sequence, links) {
+            guard let earlier = row[..<place].last(where: { $0.target != told.target }) else { continue }
+            let said = Self.statement(told.sequence, links)
+            if watch != nil {
+                if let said, let before = Self.statement(earlier.sequence, links) {
                     noteContradiction(said, before.record, told.target, earlier.target)
                 }
-                continue
+            } else {
+                noteContradiction(of: .init(table: table, node: told.node), by: said?.record)
             }
-            noteContradiction(of: .init(table: table, node: told.node), by: said.record)
         }
     }
 

@@ -8,6 +8,14 @@ struct RepeatedRecords {
         /// Where the model has the relationship.
         var entity: Int
         var index: Int
+
+        /// The links that it is one of, and from where.
+        struct Side: Hashable {
+            let link: LinkID
+            let end: Link.End
+        }
+
+        var side: Side { Side(link: relationship.link, end: relationship.end) }
     }
 
     /// What the records of a table's rows say together, for those that have several, where the plan keeps them apart.
@@ -24,6 +32,8 @@ struct RepeatedRecords {
     var count: Int32 = 0
     /// Those of them that contradict an earlier one.
     var contradicting: Set<Int32> = []
+    /// The rows whose first record contradicts one that is nested in it, and came before.
+    var contradictingFirst: Set<ChangePlan.RowReference> = []
     /// The slots that were given different values: whatever comes next contradicts one of them.
     var contestedSlots: [ChangePlan.RowReference: Set<Int>] = [:]
     /// In their order.

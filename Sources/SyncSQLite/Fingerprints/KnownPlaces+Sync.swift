@@ -23,13 +23,16 @@ extension KnownPlaces: KnownRows {
         let places = WrittenPlaces(model)
         var counts = try rowCounts(model, isWhole: sync.plan.log?.records.isEmpty ?? true)
         result.root.matched += records.usedCount
+        result.repeatedRecords += used.reduce(0) { $0 + Int(records.uses[$1]) - 1 }
         for table in sync.tables {
             for node in table.nodes(.stored) where table.values.count(for: node) {
                 guard let key = table.rowKey(node) else { continue }
                 let hash = set.hasher.hash(key, at: places.row(table.id))
                 guard try gives(hash) else { continue }
                 counts[table.entity(of: node)] -= 1
-                if table.batch.nodes[node.index].isRoot, isRoot(hash) { result.root.matched -= 1 }
+                guard table.batch.nodes[node.index].isRoot, isRoot(hash) else { continue }
+                result.root.matched -= 1
+                result.repeatedRecords += 1
             }
         }
         for (entity, count) in counts.enumerated() where count > 0 {

@@ -14,8 +14,8 @@ struct KeyEvidenceTests {
         "Names of keys, the stronger first",
         arguments: [
             (#"{"uuid": "a", "_id": "b", "user_id": 1}"#, "id"), (#"{"user_id": 1, "uuid": "a"}"#, "uuid"),
-            (#"{"objectId": "a", "user_id": 1}"#, "objectID"), (#"{"name": "a", "user_id": 1}"#, "userID"),
-            (#"{"userId": 1}"#, "userID"), (#"{"UserID": 1}"#, "userID"), (#"{"id": 1, "user_id": 2}"#, "id"),
+            (#"{"objectId": "a", "user_id": 1}"#, "objectId"), (#"{"name": "a", "user_id": 1}"#, "userID"),
+            (#"{"userId": 1}"#, "userId"), (#"{"UserID": 1}"#, "userID"), (#"{"id": 1, "user_id": 2}"#, "id"),
         ])
     func names(_ record: String, _ name: String) throws { #expect(try key("[\(record)]") == [name]) }
 
