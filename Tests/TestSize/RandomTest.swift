@@ -47,7 +47,7 @@ package enum RandomTest: String {
         case .export: (2, 12)
         case .spelling: (12, 200)
         case .inference: (50, 200)
-        case .shapes: (40, 2_000)
+        case .shapes: (40, 1_000)
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)

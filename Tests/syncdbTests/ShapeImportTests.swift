@@ -89,7 +89,7 @@ struct ShapeImportTests {
             "import", "-", "--entity", "User", "--form", "json-api", "--database", "b.sqlite", input: document)
         #expect(inferred.status == 0, "\(inferred.errors)")
         let users = try sandbox.syncdb("query", "User", "--database", "b.sqlite", "--format", "ndjson")
-        #expect(users.output == "{\"id\":\"1\",\"name\":\"Ann\",\"company\":\"7\"}\n", "\(users.output)")
+        #expect(users.output == #"{"id": "1", "name": "Ann", "company": "7"}"# + "\n", "\(users.output)")
     }
 }
 

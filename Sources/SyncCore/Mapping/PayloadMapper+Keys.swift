@@ -104,7 +104,8 @@ extension PayloadMapper {
             return part.map { ($0, Mapped(table: table, node: arrival.owner, mention: -1)) }
         }
         keyText.removeAll()
-        guard appendKey(tape, at: object, of: entity, bytes, supplied: supplied) else { return nil }
+        let name = context.name >= 0 ? (slot: Int(context.nameSlot), token: Int(context.name)) : nil
+        guard appendKey(tape, at: object, of: entity, bytes, supplied: supplied, name: name) else { return nil }
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
@@ -138,9 +139,13 @@ extension PayloadMapper {
     }
 
     /// Adds the key that a value stands for: an id, or the object that has it.
+    ///
+    /// - Parameters:
+    ///   - supplied: The part that is the row around it.
+    ///   - name: What the member's name fills, whatever stands inside.
     private mutating func appendKey(
         _ tape: JSONTape, at token: Int, of entity: CompiledEntity, _ bytes: Bytes,
-        supplied: (part: Int, owner: Mapped)? = nil
+        supplied: (part: Int, owner: Mapped)? = nil, name: (slot: Int, token: Int)? = nil
     ) -> Bool {
         if let slot = entity.keySlot {
             guard tape.tokens[token].kind == .object else {
@@ -156,6 +161,10 @@ extension PayloadMapper {
         for (index, part) in key.parts.enumerated() {
             if let supplied, supplied.part == index {
                 guard appendKey(of: supplied.owner.node, in: supplied.owner.table, bytes) else { return false }
+                continue
+            }
+            if let name, case .attribute(let slot) = part, slot == name.slot {
+                guard appendValue(tape, at: name.token, of: name.slot, entity, bytes) else { return false }
                 continue
             }
             guard tokens[index] >= 0 else { return false }
