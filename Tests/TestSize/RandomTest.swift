@@ -37,11 +37,11 @@ package enum RandomTest: String {
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
         switch self {
-        case .property: (60, 2_500)
-        case .keys: (40, 600)
-        case .layouts: (40, 600)
+        case .property: (60, 1_200)
+        case .keys: (40, 400)
+        case .layouts: (30, 300)
         case .fingerprint: (25, 300)
-        case .dangling: (10, 100)
+        case .dangling: (10, 60)
         case .migration: (25, 300)
         case .predicate: (4, 24)
         case .export: (2, 12)

@@ -10,13 +10,13 @@ package struct FingerprintUse: Sendable {
     package let meaning: RecordHash
 
     /// Nil where they are not: the entity does not keep any, the payload does not speak for the whole entity, what its
-    /// records may do is restricted, or code of the app decides what they mean.
+    /// records may do is restricted, code of the app decides what they mean, or every contradiction is to be found.
     package init?(
         _ entity: CompiledEntity, of model: Model, _ operations: SyncOperations, _ options: SyncOptions,
         isPartial: Bool
     ) {
         guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil, options.isPlain,
-            model.entities[entity.id].keepsFingerprints, !Self.hasForeignCode(entity, model)
+            !options.isStrict, !options.explainsContradictions, model.entities[entity.id].keepsFingerprints, !Self.hasForeignCode(entity, model)
         else { return nil }
         self.entity = entity.name
         var text = Array(model.schemaFile())

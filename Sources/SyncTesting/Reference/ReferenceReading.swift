@@ -83,7 +83,9 @@ struct ReferenceReading: Sendable {
             }
             // An unknown kind says nothing of the link; null is of every kind.
             let destination = store.model.compiled.entities[relationship.destination]
-            let kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
+            var kind = statement.isNull ? destination : store.entity(beside: relationship, in: record)
+            // But the row that a key is made of is known by its id.
+            if case .id = statement, store.model.compiled.isKeyPart(relationship) { kind = kind ?? destination }
             if let kind { found.append((place, relationship, statement, kind)) }
         }
         statements = found.sorted { $0.place.lexicographicallyPrecedes($1.place) }.map {
