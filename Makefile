@@ -1,5 +1,5 @@
 # make demo   build, sync a sample on two days, show what changed and why
-# make test   run the tests, a few random cases among them; three to four minutes after the build
+# make test   run the tests, a few random cases among them; about six minutes after the build
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)

@@ -87,7 +87,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
             primaryKey.apply(to: &sample)
             return sample
         }
-        let inferred = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }
+        let inferred = try InferredModel(from: samples)
         if !quiet {
             let remarks = ShortList(inferred.remarks, upTo: all ? nil : Self.maximumRemarks)
             for line in remarks.lines({ "\($0)" }, hint: "--all lists them") { Terminal.writeError(line) }

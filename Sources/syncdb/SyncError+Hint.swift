@@ -37,21 +37,3 @@ extension SyncError {
         "it looks like \(form.name): \(option) reads that"
     }
 }
-
-/// Telling records on lines of their own from one JSON text.
-enum JSONLines {
-    /// Runs what reads samples, and says which option reads them if they are records on lines of their own.
-    static func hinting<Result>(at samples: [InferenceSample], _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as SyncError where error.code == .malformedJSON {
-            guard samples.contains(where: { $0.form == .json && areIn($0.json) }) else { throw error }
-            throw RemarkedError(error: error, remark: Self.remark)
-        }
-    }
-
-    static let remark: VisibleText = "hint: each line is JSON by itself: --ndjson reads that"
-
-    /// Whether the first two lines that are not empty are objects.
-    static func areIn(_ data: Data) -> Bool { PayloadHead(data).areJSONLines }
-}

@@ -48,7 +48,7 @@ struct StoreOptions: ParsableArguments {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
         let samples = samples(payloads, as: options)
-        let inferred = try JSONLines.hinting(at: samples) { try InferredModel(from: samples) }
+        let inferred = try InferredModel(from: samples)
         let model = inferred.model
         if !isQuiet {
             Terminal.writeError(Self.note(model))

@@ -72,3 +72,13 @@ extension InferenceSample {
     /// The keys that identify its records, as far as it says.
     var keys: [String]? { primaryKey?.parts ?? nameKey.map { [$0] } }
 }
+
+extension InferenceSample {
+    /// An error of the sample, with its name, and with what it seems to be if it is no JSON of the form that is asked for.
+    func located(_ error: SyncError) -> SyncError {
+        var error = name.map(error.naming) ?? error
+        guard error.code == .malformedJSON, let likely = PayloadHead(json).likelyForm else { return error }
+        if likely != .ndjson || form != .ndjson { error.likelyForm = likely }
+        return error
+    }
+}

@@ -29,7 +29,7 @@ public struct InferredModel: Sendable {
             do {
                 try roots.observe(sample)
             } catch let error as SyncError {
-                throw sample.name.map(error.naming) ?? error
+                throw sample.located(error)
             }
         }
         var found = RootKeys(samples)
