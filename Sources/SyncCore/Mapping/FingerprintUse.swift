@@ -16,7 +16,8 @@ package struct FingerprintUse: Sendable {
         isPartial: Bool
     ) {
         guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil, options.isPlain,
-            !options.isStrict, !options.explainsContradictions, model.entities[entity.id].keepsFingerprints, !Self.hasForeignCode(entity, model)
+            !options.isStrict, !options.explainsContradictions, model.entities[entity.id].keepsFingerprints,
+            !Self.hasForeignCode(entity, model)
         else { return nil }
         self.entity = entity.name
         var text = Array(model.schemaFile())

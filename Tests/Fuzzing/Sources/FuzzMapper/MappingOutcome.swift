@@ -41,6 +41,8 @@ struct MappingOutcome {
             try body(staging, &self)
         } catch let error as SyncError {
             self.error = error
+            // What it seems to be is guessed from what has come by then.
+            self.error?.likelyForm = nil
         } catch {
             fail("not a SyncError: \(error)")
         }
