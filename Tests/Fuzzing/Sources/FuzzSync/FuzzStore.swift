@@ -72,7 +72,9 @@ struct FuzzStore {
         wait {
             do {
                 return .success(try await body())
-            } catch let error as SyncError {
+            } catch var error as SyncError {
+                // What it seems to be is guessed from what has come by then.
+                error.likelyForm = nil
                 return .failure(error)
             }
         }
