@@ -20,6 +20,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
             Examples:
               syncdb doctor users.json --entity User --model model.json
               syncdb doctor all.json --entity users=User --entity companies=Company --model model.json
+              syncdb doctor issues.json --entity Issue --parent Repository:swift --model model.json
               syncdb doctor -d app.sqlite
             """)
 
@@ -44,6 +45,13 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
     var ndjson = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The row the records belong to, as Entity:id, and the relationship if there are several. "
+                + "(With --model it need not be stored.)",
+            valueName: "entity:id[:relationship]"))
+    var parent: ParentArgument?
+
     @Option(help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
     var maxSize: ByteCount = .standard
 
@@ -58,10 +66,13 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
 
     func validate() throws {
         if file != nil, entityArguments.isEmpty { throw ValidationError("--entity must say what the records are") }
-        if file == nil, !entityArguments.isEmpty || key != nil || ndjson {
-            throw ValidationError("--entity, --key and --ndjson are about a payload, and none is given")
+        if file == nil, !entityArguments.isEmpty || key != nil || ndjson || parent != nil {
+            throw ValidationError("--entity, --key, --ndjson and --parent are about a payload, and none is given")
         }
         try EntityArgument.check(entityArguments)
+        if !EntityArgument.entities(entityArguments).isEmpty, parent != nil {
+            throw ValidationError("--parent is about one entity, not about several lists")
+        }
         if !EntityArgument.entities(entityArguments).isEmpty, !layout.isPlain || ndjson {
             throw ValidationError("several lists are plain JSON: without --form, --keyed-by and --ndjson")
         }
@@ -101,7 +112,15 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
                 return try await Sync.examine(data, entities: entities, stack: stack(), options: options)
             }
             let entity = EntityArgument(entityArguments.first ?? "").entity
-            return try await Sync.examine(data, inEntity: entity, stack: stack(), options: options)
+            let (parent, relationship) = (parent?.parent, parent?.relationship)
+            guard let database = source.database else {
+                return try await Sync.examine(
+                    data, inEntity: entity, model: source.loaded(), parent: parent, relationship: relationship,
+                    options: options)
+            }
+            return try await Sync.examine(
+                data, inEntity: entity, stack: .existing(at: database), parent: parent, relationship: relationship,
+                options: options)
         }
     }
 

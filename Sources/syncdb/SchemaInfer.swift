@@ -55,9 +55,7 @@ struct SchemaInfer: AsyncParsableCommand, ReadingCommand {
     private var lists: [EntityArgument] { entity.map(EntityArgument.init) }
 
     /// The entity of each list, by the keys that lead to it; empty if the files have one list each.
-    private var entities: [String: String] {
-        Dictionary(lists.compactMap { list in list.path.map { ($0, list.entity) } }) { first, _ in first }
-    }
+    private var entities: [String: String] { EntityArgument.entities(entity) }
 
     func validate() throws {
         if lists.contains(where: { $0.path != nil }) {

@@ -4,16 +4,7 @@ extension SyncError {
     /// Where the lists are, in the words of the command line: a key path is `--key` there.
     var keyOptions: [String] {
         keyPaths.filter { $0.allSatisfy { !$0.isEmpty && !$0.contains(".") } }
-            .map { "--key \(Self.shellWord($0.joined(separator: ".")))" }
-    }
-
-    /// As a shell takes it for one word.
-    static func shellWord(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            byte >= 0x80 || "._-=".utf8.contains(byte) || Character(UnicodeScalar(byte)).isLetter
-                || Character(UnicodeScalar(byte)).isNumber
-        }
-        return isPlain ? text : "'\(text.replacing("'", with: "'\\''"))'"
+            .map { "--key \(ShellWord.quoted($0.joined(separator: "."), keeping: "="))" }
     }
 
     /// Names the file in errors about its JSON.

@@ -24,8 +24,10 @@ extension SyncError {
         case .entities(let entities):
             reading(
                 form,
-                by: entities.sorted { $0.key < $1.key }.map { "--entity \(shellWord("\($0.key)=\($0.value)"))" }
-                    .joined(separator: " "))
+                by: entities.sorted { $0.key < $1.key }.map {
+                    "--entity \(ShellWord.quoted("\($0.key)=\($0.value)", keeping: "="))"
+                }
+                .joined(separator: " "))
         case .csv: "it looks like CSV, which is not read: convert it to JSON first, as 'mlr --icsv --ojson cat' does"
         case .yaml: "it looks like YAML, which is not read: convert it to JSON first, as 'yq -o json' does"
         case .xml: "it looks like XML, which is not read: convert it to JSON first"

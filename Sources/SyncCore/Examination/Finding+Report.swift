@@ -11,7 +11,10 @@ extension Finding {
                     "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
                 )
             case .keyPartMissing:
-                (.recordWithoutKey, "sync the row that its key is made of too, before or in the same payload")
+                (
+                    .recordWithoutKey,
+                    "sync the row that its key is made of too, before or in the same payload, or name it as the parent"
+                )
             case .shapeDoesNotFit: (.shapeDoesNotFit, "check \"many\" of the relationship; the links stay as they are")
             case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
             case .linksToMissingRows:

@@ -14,7 +14,8 @@ extension PayloadExamination {
         _ tape: JSONTape, record: Int, of asked: CompiledEntity, nameSlot: Int = -1, _ bytes: Bytes
     ) {
         // One of an unknown kind is passed over, which the dry run says.
-        guard let entity = kind(tape, of: record, asked, bytes) else { return }
+        guard case .entity(let id) = kinds.entity(of: record, tape, as: asked.id, bytes) else { return }
+        let entity = model.entities[id]
         if filled[entity.id] == nil {
             reached.append(entity.id)
             filled[entity.id] = Array(repeating: false, count: model[entity.table].attributes.count)
@@ -31,7 +32,7 @@ extension PayloadExamination {
     ) {
         var previous = -1
         var token = object + 1
-        let kinds = kindsBeside(tape, object: object, table: table, of: entity, bytes)
+        let destinations = kindsBeside(tape, object: object, table: table, of: entity, bytes)
         while token < Int(tape.tokens[object].next) {
             let text = tape.tokens[token]
             let entry = keyTables.entry(text, table, after: previous, bytes)
@@ -50,7 +51,7 @@ extension PayloadExamination {
                     let hop = entity.relationships[index]
                     taken.insert(Taken(entity: hop.owner, name: hop.name))
                     // Of a kind that is unknown nothing is read, which the dry run says.
-                    guard let kind = kinds[index, default: model.entities[hop.destination]] else { continue }
+                    guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
                     examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
                 case .nested(let nested) where tape.tokens[token + 1].kind == .object:
                     examine(tape, object: token + 1, table: nested, of: entity, from: first, bytes)
@@ -89,23 +90,18 @@ extension PayloadExamination {
     private mutating func kindsBeside(
         _ tape: JSONTape, object: Int, table: Int, of entity: CompiledEntity, _ bytes: Bytes
     ) -> [Int: CompiledEntity?] {
-        guard model.hasKinds else { return [:] }
+        guard !kinds.isEmpty else { return [:] }
         var found: [Int: CompiledEntity?] = [:]
         var token = object + 1
         while token < Int(tape.tokens[object].next) {
             let entry = keyTables.entry(tape.tokens[token], table, after: -1, bytes)
             for case .kind(let index) in keyTables.all[table].targets[entry] where index >= 0 {
-                let destination = entity.relationships[index].destination
-                guard tape.tokens[token + 1].kind != .null, let kinds = model.discriminator(of: destination) else {
-                    continue
-                }
-                let known = KindTable(kinds.discriminator, owner: kinds.owner, of: model)
-                if let kind = known.entity(of: tape.tokens[token + 1], bytes),
-                    model.entity(kind, isKindOf: destination)
+                switch kinds.entity(
+                    beside: tape.tokens[token + 1], of: entity.relationships[index].destination, bytes)
                 {
-                    found[index] = model.entities[kind]
-                } else if kinds.discriminator.otherwise != .parent {
-                    found.updateValue(nil, forKey: index)
+                case .any: break
+                case .entity(let kind): found[index] = model.entities[kind]
+                case .unknown: found.updateValue(nil, forKey: index)
                 }
             }
             token = Int(tape.tokens[token + 1].next)
@@ -168,28 +164,6 @@ extension PayloadExamination {
         guard references.isWanted(hop.name, of: entity.id) else { return }
         let (path, tables) = (path, keyTables.all)
         references.note(tape.value(at: value, in: bytes), by: hop, of: entity.id, at: path.text(bytes, tables))
-    }
-
-    /// The entity of a record by the members that name its kind; nil if the mapper passes over it.
-    private func kind(
-        _ tape: JSONTape, of record: Int, _ asked: CompiledEntity, _ bytes: Bytes
-    ) -> CompiledEntity? {
-        var entity = asked
-        var owner = -1
-        while model.hasKinds, let found = model.discriminator(of: entity.id), found.owner != owner {
-            owner = found.owner
-            let kinds = KindTable(found.discriminator, owner: owner, of: model)
-            guard let token = tape.member(at: kinds.path, of: record, in: bytes) else {
-                return entity.isAbstract ? nil : entity
-            }
-            guard let kind = kinds.entity(of: tape.tokens[token], bytes) else {
-                return kinds.otherwise == .parent && !entity.isAbstract ? entity : nil
-            }
-            if model.entity(entity.id, isKindOf: kind) { return entity.isAbstract ? nil : entity }
-            guard model.entity(kind, isKindOf: entity.id) else { return nil }
-            entity = model.entities[kind]
-        }
-        return entity
     }
 
     private func placedList(

@@ -26,6 +26,7 @@ struct PayloadExamination {
 
     let model: CompiledModel
     var keyTables: KeyTables
+    let kinds: EntityKinds
     var path = PayloadPath()
     /// By entity: whether each of its slots was filled; nil for entities without records.
     var filled: [[Bool]?]
@@ -66,6 +67,7 @@ struct PayloadExamination {
     init(_ model: CompiledModel, findingPlacesOf unresolved: [SyncResult.UnresolvedReference]) {
         self.model = model
         keyTables = KeyTables(model)
+        kinds = EntityKinds(model)
         filled = Array(repeating: nil, count: model.entities.count)
         keys = model.trees.map { Array(repeating: .none, count: $0.attributes.count) }
         references = ReferencePlaces(unresolved, in: model)
@@ -74,8 +76,22 @@ struct PayloadExamination {
 
     /// What was found, with what a dry run of the same payload reports.
     func findings(with result: SyncResult) -> [Finding] {
-        advised + neverSeen + result.diagnostics.map(Finding.init)
+        advised + neverSeen + result.diagnostics.map { advising(Finding($0)) }
             + result.unresolved.map { Finding($0, path: references.path(of: $0)) }
+    }
+
+    /// A record may lack a part of its key that its owner supplies.
+    private func advising(_ finding: Finding) -> Finding {
+        guard finding.kind == .recordWithoutKey, let entity = finding.entity.flatMap(model.entityID),
+            let part = model.entities[entity].compositeKey?.parts.lazy.compactMap({ part in
+                if case .relationship(let index) = part { self.model.entities[entity].relationships[index] } else { nil }
+            }).first
+        else { return finding }
+        var finding = finding
+        let owner = model.entities[part.destination].name
+        finding.advice = "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
+            + finding.advice
+        return finding
     }
 
     /// With a likely name for each key that nothing takes, unless another key of the payload has that already.

@@ -45,7 +45,7 @@ package struct PayloadHead: Sendable {
     }
 
     /// Whether the first two lines are objects.
-    package var areJSONLines: Bool {
+    private var areJSONLines: Bool {
         let lines = lines.prefix(2)
         return lines.count == 2
             && lines.allSatisfy {

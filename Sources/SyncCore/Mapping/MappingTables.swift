@@ -12,9 +12,7 @@ struct MappingTables: Sendable {
     /// By table and slot; empty for a table of attributes that have none.
     let conversions: [[ValueConversion?]]
     let hasConversions: [Bool]
-    /// By entity: what tells its kinds apart; empty in a model without kinds.
-    let kinds: [KindTable?]
-    var hasKinds: Bool { !kinds.isEmpty }
+    let kinds: EntityKinds
 
     init(_ source: Model) {
         let model = source.compiled
@@ -30,12 +28,7 @@ struct MappingTables: Sendable {
             return found.allSatisfy { $0 == nil } ? [] : found
         }
         hasConversions = conversions.map { !$0.isEmpty }
-        kinds =
-            !model.hasKinds
-            ? []
-            : model.entities.map { entity in
-                model.discriminator(of: entity.id).map { KindTable($0.discriminator, owner: $0.owner, of: model) }
-            }
+        kinds = EntityKinds(model)
     }
 
     /// The most attributes that a record can have.

@@ -10,51 +10,28 @@ extension PayloadMapper {
     mutating func kind(
         _ tape: JSONTape, of object: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) -> Int {
-        var entity = asked
-        var owner = -1
-        while let kinds = tables.kinds[entity], kinds.owner != owner {
-            owner = kinds.owner
-            guard let token = kindToken(tape, of: object, kinds.path, context, bytes) else {
-                guard model.entities[entity].isAbstract else { return entity }
-                return skip(tape, object, as: asked, context, bytes, "the record does not say of which kind it is")
-            }
-            guard let found = kinds.entity(of: tape.tokens[token], bytes) else {
-                if kinds.otherwise == .parent, !model.entities[entity].isAbstract { return entity }
-                return skip(
-                    tape, object, as: asked, context, bytes,
-                    "\(kindText(tape, at: token, bytes)) is no kind of \(model.entities[kinds.owner].name)")
-            }
-            if model.entity(entity, isKindOf: found) {
-                guard model.entities[entity].isAbstract else { return entity }
-                let name = model.entities[found].name
-                return skip(tape, object, as: asked, context, bytes, "the kind \(name) has no rows of its own")
-            }
-            guard model.entity(found, isKindOf: entity) else {
-                return skip(
-                    tape, object, as: asked, context, bytes,
-                    "the record is a \(model.entities[found].name), not a \(model.entities[entity].name)")
-            }
-            entity = found
+        switch tables.kinds.entity(of: object, tape, isResource: context.isResource, as: asked, bytes) {
+        case .entity(let entity): return entity
+        case .unnamed:
+            return skip(tape, object, as: asked, context, bytes, "the record does not say of which kind it is")
+        case .unknown(let token, let owner):
+            return skip(
+                tape, object, as: asked, context, bytes,
+                "\(kindText(tape, at: token, bytes)) is no kind of \(model.entities[owner].name)")
+        case .withoutRows(let kind):
+            let name = model.entities[kind].name
+            return skip(tape, object, as: asked, context, bytes, "the kind \(name) has no rows of its own")
+        case .other(let kind, let entity):
+            return skip(
+                tape, object, as: asked, context, bytes,
+                "the record is a \(model.entities[kind].name), not a \(model.entities[entity].name)")
         }
-        return entity
     }
 
     /// A kind for a message. It is a name, as a key is, so it is told where values are not.
     private func kindText(_ tape: JSONTape, at token: Int, _ bytes: Bytes) -> String {
         guard [.string, .number].contains(tape.tokens[token].kind) else { return tape.name(of: token) }
         return "'\(tape.text(at: token, in: bytes).prefix(100))'"
-    }
-
-    /// The value that names the kind of a record; nil if it has none.
-    private func kindToken(
-        _ tape: JSONTape, of object: Int, _ keys: [[UInt8]], _ context: Context, _ bytes: Bytes
-    ) -> Int? {
-        if context.isResource, let attributes = tape.member(named: "attributes", of: object, in: bytes),
-            tape.tokens[attributes].kind == .object, let token = tape.member(at: keys, of: attributes, in: bytes)
-        {
-            return token
-        }
-        return tape.member(at: keys, of: object, in: bytes)
     }
 
     /// Passes over a record. The row with its key stays as it is.
@@ -96,34 +73,21 @@ extension PayloadMapper {
         _ entity: Int, _ bytes: Bytes
     ) -> Bool {
         guard let beside = kindsBeside[first...].last(where: { $0.relationship == candidate.relationship }),
-            tape.tokens[beside.value].kind != .null, tape.tokens[candidate.value].kind != .null,
-            let kinds = tables.kinds[relationship.destination]
+            tape.tokens[candidate.value].kind != .null
         else { return true }
-        if let found = kinds.entity(of: tape.tokens[beside.value], bytes),
-            model.entity(found, isKindOf: relationship.destination)
-        {
+        switch tables.kinds.entity(beside: tape.tokens[beside.value], of: relationship.destination, bytes) {
+        case .any: return true
+        case .entity(let found):
             relationship.narrow(to: found, of: model)
             return true
+        case .unknown: break
         }
-        if kinds.otherwise == .parent { return true }
         let name = model.entities[entity].relationships[candidate.relationship].name
         report(
             .unknownKind, entity, bytes,
             "\(kindText(tape, at: beside.value, bytes)) beside \(name) is no kind of "
                 + "\(model.entities[relationship.destination].name); its links stay")
         return false
-    }
-}
-
-extension KindTable {
-    /// The entity that a text or number names; nil if it names none.
-    func entity(of token: JSONTape.Token, _ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
-        guard token.kind == .string || token.kind == .number else { return nil }
-        let text = UnsafeBufferPointer(rebasing: bytes[token.offset..<token.offset + Int(token.length)])
-        guard token.hasEscapes else { return entity(of: text) }
-        var plain: [UInt8] = []
-        JSONText.unescape(text, into: &plain)
-        return plain.withUnsafeBufferPointer { entity(of: $0) }
     }
 }
 

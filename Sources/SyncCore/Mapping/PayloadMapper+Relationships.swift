@@ -55,8 +55,8 @@ extension PayloadMapper {
         if owner.repetition >= 0, !relationship.isToMany {
             repeats.links.append(
                 .init(
-                    relationship: relationship, sequence: sequence, record: owner.repetition, entity: entity,
-                    index: candidate.relationship))
+                    side: .init(link: relationship.link, end: relationship.end), sequence: sequence,
+                    record: owner.repetition, entity: entity, index: candidate.relationship))
         }
         if let giver, isKnownByOwner(owner) { addLink(statement, target: giver, isByID: false) }
         switch shape {

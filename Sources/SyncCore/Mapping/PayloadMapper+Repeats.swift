@@ -57,10 +57,9 @@ extension PayloadMapper {
 
     /// Compares what records of the same row say of its single links, once all of it is known.
     mutating func settleRepeats() {
-        for links in Dictionary(grouping: repeats.links, by: \.side).values {
-            guard let relationship = links.first?.relationship else { continue }
-            let table = model[relationship.link].side(relationship.end).table
-            for row in contestedStatements(relationship.link, relationship.end) { compare(row, links, table) }
+        for (side, links) in Dictionary(grouping: repeats.links, by: \.side) {
+            let table = model[side.link].side(side.end).table
+            for row in contestedStatements(side.link, side.end) { compare(row, links, table) }
         }
         if let watch { plan.foundContradictions = watch.contradictions }
         plan.contradictions = repeats.contradicting.count + repeats.contradictingFirst.count

@@ -54,9 +54,7 @@ extension PayloadMapper {
             return nil
         }
         if let entity = entity(ofType: tape, at: type, types, bytes) { return entity }
-        if tables.hasKinds, let kinds = tables.kinds[list.entity], kinds.entity(of: tape.tokens[type], bytes) != nil {
-            return list.entity
-        }
+        if tables.kinds.knows(tape.tokens[type], of: list.entity, bytes) { return list.entity }
         report(
             .unknownKind, list.entity, bytes,
             "no entity has the resource type '\(tape.text(at: type, in: bytes).prefix(100))'; it is skipped")

@@ -26,7 +26,7 @@ extension PayloadMapper {
     mutating func noteContradiction(
         _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ target: NodeID?, _ earlierTarget: NodeID?
     ) {
-        let table = model[said.relationship.link].side(said.relationship.end.other).table
+        let table = model[said.side.link].side(said.side.end.other).table
         func text(_ node: NodeID?) -> String {
             guard let node else { return "null" }
             let known = plan.rows[table.index].nodes[node.index]

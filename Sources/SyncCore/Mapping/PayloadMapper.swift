@@ -135,7 +135,7 @@ struct PayloadMapper: ~Copyable {
     mutating func record(
         _ tape: JSONTape, at token: Int, as asked: Int, _ context: Context, _ bytes: Bytes
     ) throws -> Mapped? {
-        let entity = tables.hasKinds ? kind(tape, of: token, as: asked, context, bytes) : asked
+        let entity = tables.kinds.isEmpty ? asked : kind(tape, of: token, as: asked, context, bytes)
         if entity < 0 { return nil }
         let firstCandidate = candidates.count
         let firstDiagnostic = plan.diagnostics.count

@@ -2,20 +2,18 @@
 struct RepeatedRecords {
     /// A statement about a link that a row has one of, in such a record.
     struct LinkStatement {
-        var relationship: RelationshipMapping
-        var sequence: UInt32
-        var record: Int32
-        /// Where the model has the relationship.
-        var entity: Int
-        var index: Int
-
         /// The links that it is one of, and from where.
         struct Side: Hashable {
             let link: LinkID
             let end: Link.End
         }
 
-        var side: Side { Side(link: relationship.link, end: relationship.end) }
+        var side: Side
+        var sequence: UInt32
+        var record: Int32
+        /// Where the model has the relationship.
+        var entity: Int
+        var index: Int
     }
 
     /// What the records of a table's rows say together, for those that have several, where the plan keeps them apart.

@@ -75,7 +75,7 @@ struct RootKeys {
                 remarks.append(.init(entity, "the key is what the values show: \(evidence)"))
                 return keys
             }
-            let option = keys.map(ShellWord.quoted).joined(separator: ",")
+            let option = keys.map { ShellWord.quoted($0) }.joined(separator: ",")
             throw missing(["id"], in: object, of: entity, "; \(evidence): --primary-key \(option)")
         }
         throw missing(["id"], in: object, of: entity, text(outcome, object))

@@ -7,8 +7,9 @@ struct SyncComparison {
     /// stored under a key made for it.
     var again = true
     /// Whether each row is given by one record at most, and all of it is done: what several records say of one row
-    /// together, such as of which entity it is, pieces cannot know. Nor can they know the order of rows whose owner is
-    /// named by its id and comes later.
+    /// together, such as of which entity it is, pieces cannot know, nor
+    /// what they contradict each other about. Nor can they know the order of rows whose owner is named by its id and
+    /// comes later.
     var inPieces = true
     /// Whether the same payload again must write nothing. Where children may be inserted and not updated, what is nested
     /// in a child counts while the child is new, and not when it is stored. A record without a key speaks of the row that
@@ -21,7 +22,9 @@ struct SyncComparison {
         let staging = try? PayloadStaging(
             inEntity: call.entity, of: FuzzModel.model, parent: nil, relationship: nil, operations: call.operations,
             options: call.options)
-        guard let plan = try? staging?.stage(call.data, options: call.options).plan else { return }
+        let staged = Result { try staging?.stage(call.data, options: call.options).plan }
+        if case .failure(let error as SyncError) = staged { inPieces = error.code != .contradictingRecords }
+        guard case .success(let plan?) = staged else { return }
         again = plan.ownedRows.allSatisfy { plan.model[$0.table].keySlot == nil }
         let rows = plan.mentions.map { [$0.table.index, $0.node?.index ?? -1] }
         let namesOnce = Set(rows).count == rows.count
