@@ -59,7 +59,8 @@ struct AssumedRow {
         case .integer, .double, .decimal, .date: JSONValue(0)
         case .boolean: .bool(false)
         case .uuid: .string("00000000-0000-0000-0000-000000000000")
-        case .string, .url, .binary, .json, .transformable: .string("")
+        case .url: .string("about:blank")
+        case .string, .binary, .json, .transformable: .string("")
         }
     }
 }

@@ -107,6 +107,35 @@ struct DoctorTests {
         #expect(strict.errors.contains("users[1]"), "\(strict.errors)")
     }
 
+    @Test("Records whose owner is a part of their key, as children of the one that is named")
+    func parent() throws {
+        let model = Sandbox.fixtures.appendingPathComponent("Cookbook/GitHub/model.json").path
+        let issues = Sandbox.fixtures.appendingPathComponent("Cookbook/GitHub/issues.json").path
+        let alone = try sandbox.syncdb("doctor", issues, "--entity", "Issue", "--model", model)
+        #expect(alone.status == 1)
+        #expect(alone.output.contains("(--parent Repository:id)"), "\(alone.output)")
+        let children = try sandbox.syncdb(
+            "doctor", issues, "--entity", "Issue", "--model", model, "--parent", "Repository:a/b")
+        #expect(children.status == 0, "\(children.output)\(children.errors)")
+        #expect(children.output == "nothing found\n")
+        let wrong = try sandbox.syncdb("doctor", issues, "--entity", "Issue", "--model", model, "--parent", "Repo:a/b")
+        #expect(wrong.errors.contains("unknown entity 'Repo'"), "\(wrong.errors)")
+        let many = try sandbox.syncdb(
+            "doctor", issues, "--entity", "a=Issue", "--entity", "b=User", "--model", model, "--parent", "Repository:a")
+        #expect(many.errors.contains("--parent is about one entity"), "\(many.errors)")
+
+        // With a database it must be stored, as for an import.
+        let repository = #"{"full_name": "a/b"}"#
+        _ = try sandbox.syncdb(
+            "import", "-", "--entity", "Repository", "--model", model, "-d", "app.sqlite", input: repository)
+        let stored = try sandbox.syncdb(
+            "doctor", issues, "--entity", "Issue", "-d", "app.sqlite", "--parent", "Repository:a/b")
+        #expect(stored.status == 0, "\(stored.output)\(stored.errors)")
+        let missing = try sandbox.syncdb(
+            "doctor", issues, "--entity", "Issue", "-d", "app.sqlite", "--parent", "Repository:c")
+        #expect(missing.errors.contains("the parent Repository c is not stored"), "\(missing.errors)")
+    }
+
     @Test("A database: rows that lack what they require and references that wait")
     func database() throws {
         let model = try sandbox.file(

@@ -84,12 +84,17 @@ struct PayloadExamination {
     private func advising(_ finding: Finding) -> Finding {
         guard finding.kind == .recordWithoutKey, let entity = finding.entity.flatMap(model.entityID),
             let part = model.entities[entity].compositeKey?.parts.lazy.compactMap({ part in
-                if case .relationship(let index) = part { self.model.entities[entity].relationships[index] } else { nil }
+                if case .relationship(let index) = part {
+                    self.model.entities[entity].relationships[index]
+                } else {
+                    nil
+                }
             }).first
         else { return finding }
         var finding = finding
         let owner = model.entities[part.destination].name
-        finding.advice = "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
+        finding.advice =
+            "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
             + finding.advice
         return finding
     }

@@ -101,4 +101,3 @@ extension KindTable {
         return plain.withUnsafeBufferPointer { entity(of: $0) }
     }
 }
-

@@ -1,0 +1,64 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("Examining children of a row that nothing has stored")
+struct ExaminedParentTests {
+    /// A parent that requires values, one whose key is made of others, and one that only its sub-entities have rows of.
+    static let schema = """
+        { "entities": {
+            "Owner": { "attributes": {
+                "id": "integer", "name": { "type": "string", "optional": false }, "code": { "type": "uuid", "optional": false },
+                "since": { "type": "date", "optional": false }, "isOpen": { "type": "boolean", "optional": false },
+                "site": { "type": "url", "optional": false }, "rest": { "type": "json", "optional": false },
+                "photo": { "type": "binary", "optional": false }, "price": { "type": "decimal", "optional": false } } },
+            "Place": { "primaryKey": ["owner", "number"], "attributes": { "number": "integer" },
+                "relationships": { "owner": { "entity": "Owner" } } },
+            "Shop": { "abstract": true, "primaryKey": "code", "attributes": { "code": "string" } },
+            "Kiosk": { "parent": "Shop" },
+            "Visit": { "primaryKey": ["place", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "place": { "entity": "Place" } } },
+            "Sale": { "primaryKey": ["shop", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "shop": { "entity": "Shop" } } },
+            "Thing": { "primaryKey": ["owner", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "owner": { "entity": "Owner" } } } } }
+        """
+
+    static let parents: [(entity: String, parent: String, id: JSONValue)] = [
+        ("Thing", "Owner", .string("7")),
+        ("Visit", "Place", .array([.string("7"), JSONValue(5)])),
+        ("Visit", "Place", .object([.init("number", JSONValue(5)), .init("owner", JSONValue(7))])),
+        ("Sale", "Shop", .string("x")),
+    ]
+
+    @Test("nothing is found but what is wrong with them", arguments: parents)
+    func children(entity: String, parent: String, id: JSONValue) async throws {
+        let model = try Model(schema: Data(Self.schema.utf8))
+        let json = Data(#"[{"day": "mon", "note": "a"}, {"day": "tue", "note": "b", "x": 1}, {"note": "c"}]"#.utf8)
+        let found = try await Sync.examine(json, inEntity: entity, model: model, parent: (parent, id)).findings
+        #expect(found.filter(\.kind.losesData).map(\.path) == ["[1].x", "[2]"], "\(found)")
+        let alone = try await Sync.examine(json, inEntity: entity, model: model).findings
+        let advice = alone.filter { $0.kind == .recordWithoutKey }.map(\.advice)
+        #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
+    }
+
+    @Test("a parent that is none is refused as by a sync")
+    func wrong() async throws {
+        let model = try Model(schema: Data(Self.schema.utf8))
+        let json = Data(#"[{"day": "mon"}]"#.utf8)
+        for (parent, code) in [
+            (("Owner", .string("seven")), SyncError.Code.valueDoesNotFit),
+            (("Visit", .string("a")), .unknownRelationship),
+            (("Place", .array([JSONValue(1)])), .unknownRelationship), (("Nobody", JSONValue(1)), .unknownEntity),
+        ] as [(Sync.Parent, SyncError.Code)] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.examine(json, inEntity: "Thing", model: model, parent: parent)
+            }
+            #expect(error?.code == code, "\(parent)")
+        }
+        let short = await #expect(throws: SyncError.self) {
+            try await Sync.examine(json, inEntity: "Visit", model: model, parent: ("Place", .array([JSONValue(1)])))
+        }
+        #expect(short?.code == .valueDoesNotFit)
+    }
+}
