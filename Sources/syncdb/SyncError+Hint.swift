@@ -21,6 +21,8 @@ extension SyncError {
         case .graphQL: reading(form, by: "--form graphql")
         case .keyed(namesFitKey: true): reading(form, by: "--keyed")
         case .keyed(namesFitKey: false): reading(form, by: "--keyed-by, with the attribute that their names fill,")
+        case .keyed(namesFitKey: nil):
+            reading(form, by: "--keyed-by with a name for what tells them apart, or --keyed if that is their id,")
         case .entities(let entities):
             reading(
                 form,

@@ -6,8 +6,9 @@ public enum LikelyForm: Sendable, Hashable {
     case jsonAPI
     /// The answer of a GraphQL service: ``SyncOptions/Form/graphQL``.
     case graphQL
-    /// An object whose members are the records: ``SyncOptions/keyedBy``; whether their names fit the primary key.
-    case keyed(namesFitKey: Bool)
+    /// An object whose members are the records: ``SyncOptions/keyedBy``; whether their names fit the primary key, nil
+    /// where there is no model that could say it.
+    case keyed(namesFitKey: Bool?)
     /// Lists of several entities: the entity of each, by its key.
     case entities([String: String])
     /// Text with commas, semicolons or tabs between the columns. It is not read: convert it to JSON first.
@@ -42,6 +43,7 @@ public enum LikelyForm: Sendable, Hashable {
         case .graphQL: "options.form = .graphQL"
         case .keyed(namesFitKey: true): "options.keyedBy = .primaryKey"
         case .keyed(namesFitKey: false): "options.keyedBy = .attribute(…)"
+        case .keyed(namesFitKey: nil): "options.keyedBy"
         case .entities(let entities):
             "entities: [" + entities.sorted { $0.key < $1.key }.map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
                 + "]"

@@ -6,9 +6,8 @@ extension PayloadStaging {
     func recognized(_ error: SyncError, _ head: PayloadHead) -> SyncError {
         guard error.mayBeOfForm else { return error }
         guard error.code != .malformedJSON else {
-            let form = head.likelyForm
-            if form == .ndjson, case .ndjson = layout.form { return error }
-            return error.looking(like: form)
+            if case .ndjson = layout.form { return error.looking(like: head, readAsLines: true) }
+            return error.looking(like: head, readAsLines: false)
         }
         return recognized(error, head.value)
     }
@@ -24,11 +23,8 @@ extension PayloadStaging {
     }
 
     private func document(_ value: JSONValue) -> LikelyForm? {
-        switch DocumentShape(of: value) {
-        case .jsonAPI: .jsonAPI
-        case .graphQL: .graphQL
-        default: nil
-        }
+        guard let shape = DocumentShape(of: value), shape == .jsonAPI || shape == .graphQL else { return nil }
+        return shape.likelyForm
     }
 
     private func form(of value: JSONValue) -> LikelyForm? {
@@ -91,14 +87,5 @@ extension SyncError {
         case .malformedJSON, .noRecords, .recordExpected, .keyPathNotFound: true
         default: false
         }
-    }
-
-    fileprivate func looking(like form: LikelyForm?) -> SyncError {
-        guard let form else { return self }
-        var error = self
-        error.likelyForm = form
-        // A list inside a document of a known form is not what has the records.
-        if form == .jsonAPI || form == .graphQL { error.keyPaths = [] }
-        return error
     }
 }

@@ -52,7 +52,7 @@ struct StoreOptions: ParsableArguments {
         let model = inferred.model
         if !isQuiet {
             Terminal.writeError(Self.note(model))
-            for remark in inferred.remarks where key.inferKey && remark.message.hasPrefix("the key is") {
+            for remark in inferred.remarks where key.inferKey && remark.isAboutKey {
                 Terminal.writeError("note: \(remark.description)")
             }
         }

@@ -90,19 +90,19 @@ struct KeyEvidenceTests {
     }
 
     @Test(
-        "JSON of another form is recognised, with the option that reads it",
+        "JSON of another form is recognised",
         arguments: [
+            (#"{"data": [{"type": "a", "id": "1", "attributes": {}}]}"#, .jsonAPI),
+            (#"{"data": {"users": {"nodes": [{"id": 1}]}}}"#, .graphQL),
+            (#"{"AD": {"name": "a"}, "AE": {"name": "b"}}"#, .keyed(namesFitKey: nil)),
             (
-                #"{"data": [{"type": "a", "id": "1", "attributes": {}}]}"#,
-                "this looks like a JSON:API document: --form json-api"
+                #"{"users": [{"id": 1}], "companies": [{"id": 1}]}"#,
+                .entities(["users": "User", "companies": "Company"])
             ),
-            (#"{"data": {"users": {"nodes": [{"id": 1}]}}}"#, "--form graphql"),
-            (#"{"AD": {"name": "a"}, "AE": {"name": "b"}}"#, "--keyed-by"),
-            (#"{"users": [{"id": 1}], "companies": [{"id": 1}]}"#, "--entity users=User --entity companies=Company"),
-        ])
-    func forms(_ json: String, _ hint: String) throws {
+        ] as [(String, LikelyForm)])
+    func forms(_ json: String, _ form: LikelyForm) throws {
         let error = try #require(throws: SyncError.self) { try key(json) }
-        #expect(error.message.contains(hint), "\(error.message)")
+        #expect(error.likelyForm == form, "\(error)")
     }
 
     @Test("Resources of JSON:API are of entities named after their types, linked by what they refer to")

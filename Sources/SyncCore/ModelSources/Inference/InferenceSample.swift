@@ -76,9 +76,8 @@ extension InferenceSample {
 extension InferenceSample {
     /// An error of the sample, with its name, and with what it seems to be if it is no JSON of the form that is asked for.
     func located(_ error: SyncError) -> SyncError {
-        var error = name.map(error.naming) ?? error
-        guard error.code == .malformedJSON, let likely = PayloadHead(json).likelyForm else { return error }
-        if likely != .ndjson || form != .ndjson { error.likelyForm = likely }
-        return error
+        let error = name.map(error.naming) ?? error
+        guard error.code == .malformedJSON else { return error }
+        return error.looking(like: PayloadHead(json), readAsLines: form == .ndjson)
     }
 }

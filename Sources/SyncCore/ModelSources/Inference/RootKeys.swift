@@ -24,10 +24,8 @@ struct RootKeys {
         }
         if let key = wordedKey(of: object) { return try sound(key, in: object, of: entity) }
         if samples.contains(where: \.admitsNoKey) { return nil }
-        if let shape = object.shape, let hint = shape.hint {
-            var error = missing(["id"], in: object, of: entity, "; this looks like \(hint)")
-            if shape == .jsonAPI || shape == .graphQL { error.keyPaths = [] }
-            throw error
+        if let shape = object.shape {
+            throw missing(["id"], in: object, of: entity, "").looking(like: shape.likelyForm)
         }
         return try search(for: entity, object)
     }
@@ -46,8 +44,8 @@ struct RootKeys {
         guard object.things.contradictions > 0 else { return [key] }
         if object.things.mixesKinds, let type = ["type", "__typename"].first(where: { isKind($0, object) }) {
             remarks.append(
-                .init(entity, "the key is '\(type)' and '\(key)': the same '\(key)' stands for things of several types")
-            )
+                .init(
+                    key: "'\(type)' and '\(key)': the same '\(key)' stands for things of several types", of: entity))
             return [type, key]
         }
         guard !KeyNames.ids.contains(key) else { return [key] }
@@ -72,7 +70,7 @@ struct RootKeys {
         if case .unique(let keys) = outcome {
             let evidence = "\(Self.list(keys)) \(keys.count > 1 ? "are" : "is") unique in all \(count(object))"
             if samples.contains(where: \.sample.infersKey) {
-                remarks.append(.init(entity, "the key is what the values show: \(evidence)"))
+                remarks.append(.init(key: "what the values show: \(evidence)", of: entity))
                 return keys
             }
             let option = keys.map { ShellWord.quoted($0) }.joined(separator: ",")
