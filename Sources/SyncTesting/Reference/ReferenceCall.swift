@@ -7,7 +7,7 @@ struct ReferenceCall {
     private let isLoneObject: Bool
     private let entity: CompiledEntity
     private let predicate: RecordPredicate?
-    private let parent: (row: ReferenceRow.ID, relationship: CompiledRelationship)?
+    private let parent: (row: ReferenceRow.ID, key: StoredValue, relationship: CompiledRelationship)?
     private let operations: SyncOperations
     private let options: SyncOptions
 
@@ -42,7 +42,7 @@ struct ReferenceCall {
         try sync.requireRecords(records, of: entity, supplied: key.map { (relationship, $0) })
         guard let key, let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
         else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
-        self.parent = (row, relationship)
+        self.parent = (row, key, relationship)
     }
 
     private static func relationship(
@@ -68,7 +68,9 @@ struct ReferenceCall {
     // MARK: Running
 
     /// What becomes of records that share a key.
-    func repeats(_ sync: ReferenceSync) -> ReferenceRepeats { ReferenceRepeats(records, of: entity, in: sync) }
+    func repeats(_ sync: ReferenceSync) -> ReferenceRepeats {
+        ReferenceRepeats(records, of: entity, childrenOf: parent.map { ($0.key, $0.relationship) }, in: sync)
+    }
 
     /// Stores and links the records.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
@@ -135,17 +137,25 @@ struct ReferenceCall {
 
 extension ReferenceSync {
     /// Every key that stands anywhere in a record, whatever becomes of it.
-    mutating func noteMentions(in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil) {
+    ///
+    /// - Parameter supplied: The relationship that leads to the record, and the key of its owner.
+    mutating func noteMentions(
+        in record: JSONValue, as entity: CompiledEntity, _ context: Context? = nil,
+        supplied: (by: CompiledRelationship, key: StoredValue)? = nil
+    ) {
         let kind = store.entity(of: record, as: entity)
         let reading = ReferenceReading(record, as: kind ?? entity, of: store)
-        if let key = key(of: reading, entity, context) { mentionedKeys.insert(.key(owner: entity.keyOwner, key)) }
+        let own = key(of: reading, entity, context, supplied: supplied)
+        if let own { mentionedKeys.insert(.key(owner: entity.keyOwner, own)) }
         // Of a record of unknown kind only the row stays.
         guard kind != nil else { return }
-        for (_, said, destination) in reading.statements {
+        for (relationship, said, destination) in reading.statements {
+            let supplied = own.map { (relationship, $0) }
             switch said {
             case .null, .nothing: break
-            case .object(let record): noteMentions(in: record, as: destination)
-            case .objects(let records): for record in records { noteMentions(in: record, as: destination) }
+            case .object(let record): noteMentions(in: record, as: destination, supplied: supplied)
+            case .objects(let records):
+                for record in records { noteMentions(in: record, as: destination, supplied: supplied) }
             case .id(let id): note(store.key(id, of: destination), destination)
             case .ids(let ids): for id in ids { note(store.key(id, of: destination), destination) }
             }

@@ -38,10 +38,17 @@ struct ReferenceRepeats {
     private var places = 0
     private(set) var repeatedRecords = 0
 
-    init(_ records: [JSONValue], of entity: CompiledEntity, in sync: ReferenceSync) {
+    init(
+        _ records: [JSONValue], of entity: CompiledEntity,
+        childrenOf parent: (key: StoredValue, relationship: CompiledRelationship)?, in sync: ReferenceSync
+    ) {
         self.sync = sync
+        let arrival = parent.map { parent in
+            let owner = sync.model.compiled.entities[parent.relationship.owner].keyOwner
+            return Arrival(row: .key(owner: owner, parent.key), key: parent.key, relationship: parent.relationship)
+        }
         for record in records {
-            guard let row = visit(record, as: entity, nil) else { continue }
+            guard let row = visit(record, as: entity, arrival) else { continue }
             if !roots.insert(row).inserted { repeatedRecords += 1 }
         }
     }
