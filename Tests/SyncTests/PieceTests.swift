@@ -96,6 +96,26 @@ struct PieceTests {
         }
     }
 
+    @Test("A record whose key is made of a row of a later piece is refused, and said to be; the owner first is well")
+    func laterOwners() async throws {
+        let schema = """
+            {"entities": {"Owner": {"attributes": {"id": "integer"}},
+              "Issue": {"primaryKey": ["owner", "number"], "attributes": {"number": "integer"},
+                "relationships": {"owner": {"entity": "Owner"}}}}}
+            """
+        let (issue, owner) = (#""issues":[{"number":1,"owner":7}]"#, #""owners":[{"id":7}]"#)
+        for (json, size, stored) in [
+            (issue + "," + owner, 1, 0), (owner + "," + issue, 1, 1), (issue + "," + owner, 1000, 1),
+        ] {
+            let stack = try DataStack.inMemory(Model(schema: Data(schema.utf8)))
+            let result = try await Sync.changes(
+                Self.chunks(Data("{\(json)}".utf8)), entities: ["issues": "Issue", "owners": "Owner"], stack: stack,
+                options: Self.options(size))
+            #expect(try await stack.fetch("Issue").count == stored)
+            #expect(result.diagnostics.map(\.kind) == (stored == 0 ? [.keyPartMissing] : []))
+        }
+    }
+
     @Test("reports what does not fit by its place in the whole payload", arguments: sizes)
     func places(size: Int) async throws {
         let stack = try DataStack.inMemory(Fixtures.model("company"))

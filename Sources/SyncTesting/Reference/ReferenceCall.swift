@@ -157,7 +157,8 @@ extension ReferenceSync {
             case .objects(let records):
                 for record in records { noteMentions(in: record, as: destination, supplied: supplied) }
             case .id(let id): note(store.key(id, of: destination), destination)
-            case .ids(let ids): for id in ids { note(store.key(id, of: destination), destination) }
+            case .ids(let ids):
+                for id in ids { note(key(id, relationship, listedBy: own), destination) }
             }
         }
     }

@@ -51,14 +51,18 @@ extension ReferenceSync {
     func key(
         _ id: JSONValue, _ relationship: CompiledRelationship, listedBy owner: ReferenceRow.ID?
     ) -> StoredValue? {
+        key(id, relationship, listedBy: owner.flatMap { store.rows[$0] }.flatMap { store.key(of: $0) })
+    }
+
+    /// The same where only the key of the owner is known.
+    func key(_ id: JSONValue, _ relationship: CompiledRelationship, listedBy ownerKey: StoredValue?) -> StoredValue? {
         let destination = model.compiled.entities[relationship.destination]
         let back = destination.compositeKey?.parts.firstIndex { part in
             guard case .relationship(let index) = part else { return false }
             let way = destination.relationships[index]
             return way.link == relationship.link && way.end == relationship.end.other
         }
-        guard let back, let owner, let ownerKey = store.rows[owner].flatMap({ store.key(of: $0) }),
-            let count = destination.compositeKey?.parts.count
+        guard let back, let ownerKey, let count = destination.compositeKey?.parts.count
         else { return store.key(id, of: destination) }
         var parts: [JSONValue]
         switch id {
