@@ -28,7 +28,8 @@ struct InverseExamination {
         let name = "\(entity.name).\(hop.name)"
         let path = "entities.\(entity.name).relationships.\(hop.name)"
         if count == 0 {
-            guard hop.isToMany else { return nil }
+            // Rows without a key belong to the row that has them, and go with it.
+            guard hop.isToMany, destination.isKeyed else { return nil }
             return Finding(
                 .missingInverse, entity: entity.name, path: path,
                 message: "\(name) leads to many and has no inverse, so it is many-to-many and never deletes",

@@ -32,6 +32,7 @@ extension PayloadExamination {
     ) {
         var previous = -1
         var token = object + 1
+        var links: [Int: Linking] = [:]
         let destinations = kindsBeside(tape, object: object, table: table, of: entity, bytes)
         while token < Int(tape.tokens[object].next) {
             let text = tape.tokens[token]
@@ -46,10 +47,12 @@ extension PayloadExamination {
             for target in targets {
                 switch target {
                 case .attribute(let slot, _):
+                    if tape.tokens[token + 1].kind == .object, keyTables.isOnlyAround(slot, entry, table) { continue }
                     fill(slot, of: entity, from: first, Filling(slot: slot, key: key, value: token + 1), tape, bytes)
                 case .relationship(let index, _), .ids(let index, _):
                     let hop = entity.relationships[index]
                     taken.insert(Taken(entity: hop.owner, name: hop.name))
+                    if !hop.isToMany { compare(index, of: entity, key, tape, at: token + 1, &links, bytes) }
                     // Of a kind that is unknown nothing is read, which the dry run says.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
                     examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
@@ -84,6 +87,43 @@ extension PayloadExamination {
         }
         fillings.append(filling)
         if slot == entity.keySlot { noteKey(tape, at: filling.value, entity, bytes) }
+    }
+
+    /// What a key of the record says of a relationship to one.
+    private struct Linking {
+        let key: KeyEntry
+        let id: StoredValue
+    }
+
+    /// Notes if another key of the record names another row: `user` and `user_id`.
+    private mutating func compare(
+        _ index: Int, of entity: CompiledEntity, _ key: KeyEntry, _ tape: JSONTape, at value: Int,
+        _ links: inout [Int: Linking], _ bytes: Bytes
+    ) {
+        let hop = entity.relationships[index]
+        guard let id = id(tape, at: value, of: model.entities[hop.destination], bytes) else { return }
+        if let earlier = links[index], text(of: earlier.key) != text(of: key), earlier.id != id {
+            noteConflict(hop, earlier.key, key, entity, bytes)
+        }
+        links[index] = Linking(key: key, id: id)
+    }
+
+    /// The key of a row that is named by its id, or by a record with it; nil if it has several parts.
+    private mutating func id(
+        _ tape: JSONTape, at value: Int, of entity: CompiledEntity, _ bytes: Bytes
+    ) -> StoredValue? {
+        guard let slot = entity.keySlot else { return nil }
+        var found = tape.tokens[value].kind == .object ? -1 : value
+        var member = value + 1
+        while found < 0, member < Int(tape.tokens[value].next) {
+            let entry = keyTables.entry(tape.tokens[member], entity.id, after: -1, bytes)
+            if keyTables.all[entity.id].entries[entry].slot == slot { found = member + 1 }
+            member = Int(tape.tokens[member + 1].next)
+        }
+        guard found >= 0 else { return nil }
+        let type = model[entity.table].attributes[slot].type
+        let stored = Coercion.storedValue(tape.value(at: found, in: bytes), as: type)
+        return stored?.isNull == false ? stored : nil
     }
 
     /// By relationship: the kind that stands beside it; nil in the place of one that is unknown.

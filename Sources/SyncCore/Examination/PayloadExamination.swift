@@ -164,11 +164,26 @@ struct PayloadExamination {
     ) {
         let seen = Seen(kind: .conflictingKeys, subject: slot, key: earlier, otherKey: later)
         guard isNew(seen) else { return }
-        let name = model[entity.table].attributes[slot].name
         note(
             .conflictingKeys, entity, bytes,
-            "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different values",
+            conflict(earlier, later, entity, model[entity.table].attributes[slot].name, "values"),
             "give the attribute the remoteKey that is to count, and the other value an attribute of its own")
+    }
+
+    mutating func noteConflict(
+        _ hop: CompiledRelationship, _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes
+    ) {
+        let seen = Seen(kind: .conflictingKeys, subject: -1, key: earlier, otherKey: later)
+        guard isNew(seen) else { return }
+        note(
+            .conflictingKeys, entity, bytes, conflict(earlier, later, entity, hop.name, "rows"),
+            "give the relationship the remoteKey that is to count, and the other value a member of its own")
+    }
+
+    private func conflict(
+        _ earlier: KeyEntry, _ later: KeyEntry, _ entity: CompiledEntity, _ name: String, _ what: String
+    ) -> String {
+        "'\(text(of: earlier))' and '\(text(of: later))' both fill \(entity.name).\(name), with different \(what)"
     }
 
     /// A key that is written as a text where keys are numbers, or the other way round.

@@ -30,6 +30,17 @@ struct KeyTables {
         return plain.withUnsafeBufferPointer { otherEntry($0, table, after: previous) }
     }
 
+    /// Whether an object under a key of an attribute is only what the attribute's remote key walks into: `title` of
+    /// `title.rendered`.
+    func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
+        let walksInto = all[table].targets[entry].contains { target in
+            if case .nested(let nested) = target { all[nested].slots.contains(slot) } else { false }
+        }
+        guard walksInto else { return false }
+        let attribute = model[model.entities[all[table].entity].table].attributes[slot]
+        return attribute.type != .json && attribute.transformer == nil
+    }
+
     mutating func countUnmapped(_ entry: Int, _ table: Int) { all[table].countUnmapped(entry) }
 
     private mutating func otherEntry(

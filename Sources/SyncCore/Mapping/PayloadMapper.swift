@@ -208,6 +208,7 @@ struct PayloadMapper: ~Copyable {
         for target in keyTables.all[keyTable].targets[entry] {
             switch target {
             case .attribute(let slot, let strength):
+                if tape.tokens[key + 1].kind == .object, keyTables.isOnlyAround(slot, entry, keyTable) { continue }
                 let strength = UInt8(truncatingIfNeeded: strength)
                 try fill(slot, of: table, strength: strength, tape, key: key, keyTable, bytes)
             case .relationship(let index, let strength):

@@ -17,15 +17,21 @@ extension JSONReader {
     }
 }
 
+extension PlaceWalk {
+    /// The fields that have lists: of a connection the field, not what is in it.
+    static func fields(_ paths: [[String]]) -> [[String]] {
+        paths.reduce(into: []) { fields, path in
+            let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
+            if !fields.contains(field) { fields.append(field) }
+        }
+    }
+}
+
 extension ChangePlan {
-    /// Where there are lists inside a lone object without a key. Of a connection the field is named, not what is in it.
+    /// Where there are lists inside a lone object without a key.
     mutating func noteLists(_ paths: [[String]], _ walk: PlaceWalk) {
         fieldPath = walk.fieldPath
-        listPaths = []
-        for path in paths {
-            let field = ["nodes", "edges"].contains(path.last) && path.count > 1 ? path.dropLast() : path
-            if !listPaths.contains(field) { listPaths.append(field) }
-        }
+        listPaths = PlaceWalk.fields(paths)
     }
 
     /// What a reader found of the payload beside its records.

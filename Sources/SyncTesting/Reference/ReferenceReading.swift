@@ -37,7 +37,8 @@ struct ReferenceReading: Sendable {
                 guard !members[(index + 1)...].contains(where: { $0.key == member.key }) else { continue }
                 let key = path + member.key
                 if let found = model.compiled.names(of: entity).attribute(forKey: key),
-                    path.isEmpty || attributes[found.slot].remoteKey == key
+                    path.isEmpty || attributes[found.slot].remoteKey == key,
+                    !Self.isOnlyAround(member.value, key, attributes[found.slot])
                 {
                     if best[found.slot].map({ found.strength <= $0.strength }) ?? true {
                         best[found.slot] = (found.strength, member.value)
@@ -61,6 +62,12 @@ struct ReferenceReading: Sendable {
                 ?? Coercion.storedValue(found.value, as: attribute.type)
             if let value { values[attribute.name] = value } else { misfits.append(attribute.name) }
         }
+    }
+
+    /// Whether an object is only what the attribute's remote key walks into.
+    private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: Attribute) -> Bool {
+        guard case .object = value, attribute.type != .json, attribute.transformer == nil else { return false }
+        return attribute.remoteKey?.hasPrefix(key + ".") ?? false
     }
 
     /// `a.b.c` → `a`, `a.b`.

@@ -216,13 +216,12 @@ public struct ModelExtension: Sendable {
         }
     }
 
-    /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it although
-    /// the model says how keys are spelled.
+    /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it.
     private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
         let alone = [(0, Attribute("id", .integer)), (1, Attribute(name, .string))]
         let rule = try? rule(of: entity)
         let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
-        let isOther = rule.map { $0.key(for: name) != key } ?? false
+        let isOther = (rule ?? .snake).key(for: name) != key
         if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = key }
     }
 

@@ -26,7 +26,16 @@ final class ObservedObject {
         count += 1
         let id = id(of: object, primaryKey)
         for member in found { observed(member.key).observe(member.value, ownedBy: id) }
+        noteKinds(found)
         if let id { things.note(found, id: id) }
+    }
+
+    /// Notes of which kind the object under a key is, where that stands beside it: `commentable_type`.
+    private func noteKinds(_ found: [JSONValue.Member]) {
+        for case let (key, .string(kind)) in found.lazy.map({ ($0.key, $0.value) }) {
+            guard let ending = ["_type", "Type", "-type"].first(where: key.hasSuffix) else { continue }
+            members[String(key.dropLast(ending.count))]?.note(kind: kind)
+        }
     }
 
     /// What is seen under a key.

@@ -19,6 +19,8 @@ final class ObservedValue {
     private(set) var isShared = false
     /// The entities that its objects say they are of, where they do.
     private(set) var destinations: Set<String> = []
+    /// What the kinds of its objects are called, where that stands beside them: one, or the first two.
+    private var kinds: Set<String> = []
     /// Whether it is kept as it is, whatever it looks like.
     var isPlain = false
     private let key: String
@@ -80,6 +82,13 @@ final class ObservedValue {
         return made
     }
 
+    /// Notes of which kind the object is. Things of several kinds may share an id, and are kept as they are.
+    func note(kind: String) {
+        guard kinds.count < 2 else { return }
+        kinds.insert(kind)
+        if kinds.count > 1, singles > 0 { isPlain = true }
+    }
+
     /// Notes of which entity objects are that say so.
     func link(to entity: String) { destinations.insert(entity) }
 
@@ -94,6 +103,7 @@ final class ObservedValue {
         elements.merge(other.elements)
         if other.isShared { isShared = true }
         destinations.formUnion(other.destinations)
+        for kind in other.kinds { note(kind: kind) }
         if other.isPlain { isPlain = true }
         for (id, owner) in other.owners { own(id, by: owner) }
     }

@@ -71,7 +71,11 @@ struct SampleRecords {
         }
         if let pruning = sample.prunings[entity] { value = pruning.pruned(value) }
         var record = Record(entity: entity, value: value, list: list, isLone: reader.isLoneObject)
-        if record.isLone, form == .json { record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 } }
+        guard record.isLone else { return record }
+        if form == .json { record.listPaths = tape.listPaths(in: bytes).map { sample.keyPath + $0 } }
+        if sample.form == .graphQL {
+            record.listPaths = PlaceWalk.fields(tape.listPaths(in: bytes)).map { reader.walk.fieldPath + $0 }
+        }
         return record
     }
 
