@@ -29,6 +29,46 @@ struct FalseAlarmTests {
         #expect(result.unmappedKeys.map(\.key) == ["o.q"])
     }
 
+    @Test("where a remote key walks into the object under the attribute's own name; but what is not in it is missed")
+    func ownName() async throws {
+        let model = """
+            {"entities": {"Item": {"primaryKey": "id", "attributes": {
+              "id": {"type": "string", "remoteKey": "id.videoId"}, "title": {"type": "string", "remoteKey": "title.rendered"}}}}}
+            """
+        let json =
+            #"[{"id": {"kind": "video", "videoId": "a"}, "title": {"rendered": "x"}}, {"id": "b", "title": "y"}]"#
+        #expect(try await findings(model, json).map(\.path) == ["[0].id.kind"])
+        let stack = try DataStack.inMemory(Model(schema: Data(model.utf8)))
+        let strict = SyncOptions(isStrict: true)
+        let result = try await Sync.changes(Data(json.utf8), inEntity: "Item", stack: stack, options: strict)
+        #expect(result.diagnostics.isEmpty)
+        #expect(try await stack.fetch("Item").compactMap { $0["title"]?.string } == ["x", "y"])
+    }
+
+    @Test("and tells of two keys that name different rows, once for all records, but not of those that agree")
+    func disagreeingLinks() async throws {
+        let model = """
+            {"entities": {
+              "Item": {"attributes": {"id": "integer"}, "relationships": {"user": {"entity": "User"}}},
+              "User": {"attributes": {"id": "integer"}}}}
+            """
+        let found = try await findings(
+            model,
+            """
+            [{"id": 1, "user": {"id": 5}, "user_id": "5"}, {"id": 2, "user": {"id": 5}, "user_id": 6},
+             {"id": 3, "user_id": 6, "user": {"id": 7}}, {"id": 4, "user_id": 6, "user": null}]
+            """)
+        #expect(found.map(\.kind) == [.conflictingKeys, .conflictingKeys])
+        #expect(found.map(\.path) == ["[1].user_id", "[2].user"])
+        let keyless = """
+            {"entities": {
+              "Item": {"attributes": {"id": "integer"}, "relationships": {"parts": {"entity": "Part", "many": true}}},
+              "Part": {"attributes": {"name": "string"}}}}
+            """
+        let inverses = Examination(of: try Model(schema: Data(keyless.utf8))).findings
+        #expect(!inverses.contains { $0.kind == .missingInverse })
+    }
+
     private static let kinds = """
         {"entities": {
           "Item": {"attributes": {"id": "integer"}, "relationships": {"subject": {"entity": "Subject"}}},

@@ -33,6 +33,16 @@ struct EvolveTests {
         #expect(!shown.output.contains("nick"))
     }
 
+    @Test("a new key is given back as it was spelled")
+    func spelling() throws {
+        let sandbox = try sandbox()
+        _ = try sandbox.file("c.json", #"[{"id": 1, "name": "Ada", "lastSeen": "x", "home_town": "y"}]"#)
+        #expect(try run(sandbox, "import", "c.json", "--evolve", "--delta").status == 0)
+        let exported = try sandbox.syncdb("export", "User", "-d", "app.sqlite", "--where", "id == 1")
+        #expect(exported.output.contains(#""lastSeen":"x""#), "\(exported.output)")
+        #expect(exported.output.contains(#""home_town":"y""#), "\(exported.output)")
+    }
+
     @Test("extends the model and takes the JSON whole; diff shows it and changes nothing")
     func evolve() throws {
         let sandbox = try sandbox()

@@ -41,6 +41,14 @@ struct KeyTables {
         return attribute.type != .json && attribute.transformer == nil
     }
 
+    /// Whether a value other than an object is what an attribute takes under its own name, though the only remote key that
+    /// walks into the object there is its own.
+    func isInPlaceOf(_ nested: Int, _ entry: Int, _ table: Int) -> Bool {
+        all[table].targets[entry].contains { target in
+            if case .attribute(let slot, _) = target { all[nested].slots == [slot] } else { false }
+        }
+    }
+
     mutating func countUnmapped(_ entry: Int, _ table: Int) { all[table].countUnmapped(entry) }
 
     private mutating func otherEntry(

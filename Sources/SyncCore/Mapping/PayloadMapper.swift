@@ -224,6 +224,8 @@ struct PayloadMapper: ~Copyable {
             case .kind(let relationship):
                 if relationship >= 0 { kindsBeside.append(.init(relationship: relationship, value: key + 1)) }
             case .nested(let nested):
+                let kind = tape.tokens[key + 1].kind
+                if kind != .object, kind != .null, keyTables.isInPlaceOf(nested, entry, keyTable) { continue }
                 try descend(tape, key: key, into: nested, bytes)
             case .ignored: break
             }

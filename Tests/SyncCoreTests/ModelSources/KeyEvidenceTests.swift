@@ -105,6 +105,14 @@ struct KeyEvidenceTests {
         #expect(error.likelyForm == form, "\(error)")
     }
 
+    @Test("An answer of GraphQL whose list is deeper says where the lists are")
+    func deeperLists() throws {
+        let json = #"{"data": {"repository": {"issues": {"edges": [{"node": {"id": "1"}}]}, "labels": {"nodes": []}}}}"#
+        let sample = InferenceSample(Data(json.utf8), entity: "Issue", form: .graphQL)
+        let error = try #require(throws: SyncError.self) { try InferredModel(from: [sample]) }
+        #expect(error.keyPaths.contains(["repository", "issues"]), "\(error)")
+    }
+
     @Test("Resources of JSON:API are of entities named after their types, linked by what they refer to")
     func resources() throws {
         let json = #"""

@@ -37,6 +37,26 @@ struct InferenceLossTests {
         }
     }
 
+    @Test(
+        "things of several kinds, which stand beside them, stay apart though they share ids",
+        arguments: ["_type", "Type"])
+    func kindsBeside(ending: String) async throws {
+        let json = """
+            [{"id": 1, "about\(ending)": "Post", "about": {"id": 7, "title": "t"}},
+             {"id": 2, "about\(ending)": "Photo", "about": {"id": 7, "url": "u"}}]
+            """
+        let model = try InferredModel(from: [.init(Data(json.utf8), entity: "Comment")]).model
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(Data(json.utf8), inEntity: "Comment", stack: stack)
+        let rows = try await stack.export("Comment")
+        #expect(rows.map { $0["about"]?["title"] } == [.string("t"), nil])
+        #expect(rows.map { $0["about"]?["url"] } == [nil, .string("u")])
+        // Of one kind they are rows of an entity.
+        let same = json.replacing("Photo", with: "Post")
+        let other = try InferredModel(from: [.init(Data(same.utf8), entity: "Comment")]).model
+        #expect(other.entity(named: "Comment")?.relationships.map(\.name) == ["about"])
+    }
+
     @Test("an author and a comment of one id stay two things under one key")
     func documents() async throws {
         let json = Data(

@@ -29,9 +29,9 @@ struct InferenceRoots {
             let isSure = sample.entities.isEmpty
             let keys = sample.keys.flatMap { isSure || record.value.keyText(of: $0) != nil ? $0 : nil }
             object.observe(record.value, primaryKey: keys)
-            guard record.isLone, sample.form == .json, object.id(of: record.value, keys) == nil else { return }
+            guard record.isLone, object.id(of: record.value, keys) == nil else { return }
             object.listPaths += record.listPaths
-            object.shape = DocumentShape(of: record.value)
+            if sample.form == .json { object.shape = DocumentShape(of: record.value) }
         }
     }
 
