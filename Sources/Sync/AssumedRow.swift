@@ -13,45 +13,35 @@ struct AssumedRow {
     func make(_ entity: CompiledEntity, id: JSONValue) throws -> Record? {
         let model = stack.model.compiled
         guard let concrete = entity.family.lazy.map({ model.entities[$0] }).first(where: { !$0.isAbstract }),
-            let key = try key(of: concrete, id: id)
+            let key = model.rowKey(id, of: concrete)?.recordKey(model.keyType(of: concrete.id))
         else { return nil }
-        var values = key.values
+        var (values, links) = try members(of: concrete, key)
         for attribute in concrete.slots.map({ model[concrete.table].attributes[$0] })
         where !attribute.isOptional && attribute.defaultValue == nil && values[attribute.name] == nil {
             values[attribute.name] = Self.anyValue(of: attribute.type)
         }
-        return try stack.insert(concrete.name, values: values, links: key.links)
+        return try stack.insert(concrete.name, values: values, links: links)
     }
 
-    private typealias Key = (values: [String: JSONValue], links: [String: [Record]])
-
-    private func key(of entity: CompiledEntity, id: JSONValue) throws -> Key? {
+    /// The attributes that a key is made of, and the rows.
+    private func members(
+        of entity: CompiledEntity, _ key: RecordKey
+    ) throws -> (values: [String: JSONValue], links: [String: [Record]]) {
         let model = stack.model.compiled
         let names = model.keyNames(of: entity)
-        guard let composite = entity.compositeKey else {
-            return names.first.map { ([$0: id], [:]) }
+        guard case .parts(let keys) = key, let composite = entity.compositeKey else {
+            return (names.first.map { [$0: key.json] } ?? [:], [:])
         }
-        var key: Key = ([:], [:])
-        for (index, (name, part)) in zip(names, composite.parts).enumerated() {
-            guard let value = Self.part(name, at: index, of: id) else { return nil }
+        var (values, links): ([String: JSONValue], [String: [Record]]) = ([:], [:])
+        for (name, (part, key)) in zip(names, zip(composite.parts, keys)) {
             switch part {
-            case .attribute: key.values[name] = value
+            case .attribute: values[name] = key.json
             case .relationship(let index):
                 let destination = model.entities[entity.relationships[index].destination]
-                guard let row = try make(destination, id: value) else { return nil }
-                key.links[name] = [row]
+                links[name] = try make(destination, id: key.json).map { [$0] }
             }
         }
-        return key
-    }
-
-    /// A part of a key that is given as the list or as an object of them, or as itself if it is the only one.
-    private static func part(_ name: String, at index: Int, of id: JSONValue) -> JSONValue? {
-        switch id {
-        case .array(let parts): parts.indices.contains(index) ? parts[index] : nil
-        case .object(let members): members.last { $0.key == name }?.value
-        default: index == 0 ? id : nil
-        }
+        return (values, links)
     }
 
     private static func anyValue(of type: AttributeType) -> JSONValue {

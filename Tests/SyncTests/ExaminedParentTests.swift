@@ -28,6 +28,7 @@ struct ExaminedParentTests {
         ("Thing", "Owner", .string("7")),
         ("Visit", "Place", .array([.string("7"), JSONValue(5)])),
         ("Visit", "Place", .object([.init("number", JSONValue(5)), .init("owner", JSONValue(7))])),
+        ("Visit", "Place", .object([.init("number", .string("5")), .init("owner_id", JSONValue(7))])),
         ("Sale", "Shop", .string("x")),
     ]
 
@@ -40,6 +41,29 @@ struct ExaminedParentTests {
         let alone = try await Sync.examine(json, inEntity: entity, model: model).findings
         let advice = alone.filter { $0.kind == .recordWithoutKey }.map(\.advice)
         #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
+    }
+
+    @Test("a parent is advised where one is missing, and nowhere else")
+    func advice() async throws {
+        let model = try Model(
+            schema: Data(
+                """
+                {"entities": {
+                  "Owner": {"attributes": {"id": "string"},
+                    "relationships": {"issues": {"entity": "Issue", "many": true, "inverse": "owner"}}},
+                  "Issue": {"primaryKey": ["owner", "number"], "attributes": {"number": "integer"},
+                    "relationships": {"owner": {"entity": "Owner"}}}}}
+                """.utf8))
+        func isAdvised(_ json: String, _ entity: String = "Issue", parent: Sync.Parent? = nil) async throws -> Bool {
+            let found = try await Sync.examine(Data(json.utf8), inEntity: entity, model: model, parent: parent).findings
+            let advice = try #require(found.first { $0.kind == .recordWithoutKey }, "\(found)").advice
+            return advice.contains("--parent Owner:id")
+        }
+        #expect(try await isAdvised(#"[{"number": 1}]"#))
+        #expect(try await isAdvised(#"[{"n": 2}, {"owner_id": "a", "number": 1}]"#))
+        #expect(try await !isAdvised(#"[{"owner": "a"}, {"owner": "a", "number": 1}]"#))
+        #expect(try await !isAdvised(#"[{"n": 2}, {"number": 1}]"#, parent: ("Owner", "a")))
+        #expect(try await !isAdvised(#"[{"id": "a", "issues": [{"number": 1}, {"n": 2}]}]"#, "Owner"))
     }
 
     @Test("a parent that is none is refused as by a sync")

@@ -33,6 +33,27 @@ struct EvolveTests {
         #expect(!shown.output.contains("nick"))
     }
 
+    @Test("takes the names of members that are records or ids for no keys")
+    func keyedBy() throws {
+        let sandbox = try Sandbox()
+        let model = """
+            {"entities": {
+              "Country": {"primaryKey": "iso", "attributes": {"iso": "string"},
+                "relationships": {"unions": {"entity": "Union", "many": true, "keyedBy": true}}},
+              "Union": {"attributes": {"id": "string", "title": "string"}}}}
+            """
+        _ = try sandbox.file("model.json", model)
+        for (number, unions) in [#"{"un": true, "eu": true}"#, #"{"un": {"title": "U", "since": 1945}}"#].enumerated() {
+            let json = #"[{"iso": "FR", "unions": \#(unions)}]"#
+            let run = try sandbox.syncdb(
+                "import", "-", "--entity", "Country", "--model", "model.json", "-d", "\(number).sqlite", "--evolve",
+                input: json)
+            #expect(run.status == 0, "\(run.errors)")
+            let evolved = run.errors.split(separator: "\n").filter { $0.hasPrefix("evolved") }
+            #expect(evolved == (number == 0 ? [] : ["evolved: Union.since: integer, new"]), "\(run.errors)")
+        }
+    }
+
     @Test("a new key is given back as it was spelled")
     func spelling() throws {
         let sandbox = try sandbox()

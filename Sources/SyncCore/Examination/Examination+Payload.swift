@@ -3,10 +3,12 @@ package import Foundation
 extension Examination {
     /// A payload against a model, with the result of its dry run, which has shown that it can be read.
     package init(
-        _ json: Data, of entity: String, in model: Model, options: SyncOptions, dryRun result: SyncResult
+        _ json: Data, of entity: String, in model: Model, hasParent: Bool, options: SyncOptions,
+        dryRun result: SyncResult
     ) throws {
         let compiled = try model.compiled.entity(named: entity)
-        var walk = PayloadExamination(model.compiled, findingPlacesOf: result.unresolved)
+        var walk = PayloadExamination(
+            model.compiled, hasParent: hasParent, findingPlacesOf: result.unresolved)
         try json.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             let layout = try PayloadLayout(options, of: compiled, in: model.compiled)

@@ -6,7 +6,30 @@ extension PayloadExamination {
     ) {
         path.reset(to: index)
         path.root = root
+        if !hasParent { noteOwner(tape, record: record, of: entity, bytes) }
         examine(tape, record: record, of: entity, nameSlot: nameSlot, bytes)
+    }
+
+    /// Notes if nothing in a record says whose it is, where that is a part of its key.
+    private mutating func noteOwner(_ tape: JSONTape, record: Int, of entity: CompiledEntity, _ bytes: Bytes) {
+        let owners = entity.compositeKey?.parts.compactMap { part in
+            if case .relationship(let index) = part { index } else { nil }
+        }
+        guard let owners, !owners.isEmpty, ownerless.count < SyncResult.diagnosticLimit else { return }
+        var said: Set<Int> = []
+        var token = record + 1
+        while token < Int(tape.tokens[record].next) {
+            let entry = keyTables.entry(tape.tokens[token], entity.id, after: -1, bytes)
+            for target in keyTables.all[entity.id].targets[entry] {
+                switch target {
+                case .relationship(let index, _), .ids(let index, _): said.insert(index)
+                default: break
+                }
+            }
+            token = Int(tape.tokens[token + 1].next)
+        }
+        guard let missing = owners.first(where: { !said.contains($0) }) else { return }
+        ownerless[path.text(bytes, keyTables.all)] = model.entities[entity.relationships[missing].destination].name
     }
 
     /// - Parameter nameSlot: The slot that the record's name fills, or -1.

@@ -36,6 +36,10 @@ struct PayloadExamination {
     /// By tree and slot: the only key that has filled it, or that several have.
     var keys: [[SlotKey]]
     var references: ReferencePlaces
+    /// Root records that say nothing of the owner which is a part of their key: by their path, the owner's entity.
+    var ownerless: [String: String] = [:]
+    /// Whether the payload is of the children of a row.
+    let hasParent: Bool
     /// Whether lists may stand in `edges` or `nodes`.
     var readsConnections = false
     /// The relationships that the payload has a key for.
@@ -64,8 +68,11 @@ struct PayloadExamination {
         case only(KeyEntry)
     }
 
-    init(_ model: CompiledModel, findingPlacesOf unresolved: [SyncResult.UnresolvedReference]) {
+    init(
+        _ model: CompiledModel, hasParent: Bool, findingPlacesOf unresolved: [SyncResult.UnresolvedReference]
+    ) {
         self.model = model
+        self.hasParent = hasParent
         keyTables = KeyTables(model)
         kinds = EntityKinds(model)
         filled = Array(repeating: nil, count: model.entities.count)
@@ -80,19 +87,12 @@ struct PayloadExamination {
             + result.unresolved.map { Finding($0, path: references.path(of: $0)) }
     }
 
-    /// A record may lack a part of its key that its owner supplies.
+    /// A root record may lack a part of its key that its owner would supply.
     private func advising(_ finding: Finding) -> Finding {
-        guard finding.kind == .recordWithoutKey, let entity = finding.entity.flatMap(model.entityID),
-            let part = model.entities[entity].compositeKey?.parts.lazy.compactMap({ part in
-                if case .relationship(let index) = part {
-                    self.model.entities[entity].relationships[index]
-                } else {
-                    nil
-                }
-            }).first
-        else { return finding }
+        guard finding.kind == .recordWithoutKey, let path = finding.path, let owner = ownerless[path] else {
+            return finding
+        }
         var finding = finding
-        let owner = model.entities[part.destination].name
         finding.advice =
             "if all records are of one \(owner), name it as their parent (--parent \(owner):id); or "
             + finding.advice

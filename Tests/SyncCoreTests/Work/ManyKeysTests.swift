@@ -98,7 +98,8 @@ struct ManyKeysTests {
         let model = try model((0..<LongTests.count(200, many: 1000)).map { Attribute("someValue\($0)", .integer) })
         let text = record { "\"same_valu\($0)\": 1" }
         let walk = try Examination(
-            Data(text.utf8), of: "User", in: model, options: SyncOptions(), dryRun: SyncResult(entity: "User"))
+            Data(text.utf8), of: "User", in: model, hasParent: false, options: SyncOptions(),
+            dryRun: SyncResult(entity: "User"))
         let unmapped = walk.findings.filter { $0.kind == .unmappedKey }
         #expect(unmapped.count == Self.count)
         #expect(unmapped.first?.advice.hasPrefix("did you mean 'someValue") ?? false)

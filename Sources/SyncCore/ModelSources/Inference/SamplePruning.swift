@@ -1,16 +1,21 @@
-/// Takes out of sample records what a model says nothing is wanted of, so that nobody is asked to add it.
+/// Takes out of sample records what a model says nothing is wanted of, so that nobody is asked to add it; and makes lists
+/// of the objects that it says hold records or ids by name.
 struct SamplePruning: Sendable {
     private let model: CompiledModel
     private let entity: Int
 
-    /// Nil if the model wants everything.
+    /// Nil if the model wants everything as it comes.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     init?(_ model: Model, entity name: String) throws {
         let compiled = model.compiled
         entity = try compiled.entity(named: name).id
         self.model = compiled
-        if compiled.entities.allSatisfy({ compiled.rules(of: $0).ignored.isEmpty }) { return nil }
+        let changesNothing = compiled.entities.allSatisfy { entity in
+            compiled.rules(of: entity).ignored.isEmpty
+                && entity.relationships.allSatisfy { $0.relationship.keyedBy == nil }
+        }
+        if changesNothing { return nil }
     }
 
     func pruned(_ record: JSONValue) -> JSONValue { pruned(record, of: entity, path: []) }
@@ -23,9 +28,10 @@ struct SamplePruning: Sendable {
             members.compactMap { member in
                 let full = (path + [member.key]).joined(separator: ".")
                 if let hop = names.relationships(readFrom: full).first {
-                    let destination = model.entities[entity].relationships[hop.index].destination
+                    let relationship = model.entities[entity].relationships[hop.index]
+                    let value = listed(member.value, of: relationship)
                     return .init(
-                        member.key, inside(member.value) { pruned($0, of: destination, path: []) })
+                        member.key, inside(value) { pruned($0, of: relationship.destination, path: []) })
                 }
                 let isAttribute =
                     path.isEmpty
@@ -35,6 +41,19 @@ struct SamplePruning: Sendable {
                 let value = inside(member.value) { pruned($0, of: entity, path: path + [member.key]) }
                 // Nothing is wanted of an object of whose members nothing is.
                 return value == .object([]) && member.value != value ? nil : .init(member.key, value)
+            })
+    }
+
+    /// The records of an object that holds them by name, with their names; members that are only `true` are ids.
+    private func listed(_ value: JSONValue, of hop: CompiledRelationship) -> JSONValue {
+        let destination = model.entities[hop.destination]
+        guard case .object(let members) = value, let slot = hop.relationship.keyedBy?.slot(in: destination, of: model)
+        else { return value }
+        let name = model[destination.table].attributes[slot].name
+        return .array(
+            members.compactMap { member in
+                guard case .object(let fields) = member.value else { return nil }
+                return .object([.init(name, .string(member.key))] + fields.filter { $0.key != name })
             })
     }
 
