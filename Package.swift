@@ -71,6 +71,9 @@ let package = Package(
                 "SyncTesting", "Sync", "SyncStore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
-        .testTarget(name: "syncdbTests", dependencies: ["syncdb", "Sync", "TestSize"], swiftSettings: ours),
+        .testTarget(
+            name: "syncdbTests",
+            dependencies: ["syncdb", "Sync", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: ours),
     ]
 )

@@ -67,6 +67,29 @@ struct SyncCall: Sendable {
         return try await stack.sync(json, staging(), use, request(isDryRun: true))
     }
 
+    // MARK: In a transaction of the caller's
+
+    /// Maps a payload, and writes what differs, or finds it out.
+    func changes(
+        in db: DataStack.Connection, isDryRun: Bool, _ stage: (PayloadStaging) throws -> StagedPayload
+    ) throws -> SyncResult {
+        guard options.payload.run == nil else {
+            throw SyncError(
+                .invalidOption,
+                "a page of a run is synced in a transaction of its own; the run remembers it, and could not forget it if the "
+                    + "caller's were taken back")
+        }
+        return try stack.sync(stage(staging()), request(isDryRun: isDryRun), in: db)
+    }
+
+    /// Maps a payload of bytes, but for the records that are known, and writes what differs, or finds it out.
+    func changes(_ json: Data, in db: DataStack.Connection, isDryRun: Bool) throws -> SyncResult {
+        guard let use = try fingerprints() else {
+            return try changes(in: db, isDryRun: isDryRun) { try $0.stage(json, options: options) }
+        }
+        return try stack.sync(json, staging(), use, request(isDryRun: isDryRun), in: db)
+    }
+
     private func fingerprints() throws -> FingerprintUse? {
         FingerprintUse(
             try stack.model.compiled.entity(named: entity), of: stack.model, operations, options,

@@ -63,23 +63,26 @@ extension DataStack {
 
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
-        let entity = try model.compiled.entity(named: entity)
-        guard entity.isKeyed else {
-            throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
-        }
+        let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
 
     /// The row of an entity with this key.
     func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> Record? {
-        guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return nil }
+        guard let (condition, arguments) = condition(key, of: entity) else { return nil }
         let select = RecordSQL(entity, layout)
-        let conditions = [columns.condition(of: RecordSQL.alias, equals: values.map(\.sql)), select.condition]
-        let condition = conditions.compactMap(\.self).joined(separator: " AND ")
         return try select.fetch(
-            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)",
-            StatementArguments(values.map(\.value))
+            db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)", arguments
         ).first
+    }
+
+    /// The condition that a row of the entity has this key; nil if none can.
+    func condition(_ key: RowKey, of entity: CompiledEntity) -> (String, StatementArguments)? {
+        guard let columns = KeyColumns(entity, layout), let values = columns.bound(key) else { return nil }
+        let conditions = [
+            columns.condition(of: RecordSQL.alias, equals: values.map(\.sql)), RecordSQL(entity, layout).condition,
+        ]
+        return (conditions.compactMap(\.self).joined(separator: " AND "), StatementArguments(values.map(\.value)))
     }
 
     /// How many rows an entity has, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
@@ -87,6 +90,7 @@ extension DataStack {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
         let sql = "SELECT count(*) FROM \(select.from)\(condition)"
+        ConnectionFunctions.install(in: db)
         return try Int.fetchOne(db, sql: sql, arguments: arguments) ?? 0
     }
 
@@ -110,6 +114,7 @@ extension DataStack {
         try unchanged {
             try StoreFailure.mapped(.storeFailure, "the store cannot be read") {
                 try database.read { db in
+                    ConnectionFunctions.install(in: db)
                     try watch.check(db)
                     return try body(db)
                 }
@@ -122,6 +127,7 @@ extension DataStack {
         return try await unchanged {
             try await StoreFailure.mapped(.storeFailure, "the store cannot be read") {
                 try await database.read { db in
+                    ConnectionFunctions.install(in: db)
                     try watch.check(db)
                     return try body(db)
                 }
@@ -144,5 +150,16 @@ extension DataStack {
             try unlocked?.check()
             throw error
         }
+    }
+}
+
+extension CompiledModel {
+    /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity`.
+    func keyedEntity(named name: String) throws -> CompiledEntity {
+        let entity = try entity(named: name)
+        guard entity.isKeyed else {
+            throw SyncError(.keylessEntity, "its rows have no key to find them by", entity: entity.name)
+        }
+        return entity
     }
 }

@@ -7,16 +7,20 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
     package func sync(_ payload: StagedPayload, _ request: SyncRequest) async throws -> SyncResult {
-        try await database.writeWithoutTransaction { db in
-            guard let run = request.options.payload.run else {
-                var none: RunMemory?
-                return try self.sync(payload, request, in: db, run: &none)
-            }
-            return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
-                let page = try self.sync(payload, request, in: db, run: &memory)
-                memory?.changes.add(page)
-                return page
-            }
+        try await database.writeWithoutTransaction { db in try self.sync(payload, request, in: db) }
+    }
+
+    /// Compares a plan with the stored rows and writes the difference, in the transaction that the connection is in, if it
+    /// is in one.
+    package func sync(_ payload: StagedPayload, _ request: SyncRequest, in db: Connection) throws -> SyncResult {
+        guard let run = request.options.payload.run else {
+            var none: RunMemory?
+            return try sync(payload, request, in: db, run: &none)
+        }
+        return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
+            let page = try sync(payload, request, in: db, run: &memory)
+            memory?.changes.add(page)
+            return page
         }
     }
 

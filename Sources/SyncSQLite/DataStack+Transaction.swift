@@ -4,7 +4,8 @@ import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// Runs the work of a sync in a transaction of its own, if the tables are still those of the model.
+    /// Runs the work of a sync in a transaction of its own, or as a part of the caller's, if the tables are still those of
+    /// the model.
     ///
     /// - Parameter deferringIndexes: Whether the unique indexes of others hold only for what the work leads to.
     /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and what `body` throws;
@@ -14,26 +15,35 @@ extension DataStack {
         _ body: (SyncSession, Database) throws -> SyncResult
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
+        let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun) { db, arrivals in
-            let session = self.session(db, arrivals, request)
+            let session = try self.session(db, arrivals, request)
             result =
                 deferringIndexes
                 ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try body(session, db) }
                 : try body(session, db)
             try Task.checkCancellation()
         }
+        if !request.isDryRun, !isNested { feed.publish(result) }
         return result
     }
 
     /// What a sync works with inside a transaction.
-    func session(_ db: Database, _ arrivals: ArrivalWatch, _ request: SyncRequest) -> SyncSession {
-        SyncSession(SQLiteSession(db, layout, arrivals), model.compiled, request)
+    ///
+    /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`.
+    func session(_ db: Database, _ arrivals: ArrivalWatch, _ request: SyncRequest) throws -> SyncSession {
+        try GuestConnection.check(db)
+        return SyncSession(SQLiteSession(db, layout, arrivals), model.compiled, request)
     }
 
     /// A dry run is taken back. It does not wait for another process to finish writing, and may be of a store that nobody
     /// can write to: it then works on a copy of what was committed.
     private func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
         do {
+            let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
+            if db.isInsideTransaction { return try nested(db, endingWith: end) { try body(db, ArrivalWatch()) } }
+            // How long to wait, and what with, is the app's to say.
+            if isGuest { return try run(db, endingWith: end) { try body(db, arrivals) } }
             guard isDryRun, try !tryDryRun(db, body) else {
                 if !isDryRun { try run(db, endingWith: .commit) { try body(db, arrivals) } }
                 return
@@ -75,6 +85,18 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             try watch.check(db)
+            try body()
+            return end
+        }
+    }
+
+    /// A part of the caller's transaction. What is learnt of the store in it is kept for nobody: the caller may take it
+    /// back.
+    private func nested(
+        _ db: Database, endingWith end: Database.TransactionCompletion, _ body: () throws -> Void
+    ) throws {
+        try db.inSavepoint {
+            try watch.check(db, isNoted: false)
             try body()
             return end
         }

@@ -20,7 +20,10 @@ public final class DataStack: Sendable {
     package let localKeys = LocalKeyCounter()
     package let arrivals = ArrivalWatch()
     let watch: ModelWatch
+    let feed = SyncResultFeed()
     let unlocked: UnlockedStore?
+    /// Whether the database is the app's.
+    let isGuest: Bool
 
     /// Takes over a store whose tables are those of its model.
     init(_ store: OpenStore) {
@@ -29,9 +32,13 @@ public final class DataStack: Sendable {
         database = store.database
         watch = ModelWatch(model, schemaVersion: store.schemaVersion)
         unlocked = store.unlocked
+        isGuest = store.isGuest
     }
 
-    deinit { releaseReaders() }
+    deinit {
+        feed.finish()
+        if !isGuest { releaseReaders() }
+    }
 
     /// The connection closed last removes the files beside the store, if it is the one that may write.
     private func releaseReaders() {
@@ -112,10 +119,12 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails.
+    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails. A database that
+    /// an app opened stays open.
     ///
     /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
     public func close() throws {
+        if isGuest { return }
         releaseReaders()
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
     }

@@ -6,9 +6,9 @@ import SyncStore
 /// The model a store was made with, which it keeps as a schema file.
 enum KeptModel {
     /// What a database without tables is to be taken for.
-    enum Empty { case empty, notAStore }
+    enum Empty { case empty, notAStore, guest }
 
-    /// The model of the store; nil if the database has no tables at all and that is allowed.
+    /// The model of the store; nil if the database has no tables at all, or none of ours, and that is allowed.
     static func read(_ db: Database, or empty: Empty) throws -> Model? {
         try text(db, or: empty).map(model)
     }
@@ -16,6 +16,7 @@ enum KeptModel {
     /// The schema file the store keeps.
     private static func text(_ db: Database, or empty: Empty) throws -> String? {
         guard try db.tableExists("sync_model") else {
+            if empty == .guest { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }
             throw SyncError(.unreadableStore, "the file is a database, but not a store of this library")
@@ -67,6 +68,7 @@ enum KeptModel {
     ) throws -> MigrationReport {
         let schema = text(model)
         try FingerprintSchema.remove(from: db)
+        try SchemaNames.check(model, besides: kept, in: db)
         let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
         try FingerprintSchema.prepare(model, in: db)
@@ -77,6 +79,7 @@ enum KeptModel {
     static func create(_ model: Model, in db: Database) throws {
         let schema = text(model)
         _ = try self.model(schema)
+        try SchemaNames.check(model, besides: nil, in: db)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
@@ -84,9 +87,25 @@ enum KeptModel {
         try FingerprintSchema.prepare(model, in: db)
     }
 
+    /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
+    ///
+    /// - Returns: The version of the schema then.
+    static func createOrMigrate(_ model: Model, policy: MigrationPolicy, in db: Database) throws -> Int? {
+        if let kept = try read(db, or: .guest), try needsMigration(kept, to: model) {
+            _ = try migrate(db, to: model, policy: policy)
+        }
+        var version: Int?
+        try db.inTransaction(.immediate) {
+            try createOrUpdate(model, in: db, or: .guest)
+            version = try ModelWatch.schemaVersion(db)
+            return .commit
+        }
+        return version
+    }
+
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
-    static func createOrUpdate(_ model: Model, in db: Database) throws {
-        guard let kept = try text(db, or: .empty) else { return try create(model, in: db) }
+    static func createOrUpdate(_ model: Model, in db: Database, or empty: Empty = .empty) throws {
+        guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
         guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
         try FingerprintSchema.prepare(model, in: db)
         let schema = text(model)

@@ -24,14 +24,15 @@ final class ModelWatch: @unchecked Sendable {
 
     /// Begins a transaction's work, which then sees the tables that were looked at.
     ///
+    /// - Parameter isNoted: Whether what is seen is committed, and may be relied on later.
     /// - Throws: ``SyncError`` `modelMismatch`.
-    func check(_ db: Database) throws {
+    func check(_ db: Database, isNoted: Bool = true) throws {
         let version = try Self.schemaVersion(db)
         if lock.withLock({ known == version }) { return }
         guard let kept = try KeptModel.read(db, or: .notAStore), try !KeptModel.needsMigration(kept, to: model) else {
             throw Self.changed
         }
-        lock.withLock { known = version }
+        if isNoted { lock.withLock { known = version } }
     }
 
     static var changed: SyncError {

@@ -7,13 +7,19 @@ struct OpenStore {
     let database: any DatabaseWriter
     let schemaVersion: Int?
     /// What tells whether the file has changed, if it is read without locks.
-    var unlocked: UnlockedStore?
+    let unlocked: UnlockedStore?
+    /// Whether the database is one that an app opened, and closes.
+    let isGuest: Bool
 
-    init(model: Model, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil) {
+    init(
+        model: Model, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
+        isGuest: Bool = false
+    ) {
         self.model = model
         self.database = database
         self.schemaVersion = schemaVersion
         self.unlocked = unlocked
+        self.isGuest = isGuest
     }
 
     /// The store with code for the transformers that its model names; closed if it lacks some that are required.

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// How much of a store SQLite keeps in memory, per connection.
@@ -22,10 +23,33 @@ enum PageCache {
 
     /// Enlarges the cache until the transaction ends, if it is smaller.
     static func grow(to size: Int, _ db: Database) throws {
-        // In KiB if it is negative.
+        // In KiB if it is negative, else in pages.
         let current = try Int.fetchOne(db, sql: "PRAGMA cache_size") ?? 0
-        guard -current < size else { return }
+        let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
+        guard (current < 0 ? -current : current * pageSize / 1024) < size else { return }
         try set(size, db)
-        db.afterNextTransaction(onCommit: { try? set(Self.size, $0) }, onRollback: { try? set(Self.size, $0) })
+        let connection = ObjectIdentifier(db)
+        guard grown.begin(connection) else { return }
+        // Not what it is until then: it may grow once more.
+        let restore: @Sendable (Database) -> Void = { db in
+            grown.end(connection)
+            try? db.execute(sql: "PRAGMA cache_size = \(current)")
+        }
+        db.afterNextTransaction(onCommit: restore, onRollback: restore)
     }
+
+    private static let grown = GrownConnections()
+}
+
+/// The connections whose cache is larger than it was, until their transaction ends.
+///
+/// `@unchecked Sendable`: the variable is only touched while `lock` is held.
+private final class GrownConnections: @unchecked Sendable {
+    private let lock = NSLock()
+    private var connections: Set<ObjectIdentifier> = []
+
+    /// - Returns: Whether it was not grown before.
+    func begin(_ connection: ObjectIdentifier) -> Bool { lock.withLock { connections.insert(connection).inserted } }
+
+    func end(_ connection: ObjectIdentifier) { _ = lock.withLock { connections.remove(connection) } }
 }

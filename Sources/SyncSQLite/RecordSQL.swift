@@ -95,6 +95,7 @@ struct RecordSQL {
     // MARK: Reading
 
     func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [Record] {
+        ConnectionFunctions.install(in: db)
         let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
         var records: [Record] = []
         while let row = try rows.next() { records.append(try record(row)) }

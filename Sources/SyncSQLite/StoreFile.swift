@@ -27,7 +27,7 @@ package struct StoreFile {
         configuration.label = "Sync"
         configuration.prepareDatabase { db in
             try PageCache.set(PageCache.size, db)
-            PredicateSQL.install(in: db)
+            ConnectionFunctions.install(in: db)
         }
         return configuration
     }

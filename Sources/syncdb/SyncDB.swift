@@ -18,7 +18,8 @@ struct SyncDB: AsyncParsableCommand {
             """,
         version: version,
         subcommands: [
-            Import.self, Diff.self, Export.self, Query.self, Count.self, Schema.self, Doctor.self, Verify.self,
+            Import.self, Diff.self, Export.self, Query.self, Count.self, Watch.self, Schema.self, Doctor.self,
+            Verify.self,
         ])
 
     static let version = "0.1.0"

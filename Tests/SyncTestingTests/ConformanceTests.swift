@@ -67,6 +67,26 @@ struct PieceScenarioTests {
     }
 }
 
+@Suite("Scenarios in the database of an app, each sync in a transaction of the app's")
+struct GuestScenarioTests {
+    @Test("of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"))
+    func corpus() async throws {
+        let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
+        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(isGuest: true))
+        let report = await runner.run(paths: [cases])
+        for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
+        #expect(report.isSuccess)
+    }
+
+    @Test("of our own hold, also with each sync made twice")
+    func own() async {
+        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isGuest: true))
+        let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
+        for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
+        #expect(report.passed >= 30)
+    }
+}
+
 @Suite("Own scenarios")
 struct OwnScenarioTests {
     /// All our scenarios, and those of which a few show what all of them do.

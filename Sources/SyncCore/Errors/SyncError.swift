@@ -81,6 +81,10 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case deletionGuard
         /// The store is of another model: opening it would lose data (`problems`), or it was changed since it was opened.
         case modelMismatch
+        /// A table, view or index of the database has a name that the model needs for one of its own; `problems` has each.
+        case nameCollision
+        /// A connection of the app's database is set to what a sync cannot work with; the message says which line mends it.
+        case unsuitableConnection
         /// There is no store at the path, none can be made there, or the file is not one, or damaged.
         case unreadableStore
         /// SQLite failed in another way, such as a full disk; `underlying` has what it said. Or the store is not sound.

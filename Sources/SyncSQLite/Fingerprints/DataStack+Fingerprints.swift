@@ -10,31 +10,36 @@ extension DataStack {
     package func sync(
         _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, _ request: SyncRequest
     ) async throws -> SyncResult {
-        try await database.writeWithoutTransaction { db in
-            var read = ToRead.none
-            var damage: FingerprintDamage?
-            var defersIndexes = false
-            while true {
-                do {
-                    var result = try self.transaction(db, request, deferringIndexes: defersIndexes) { session, db in
-                        let sync = FingerprintedSync(
-                            data: data, staging: staging, use: use, model: self.model, layout: self.layout,
-                            session: session, db: db)
-                        if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
-                        return try defersIndexes ? sync.syncAll() : sync.sync(reading: read)
-                    }
-                    if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
-                    return result
-                } catch let needs as KnownPlaces.NeedsRecords {
-                    read.formUnion(needs.records)
-                } catch let found as FingerprintDamage {
-                    if damage != nil { throw SyncError(.storeFailure, "fingerprints cannot be made: \(found.reason)") }
-                    damage = found
-                    read = .none
-                } catch {
-                    guard try !defersIndexes && HandMadeSchema(self.layout, db).isInTheWay(error) else { throw error }
-                    defersIndexes = true
+        try await database.writeWithoutTransaction { db in try self.sync(data, staging, use, request, in: db) }
+    }
+
+    /// The same in the transaction that the connection is in, if it is in one.
+    package func sync(
+        _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, _ request: SyncRequest, in db: Connection
+    ) throws -> SyncResult {
+        var read = ToRead.none
+        var damage: FingerprintDamage?
+        var defersIndexes = false
+        while true {
+            do {
+                var result = try transaction(db, request, deferringIndexes: defersIndexes) { session, db in
+                    let sync = FingerprintedSync(
+                        data: data, staging: staging, use: use, model: self.model, layout: self.layout,
+                        session: session, db: db)
+                    if damage != nil || defersIndexes { try FingerprintSchema.reset(db) }
+                    return try defersIndexes ? sync.syncAll() : sync.sync(reading: read)
                 }
+                if let damage { result.diagnostics.append(damage.diagnostic(of: use.entity)) }
+                return result
+            } catch let needs as KnownPlaces.NeedsRecords {
+                read.formUnion(needs.records)
+            } catch let found as FingerprintDamage {
+                if damage != nil { throw SyncError(.storeFailure, "fingerprints cannot be made: \(found.reason)") }
+                damage = found
+                read = .none
+            } catch {
+                guard try !defersIndexes && HandMadeSchema(self.layout, db).isInTheWay(error) else { throw error }
+                defersIndexes = true
             }
         }
     }

@@ -58,11 +58,7 @@ struct HandMadeSchema {
 
     /// What is in the schema for the tables of entities and links and for some more, and is not ours.
     private func objects(_ more: [String]) throws -> [Object] {
-        let joins = layout.links.compactMap { link -> String? in
-            guard case .joinTable(let name, _, _, _, _) = link else { return nil }
-            return name
-        }
-        let tables = (layout.tables.map(\.name) + joins + more).map(\.literal).joined(separator: ", ")
+        let tables = (layout.tables.map(\.name) + layout.pairTables + more).map(\.literal).joined(separator: ", ")
         let own = Set(SchemaSQL(layout).statements)
         return try Row.fetchAll(
             db,

@@ -1,10 +1,20 @@
 import GRDB
+package import SyncCore
 
 /// What a test kit asks of a store beyond its rows.
 extension DataStack {
     /// How many rows the writing connection has changed since it was opened: the same number means nothing was written.
     package func totalChanges() async throws -> Int {
         try await database.writeWithoutTransaction { db in db.totalChangesCount }
+    }
+
+    /// A store that is a guest in the database of an app, in memory or in a file.
+    package static func guest(_ model: Model, at path: String?, transformers: TransformerPolicy) throws -> DataStack {
+        let app: any DatabaseWriter = try path.map { try DatabasePool(path: $0) } ?? DatabaseQueue()
+        try app.write { db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS appSettings (name TEXT PRIMARY KEY, value ANY)")
+        }
+        return try DataStack(model: model, in: app, transformers: transformers)
     }
 
     package func contents() async throws -> StoreContents {

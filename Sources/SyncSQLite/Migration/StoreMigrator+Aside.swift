@@ -19,8 +19,9 @@ extension StoreMigrator {
     /// - Returns: What of it is not ours.
     mutating func setAsideOldTables() throws -> [Attachment] {
         // References to a renamed table must go on meaning the table of that name.
+        let isLegacy = try Bool.fetchOne(db, sql: "PRAGMA legacy_alter_table") ?? false
         try db.execute(sql: "PRAGMA legacy_alter_table = ON")
-        defer { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+        defer { if !isLegacy { try? db.execute(sql: "PRAGMA legacy_alter_table = OFF") } }
         let attachments = try attachments()
         let kept = keptTableNames
         let replaced = oldTableNames.enumerated().filter { !kept.contains($0.element) }

@@ -161,10 +161,6 @@ struct StoreMigrator {
     }
 
     private func checkForeignKeys() throws {
-        let violations = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(5)
-        guard !violations.isEmpty else { return }
-        let places = violations.map { "\($0["table"] as String? ?? "?") row \($0["rowid"] as Int64? ?? 0)" }
-        throw SyncError(
-            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+        try ForeignKeyViolations(db, map.new).refuse()
     }
 }

@@ -31,6 +31,7 @@ package final class SQLiteSession {
     var doubtfulLinks: Set<LinkID> = []
 
     package init(_ db: Database, _ layout: StoreLayout, _ arrivals: ArrivalWatch) {
+        ConnectionFunctions.install(in: db)
         self.db = db
         self.layout = layout
         self.arrivals = arrivals
@@ -90,10 +91,7 @@ extension SQLiteSession: StoreSession {
         var peak: Int32 = 0
         sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
         guard open != 0 else { return }
-        let violations = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").prefix(5)
-        let places = violations.map { "\($0["table"] as String? ?? "?") row \($0["rowid"] as Int64? ?? 0)" }
-        throw SyncError(
-            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+        try ForeignKeyViolations(db, layout).refuse()
     }
 
     private static let tablesPerNotice = 64
@@ -107,16 +105,6 @@ extension SQLiteSession: StoreSession {
                 region.formUnion(try Table(name).databaseRegion(db))
             }
             try db.notifyChanges(in: region)
-        }
-    }
-}
-
-extension StoreLayout {
-    /// The join tables, by name.
-    fileprivate var pairTables: [String] {
-        links.compactMap { link in
-            guard case .joinTable(let name, _, _, _, _) = link else { return nil }
-            return name
         }
     }
 }

@@ -23,6 +23,8 @@ extension DataStack {
     /// Deletes the row with this key, in a transaction of its own.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
-        try await writing { db in try self.delete(entity, id: id, in: db) }
+        let result = try await writing { db in try self.delete(entity, id: id, in: db) }
+        feed.publish(result)
+        return result
     }
 }

@@ -30,7 +30,11 @@ extension DataStack {
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: Record, result: SyncResult) {
-        try await writing { db in try self.insertOrUpdate(entity, with: record, options: options, in: db) }
+        let stored = try await writing { db in
+            try self.insertOrUpdate(entity, with: record, options: options, in: db)
+        }
+        feed.publish(stored.result)
+        return stored
     }
 
     // MARK: Plans of one record

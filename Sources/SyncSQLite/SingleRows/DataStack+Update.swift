@@ -54,6 +54,10 @@ extension DataStack {
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: Record, result: SyncResult)? {
-        try await writing { db in try self.update(entity, id: id, with: values, options: options, in: db) }
+        let updated = try await writing { db in
+            try self.update(entity, id: id, with: values, options: options, in: db)
+        }
+        if let updated { feed.publish(updated.result) }
+        return updated
     }
 }

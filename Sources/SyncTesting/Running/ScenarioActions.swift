@@ -13,6 +13,8 @@ struct ScenarioActions: Sendable {
     let addedOnInsert: JSONValue?
     /// The size of the pieces in which payloads are read; nil to read them whole.
     let pieceSize: Int?
+    /// Whether a sync is a part of a transaction of the app's.
+    let isGuest: Bool
 
     // MARK: Writing
 
@@ -21,6 +23,7 @@ struct ScenarioActions: Sendable {
         let predicate = try call.predicate.map { try RecordPredicate(parsing: $0) }
         let options = options(call)
         if call.isPaged { return try await sync(pages: payload, call, predicate, options) }
+        if isGuest { return try await sync(payload, inTransaction: call, predicate, options) }
         if let pieceSize { return try await sync(payload, inPiecesOf: pieceSize, call, predicate, options) }
         return try await write { stack in
             if !call.entities.isEmpty {
@@ -35,6 +38,30 @@ struct ScenarioActions: Sendable {
             case .value(let json):
                 try await (call.isDryRun ? Sync.plan : Sync.changes)(
                     json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options)
+            }
+        }
+    }
+
+    private func sync(
+        _ payload: Payload, inTransaction call: ScenarioStep.SyncCall, _ predicate: RecordPredicate?,
+        _ options: SyncOptions
+    ) async throws -> SyncResult {
+        try await write { stack in
+            try await stack.write { db in
+                if !call.entities.isEmpty {
+                    return try (call.isDryRun ? Sync.plan : Sync.changes)(
+                        payload.data, call.entities, stack, call.operations, options, db)
+                }
+                return switch payload {
+                case .bytes(let json):
+                    try (call.isDryRun ? Sync.plan : Sync.changes)(
+                        json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options,
+                        db)
+                case .value(let json):
+                    try (call.isDryRun ? Sync.plan : Sync.changes)(
+                        json, call.entity, stack, predicate, call.parent, call.relationship, call.operations, options,
+                        db)
+                }
             }
         }
     }

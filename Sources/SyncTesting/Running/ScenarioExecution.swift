@@ -51,14 +51,14 @@ struct ScenarioExecution: Sendable {
     }
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
-        let store = try ScenarioStoreFile(needsFile: scenario.needsStoreFile)
+        let store = try ScenarioStoreFile(needsFile: scenario.needsStoreFile, isGuest: options.isGuest)
         defer { store.remove() }
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(
             stack: try store.open(loadModel(path)), file: file,
             writesInBackground: scenario.needs.contains(ScenarioFacilities.backgroundWrite),
             addedOnInsert: scenario.needs.contains(ScenarioFacilities.willInsertHook) ? scenario.hook : nil,
-            pieceSize: options.pieceSize)
+            pieceSize: options.pieceSize, isGuest: options.isGuest)
         var check = ReferenceCheck(isOn: options.checksReference, actions)
         for (index, step) in steps.enumerated() {
             let number = index + 1

@@ -20,14 +20,18 @@ public struct ScenarioRunner: Sendable {
 
         /// The size in bytes of the pieces in which each payload is read; nil to read it whole.
         public var pieceSize: Int?
+        /// Whether the store is a guest in the database of an app, and each sync but for pages a part of a transaction of
+        /// the app's.
+        public var isGuest: Bool
         /// Whether results name the transformers that a case ran without, because only its model names them.
         public var namesMissingTransformers: Bool
 
         /// Options of a run; each is off by default.
         public init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil,
-            namesMissingTransformers: Bool = false
+            isGuest: Bool = false, namesMissingTransformers: Bool = false
         ) {
+            self.isGuest = isGuest
             self.namesMissingTransformers = namesMissingTransformers
             self.pieceSize = pieceSize
             self.repeatsSyncs = repeatsSyncs

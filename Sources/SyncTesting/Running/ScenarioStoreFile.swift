@@ -5,8 +5,10 @@ import SyncSQLite
 /// Where the store of one case is: in memory, or in a folder of its own that is removed afterwards.
 struct ScenarioStoreFile: Sendable {
     private let folder: URL?
+    private let isGuest: Bool
 
-    init(needsFile: Bool) throws {
+    init(needsFile: Bool, isGuest: Bool) throws {
+        self.isGuest = isGuest
         guard needsFile else {
             folder = nil
             return
@@ -18,6 +20,10 @@ struct ScenarioStoreFile: Sendable {
 
     /// A case that depends on a transformer says so in its needs; models name others too.
     func open(_ model: Model) throws -> DataStack {
+        if isGuest {
+            let path = folder?.appendingPathComponent("app.sqlite").path
+            return try DataStack.guest(model, at: path, transformers: .optional)
+        }
         guard let folder else { return try DataStack.inMemory(model, transformers: .optional) }
         return try DataStack(model: model, at: folder.appendingPathComponent("store.sqlite"), transformers: .optional)
     }

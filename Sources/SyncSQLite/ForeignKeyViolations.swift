@@ -1,0 +1,41 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Links of a store to rows that are not there, and those of others to rows of it. What an app has in tables of its own
+/// is not ours to judge.
+struct ForeignKeyViolations {
+    private static let shownCount = 5
+
+    private let places: [String]
+
+    init(_ db: Database, _ layout: StoreLayout) throws {
+        let own = Set((layout.tables.map(\.name) + layout.pairTables).map(\.foldedForSQL))
+        let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
+        var places: [String] = []
+        while places.count < Self.shownCount, let row = try rows.next() {
+            let table = row["table"] as String? ?? "?"
+            guard own.contains(table.foldedForSQL) || own.contains((row["parent"] as String? ?? "").foldedForSQL)
+            else { continue }
+            places.append("\(table) row \(row["rowid"] as Int64? ?? 0)")
+        }
+        self.places = places
+    }
+
+    /// - Throws: ``SyncError`` `storeFailure` if there are any.
+    func refuse() throws {
+        guard !places.isEmpty else { return }
+        throw SyncError(
+            .storeFailure, "links to rows that are not stored would be left: \(places.joined(separator: ", "))")
+    }
+}
+
+extension StoreLayout {
+    /// The join tables, by name.
+    var pairTables: [String] {
+        links.compactMap { link in
+            guard case .joinTable(let name, _, _, _, _) = link else { return nil }
+            return name
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import GRDB
+import SyncCore
+
+/// A store whose tables are beside those of an app, in the app's database.
+struct GuestStore {
+    let writer: any DatabaseWriter
+
+    /// Makes the tables of a model, or brings those that are there to it.
+    func open(_ model: Model, policy: MigrationPolicy) throws -> OpenStore {
+        let message = "the database cannot be given the tables of the model"
+        let version = try StoreFailure.mapped(.storeFailure, message) {
+            try writer.writeWithoutTransaction { db in
+                ConnectionFunctions.install(in: db)
+                try GuestConnection.checkDatabase(db)
+                if GuestConnection.isReadOnly(db) {
+                    if let kept = try KeptModel.read(db, or: .guest), try !KeptModel.needsMigration(kept, to: model) {
+                        return try ModelWatch.schemaVersion(db)
+                    }
+                    try GuestConnection.check(db)
+                }
+                return try KeptModel.createOrMigrate(model, policy: policy, in: db)
+            }
+        }
+        return OpenStore(model: model, database: writer, schemaVersion: version, isGuest: true)
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// The app's `DatabaseMigrator` and the migration of our tables.
+@Suite("Migrations of an app and of a store in its database")
+struct GuestMigrationTests {
+    private let first: Model
+    private let second: Model
+
+    init() throws {
+        first = try Model(entities: [
+            Entity("Person", attributes: [Attribute("id", .integer), Attribute("name", .string)])
+        ])
+        second = try Model(entities: [
+            Entity(
+                "Person",
+                attributes: [
+                    Attribute("id", .integer), Attribute("fullName", .string, renamedFrom: "name"),
+                    Attribute("age", .integer),
+                ])
+        ])
+    }
+
+    /// The app's next version: its bookmarks are of our people, and a trigger of its own notes who goes.
+    private var laterMigrator: DatabaseMigrator {
+        var migrator = AppDatabase.migrator
+        migrator.registerMigration("owners") { db in
+            try db.alter(table: "bookmark") { table in
+                table.add(column: "person", .integer).references("Person", onDelete: .setNull)
+            }
+            try db.create(table: "gone") { table in table.column("name", .text) }
+            try db.execute(
+                sql: "CREATE TRIGGER farewell AFTER DELETE ON Person BEGIN INSERT INTO gone VALUES (OLD.id); END")
+        }
+        return migrator
+    }
+
+    private func check(_ queue: DatabaseQueue, _ stack: DataStack) async throws {
+        try await queue.write { db in try db.execute(sql: "UPDATE bookmark SET person = 2") }
+        try await Sync.changes(
+            [["id": 1, "full_name": "Ann", "age": 5]] as JSONValue, inEntity: "Person", stack: stack)
+        try await queue.read { db throws in
+            #expect(try String.fetchAll(db, sql: "SELECT name FROM gone") == ["2"])
+            #expect(try Row.fetchAll(db, sql: "SELECT person FROM bookmark").map { $0[0] as Int64? } == [nil])
+            #expect(try String.fetchAll(db, sql: "SELECT fullName FROM Person") == ["Ann"])
+            #expect(try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").isEmpty)
+            #expect(try laterMigrator.hasCompletedMigrations(db))
+        }
+    }
+
+    private let people: JSONValue = [["id": 1, "name": "Ann"], ["id": 2, "name": "Bob"]]
+
+    @Test("hold where the app migrates first")
+    func appFirst() async throws {
+        let queue = try DatabaseQueue()
+        try AppDatabase.fill(queue)
+        try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
+        try laterMigrator.migrate(queue)
+        try await check(queue, DataStack(model: second, in: queue))
+    }
+
+    @Test("hold where the store is there first, and where both go on while a stack is open")
+    func storeFirst() async throws {
+        let queue = try DatabaseQueue()
+        let old = try DataStack(model: first, in: queue)
+        try await Sync.changes(people, inEntity: "Person", stack: old)
+        try AppDatabase.fill(queue)
+        #expect(try await Sync.changes(people, inEntity: "Person", stack: old).isEmpty)
+        let stack = try DataStack(model: second, in: queue)
+        try laterMigrator.migrate(queue)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(people, inEntity: "Person", stack: old)
+        }
+        #expect(error?.code == .modelMismatch)
+        try await check(queue, stack)
+    }
+
+    @Test("of the app keep its references to tables that the store makes anew")
+    func references() async throws {
+        let queue = try DatabaseQueue()
+        try AppDatabase.fill(queue)
+        let stack = try DataStack(model: first, in: queue)
+        try await Sync.changes(people, inEntity: "Person", stack: stack)
+        try laterMigrator.migrate(queue)
+        try await queue.write { db in try db.execute(sql: "UPDATE bookmark SET person = 1") }
+        let migrated = try DataStack(model: second, in: queue)
+        #expect(try await migrated.count("Person", where: "fullName == 'Ann'") == 1)
+        try await queue.read { db throws in
+            #expect(try Int64.fetchAll(db, sql: "SELECT person FROM bookmark") == [1])
+            #expect(try db.foreignKeys(on: "bookmark").map(\.destinationTable) == ["Person"])
+        }
+        try await check(queue, migrated)
+    }
+
+    @Test("that would lose rows are refused, and the app's tables are as they were")
+    func losses() async throws {
+        let queue = try DatabaseQueue()
+        try AppDatabase.fill(queue)
+        try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
+        let schema = try AppDatabase.schema(queue)
+        let other = try Model(entities: [Entity("Other", attributes: [Attribute("id", .integer)])])
+        let error = #expect(throws: SyncError.self) { try DataStack(model: other, in: queue) }
+        #expect(error?.code == .modelMismatch)
+        #expect(try AppDatabase.schema(queue) == schema)
+        _ = try DataStack(model: other, in: queue, migration: .allowingLoss)
+        #expect(try await queue.read { db in try AppDatabase.Bookmark.fetchCount(db) } == 1)
+    }
+
+    @Test("of an app that erases its database when the schema changes keep it, where they make our tables")
+    func erasing() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        for launch in 1...2 {
+            let queue = try DatabaseQueue(path: folder.database.path)
+            var migrator = AppDatabase.migrator
+            migrator.eraseDatabaseOnSchemaChange = true
+            migrator.registerMigration("sync") { [first] db in try DataStack.createTables(of: first, in: db) }
+            try migrator.migrate(queue)
+            let stack = try DataStack(model: first, in: queue)
+            #expect(try await stack.count("Person") == (launch == 1 ? 0 : 2))
+            try await Sync.changes(people, inEntity: "Person", stack: stack)
+            try queue.close()
+        }
+    }
+
+    @Test("of the store do not judge what the app has in its own tables")
+    func foreignViolations() async throws {
+        let queue = try DatabaseQueue()
+        try AppDatabase.fill(queue)
+        try await queue.writeWithoutTransaction { db throws in
+            try db.execute(
+                sql: """
+                    PRAGMA foreign_keys = OFF;
+                    CREATE TABLE child (parent REFERENCES bookmark(id));
+                    INSERT INTO child VALUES (77);
+                    PRAGMA foreign_keys = ON
+                    """)
+        }
+        try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
+        let stack = try DataStack(model: second, in: queue)
+        #expect(try await stack.count("Person") == 2)
+    }
+
+    @Test("of the app can sync where their foreign keys are on, and say how where they are off")
+    func insideAMigration() async throws {
+        let queue = try DatabaseQueue()
+        let stack = try DataStack(model: first, in: queue)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("people", foreignKeyChecks: .immediate) { [people] db in
+            try Sync.changes(people, inEntity: "Person", stack: stack, in: db)
+        }
+        try migrator.migrate(queue)
+        #expect(try await stack.count("Person") == 2)
+        migrator.registerMigration("more people") { db in
+            try Sync.changes([["id": 3]] as JSONValue, inEntity: "Person", stack: stack, in: db)
+        }
+        let error = #expect(throws: SyncError.self) { try migrator.migrate(queue) }
+        #expect(error?.message.contains("foreignKeyChecks: .immediate") == true)
+        #expect(try await stack.count("Person") == 2)
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A store in the database of an app")
+struct GuestStoreTests {
+    private let bookmark = AppDatabase.Bookmark(id: 1, title: "kept")
+
+    private func sync(_ days: String..., into stack: DataStack) async throws {
+        for day in days { try await Sync.changes(Fixtures.payload(day), inEntity: "User", stack: stack) }
+    }
+
+    // MARK: Any writer
+
+    @Test("has the rows that a store of its own has, in a queue and in a pool with a configuration of the app's")
+    func sameRows() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let model = try Fixtures.model("company")
+        let own = try DataStack.inMemory(model)
+        try await sync("day1", "day2", into: own)
+        let wanted = try await own.contents().tables
+
+        var configuration = Configuration()
+        configuration.busyMode = .callback { _ in false }
+        configuration.maximumReaderCount = 1
+        configuration.publicStatementArguments = true
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA recursive_triggers = ON") }
+        let writers: [any DatabaseWriter] = [
+            try DatabaseQueue(configuration: configuration),
+            try DatabaseQueue(path: folder.url.appendingPathComponent("queue.sqlite").path),
+            try DatabasePool(path: folder.database.path, configuration: configuration),
+        ]
+        for writer in writers {
+            try AppDatabase.fill(writer)
+            let stack = try DataStack(model: model, in: writer)
+            try await sync("day1", "day2", into: stack)
+            let found = try await stack.contents().tables
+            for (table, rows) in wanted { #expect(found[table] == rows, "\(table)") }
+            #expect(found["bookmark"]?.count == 1)
+            #expect(try await writer.read { db in try AppDatabase.Bookmark.fetchAll(db) } == [bookmark])
+            #expect(try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack).isEmpty)
+        }
+    }
+
+    @Test("is found again by the next stack, by a stack of the file, and by an app that opens a file of ours")
+    func foundAgain() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await folder.importDay1()
+        let pool = try DatabasePool(path: folder.database.path)
+        try AppDatabase.fill(pool)
+        let schema = try AppDatabase.schema(pool)
+        let guest = try DataStack(model: Fixtures.model("company"), in: pool)
+        #expect(try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: guest).isEmpty)
+        #expect(try AppDatabase.schema(pool) == schema)
+        let again = try DataStack(model: Fixtures.model("company"), in: pool)
+        try await sync("day2", into: again)
+        try pool.close()
+        let file = try DataStack(at: folder.database)
+        #expect(try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: file).isEmpty)
+        #expect(try await file.read { db in try AppDatabase.Bookmark.fetchCount(db) } == 1)
+    }
+
+    @Test("leaves the database open that the app opened")
+    func stayOpen() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pool = try DatabasePool(path: folder.database.path)
+        do {
+            let stack = try DataStack(model: Fixtures.model("company"), in: pool)
+            try await sync("day1", into: stack)
+            try stack.close()
+            #expect(try await stack.count("User") > 0)
+        }
+        #expect(try await pool.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") } ?? 0 > 0)
+    }
+
+    @Test("gives the connection back with the page cache and the way to wait that the app set")
+    func settings() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let waits = WaitCounter()
+        var configuration = Configuration()
+        configuration.busyMode = .callback { _ in waits.count() < 3 }
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA cache_size = 100") }
+        let queue = try DatabaseQueue(path: folder.database.path, configuration: configuration)
+        let stack = try DataStack(model: Fixtures.model("company"), in: queue)
+        let records = (1...60_000).map { "{\"id\":\($0),\"notes\":[{\"id\":\($0)}]}" }.joined(separator: ",")
+        try await Sync.changes(Data("[\(records)]".utf8), inEntity: "User", stack: stack)
+        #expect(try await queue.read { db in try Int.fetchOne(db, sql: "PRAGMA cache_size") } == 100)
+
+        var unsafe = Configuration()
+        unsafe.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: folder.database.path, configuration: unsafe)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        for call in 1...2 {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.plan(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+            }
+            #expect(error?.code == .storeBusy)
+            #expect(waits.value >= 3, "call \(call)")
+            waits.reset()
+        }
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+        #expect(try await Sync.plan(Data("[]".utf8), inEntity: "Company", stack: stack).isEmpty)
+    }
+
+    // MARK: Names
+
+    @Test(
+        "is refused where names that it needs are taken, which the error lists; nothing is made then",
+        arguments: [
+            ("CREATE TABLE user (x)", "user", "a table of the database, and a table of the model"),
+            ("CREATE VIEW Note AS SELECT 1 AS x", "Note", "a view of the database, and a table of the model"),
+            (
+                "CREATE TABLE a (x); CREATE INDEX company ON a (x)", "company",
+                "an index of the database, and a table of the model"
+            ),
+            ("CREATE TEMP TABLE Tag (x)", "Tag", "a table of the database, and a table of the model"),
+            ("CREATE TABLE sync_pending (x)", "sync_pending", "a table of the database, and a table of the model"),
+        ])
+    func collisions(sql: String, name: String, message: String) async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in try db.execute(sql: sql) }
+        let schema = try AppDatabase.schema(queue)
+        let error = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: queue) }
+        #expect(error?.code == .nameCollision)
+        #expect(error?.problems == [.init(path: name, message: message)])
+        #expect(try AppDatabase.schema(queue) == schema)
+    }
+
+    @Test("is not brought to a model that needs a name that was taken meanwhile")
+    func laterCollision() async throws {
+        let queue = try DatabaseQueue()
+        let small = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
+        let large = try Model(entities: [
+            Entity("User", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+            Entity("Bookmark", attributes: [Attribute("id", .integer)]),
+        ])
+        let stack = try DataStack(model: small, in: queue)
+        try await Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack)
+        try AppDatabase.fill(queue)
+        let schema = try AppDatabase.schema(queue)
+        let error = #expect(throws: SyncError.self) { try DataStack(model: large, in: queue) }
+        #expect(error?.problems.map(\.path) == ["bookmark"])
+        #expect(try AppDatabase.schema(queue) == schema)
+        #expect(try await stack.count("User") == 1)
+        #expect(try await queue.read { db in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") } == true)
+    }
+
+    // MARK: Settings
+
+    @Test("is refused on a connection that it cannot work with, by an error that has the line to add")
+    func unsuitable() async throws {
+        var withoutKeys = Configuration()
+        withoutKeys.foreignKeysEnabled = false
+        let queue = try DatabaseQueue(configuration: withoutKeys)
+        let error = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: queue) }
+        #expect(error?.code == .unsuitableConnection)
+        #expect(error?.message.contains("configuration.foreignKeysEnabled = true") == true)
+        #expect(try AppDatabase.schema(queue) == [])
+
+        var utf16 = Configuration()
+        utf16.prepareDatabase { db in try db.execute(sql: "PRAGMA encoding = \"UTF-16le\"") }
+        let wide = try DatabaseQueue(configuration: utf16)
+        let encoding = #expect(throws: SyncError.self) { try DataStack(model: Fixtures.model("company"), in: wide) }
+        #expect(encoding?.code == .unsuitableConnection)
+        #expect(encoding?.message.contains("UTF-16le") == true)
+    }
+
+    @Test("notices that foreign keys were switched off after it was opened")
+    func switchedOff() async throws {
+        let queue = try DatabaseQueue()
+        let stack = try DataStack(model: Fixtures.model("company"), in: queue)
+        try await queue.writeWithoutTransaction { db in try db.execute(sql: "PRAGMA foreign_keys = OFF") }
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .unsuitableConnection)
+        #expect(try await stack.count("User") == 0)
+    }
+
+    @Test("of a database that cannot be written can be read, and is not written or brought to another model")
+    func readOnly() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await folder.importDay1()
+        let users = try await DataStack(at: folder.database).count("User")
+        var configuration = Configuration()
+        configuration.readonly = true
+        let queue = try DatabaseQueue(path: folder.database.path, configuration: configuration)
+        let stack = try DataStack(model: Fixtures.model("company"), in: queue)
+        #expect(try await stack.count("User") == users)
+        let write = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        }
+        #expect(write?.code == .storeReadOnly)
+        let other = try Model(entities: [Entity("Other", attributes: [Attribute("id", .integer)])])
+        let error = #expect(throws: SyncError.self) {
+            try DataStack(model: other, in: queue, migration: .allowingLoss)
+        }
+        #expect(error?.code == .storeReadOnly)
+    }
+
+    @Test("has what conditions need on every connection of a pool, also beside a running statement")
+    func functions() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pool = try DatabasePool(path: folder.database.path)
+        let stack = try DataStack(model: Fixtures.model("company"), in: pool)
+        try await sync("day1", into: stack)
+        let condition: RecordPredicate = "lastName CONTAINS[c] 'AMI' AND firstName LIKE '*'"
+        let wanted = try await stack.count("User", where: condition)
+        #expect(wanted > 0)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await pool.read { db throws in
+                        // Prepared before the functions are there.
+                        let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM User")
+                        _ = try cursor.next()
+                        let count = try stack.count("User", where: condition, in: db)
+                        _ = try cursor.next()
+                        return try count + stack.fetch("User", where: condition, in: db).count
+                    }
+                }
+            }
+            for try await count in group { #expect(count == 2 * wanted) }
+        }
+    }
+}
+
+/// Counts how often a connection was asked whether to go on waiting.
+private final class WaitCounter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var waits = 0
+
+    var value: Int { lock.withLock { waits } }
+
+    func count() -> Int {
+        lock.withLock {
+            waits += 1
+            return waits
+        }
+    }
+
+    func reset() { lock.withLock { waits = 0 } }
+}

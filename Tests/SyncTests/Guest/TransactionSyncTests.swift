@@ -1,0 +1,210 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A sync in the caller's transaction")
+struct TransactionSyncTests {
+    private struct Undone: Error {}
+
+    private let cursor = AppDatabase.Cursor(name: "users", etag: "\"7\"")
+
+    private func app(_ model: String = "company") throws -> (writer: DatabaseQueue, stack: DataStack) {
+        let queue = try DatabaseQueue()
+        try AppDatabase.fill(queue)
+        return (queue, try DataStack(model: Fixtures.model(model), in: queue))
+    }
+
+    @Test("is committed with the app's own rows, and undone with them")
+    func together() async throws {
+        let (queue, stack) = try app()
+        let cursor = cursor
+        let day1 = try Fixtures.payload("day1")
+        await #expect(throws: Undone.self) {
+            try await queue.write { db throws in
+                let result = try Sync.changes(day1, inEntity: "User", stack: stack, in: db)
+                #expect(result.root.inserted == 8)
+                #expect(try stack.count("User", in: db) == 8)
+                try cursor.insert(db)
+                throw Undone()
+            }
+        }
+        #expect(try await stack.count("User") == 0)
+        #expect(try await queue.read { db in try AppDatabase.Cursor.fetchCount(db) } == 0)
+        try await queue.write { db throws in
+            try Sync.changes(day1, inEntity: "User", stack: stack, in: db)
+            try cursor.insert(db)
+        }
+        #expect(try await stack.count("User") == 8)
+        #expect(try await queue.read { db in try AppDatabase.Cursor.fetchAll(db) } == [cursor])
+        #expect(try await Sync.changes(day1, inEntity: "User", stack: stack).isEmpty)
+    }
+
+    @Test("that fails takes back what it did, and the transaction goes on")
+    func failure() async throws {
+        let (queue, stack) = try app()
+        let cursor = cursor
+        try await queue.write { db throws in
+            try Sync.changes([["id": 1, "first_name": "Ann"]] as JSONValue, inEntity: "User", stack: stack, in: db)
+            let error = #expect(throws: SyncError.self) {
+                var options = SyncOptions()
+                options.isStrict = true
+                try Sync.changes(
+                    [["id": 2], ["id": 3, "age": "no number"]] as [[String: Any]], inEntity: "User", stack: stack,
+                    options: options, in: db)
+            }
+            #expect(error?.code == .valueDoesNotFit)
+            try cursor.insert(db)
+        }
+        #expect(try await stack.fetch("User").map(\.key) == [.integer(1)])
+        #expect(try await queue.read { db in try AppDatabase.Cursor.fetchCount(db) } == 1)
+    }
+
+    @Test("that is a dry run sees what the transaction wrote, and changes nothing")
+    func dryRun() async throws {
+        let (queue, stack) = try app()
+        try await queue.write { db throws in
+            try Sync.changes(["users": [["id": 1], ["id": 2]]], entities: ["users": "User"], stack: stack, in: db)
+            let json: JSONValue = [["id": 2], ["id": 3]]
+            let plans = [
+                try Sync.plan(json, inEntity: "User", stack: stack, in: db),
+                try Sync.plan(Data("[{\"id\":2},{\"id\":3}]".utf8), inEntity: "User", stack: stack, in: db),
+                try Sync.plan([["id": 2], ["id": 3]] as [[String: Any]], inEntity: "User", stack: stack, in: db),
+                try Sync.plan(["users": json], entities: ["users": "User"], stack: stack, in: db),
+                try Sync.plan(
+                    Data("{\"users\":[{\"id\":2},{\"id\":3}]}".utf8), entities: ["users": "User"], stack: stack, in: db),
+            ]
+            for plan in plans {
+                #expect(plan["User"].inserted == [.integer(3)])
+                #expect(plan["User"].deleted == [.integer(1)])
+            }
+            #expect(try stack.fetch("User", in: db).map(\.key) == [.integer(1), .integer(2)])
+        }
+        #expect(try await stack.count("User") == 2)
+    }
+
+    @Test("outside of a transaction makes one of its own")
+    func alone() async throws {
+        let (queue, stack) = try app()
+        try await queue.writeWithoutTransaction { db throws in
+            try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+            #expect(!db.isInsideTransaction)
+        }
+        #expect(try await stack.count("User") == 1)
+    }
+
+    @Test("is not of a page, which the run would remember")
+    func page() async throws {
+        let (queue, stack) = try app()
+        let run = SyncRun()
+        let error = await #expect(throws: SyncError.self) {
+            try await queue.write { db throws in
+                var options = SyncOptions()
+                options.payload = .page(of: run)
+                try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, options: options, in: db)
+            }
+        }
+        #expect(error?.code == .invalidOption)
+        #expect(try await stack.count("User") == 0)
+    }
+
+    @Test("works with a stack of its own file too, and on another connection to it")
+    func ownFile() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await folder.importDay1()
+        let stack = try DataStack(at: folder.database)
+        let day2 = try Fixtures.payload("day2")
+        let wanted = try await Sync.plan(day2, inEntity: "User", stack: stack)
+        let found = try await stack.write { db in try Sync.plan(day2, inEntity: "User", stack: stack, in: db) }
+        #expect(found["User"] == wanted["User"])
+        let other = try DatabaseQueue(path: folder.database.path)
+        try await other.write { db throws in
+            #expect(try Sync.changes(day2, inEntity: "User", stack: stack, in: db)["User"] == wanted["User"])
+        }
+        #expect(try await Sync.changes(day2, inEntity: "User", stack: stack).isEmpty)
+    }
+
+    @Test("of another database is an error")
+    func wrongDatabase() async throws {
+        let (_, stack) = try app()
+        let other = try DatabaseQueue()
+        let error = await #expect(throws: SyncError.self) {
+            try await other.write { db throws in
+                try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+            }
+        }
+        #expect(error?.code == .unreadableStore)
+        #expect(try AppDatabase.schema(other) == [])
+    }
+
+    @Test("keeps no fingerprints of what was undone")
+    func fingerprints() async throws {
+        let queue = try DatabaseQueue()
+        let model = try Model(entities: [
+            Entity(
+                "Item", attributes: [Attribute("id", .integer), Attribute("name", .string)], keepsFingerprints: true)
+        ])
+        let stack = try DataStack(model: model, in: queue)
+        let (one, two) = (Data(#"[{"id":1,"name":"a"}]"#.utf8), Data(#"[{"id":1,"name":"b"},{"id":2}]"#.utf8))
+        try await Sync.changes(one, inEntity: "Item", stack: stack)
+        await #expect(throws: Undone.self) {
+            try await queue.write { db throws in
+                #expect(try Sync.changes(two, inEntity: "Item", stack: stack, in: db).root.inserted == 1)
+                #expect(try Sync.changes(two, inEntity: "Item", stack: stack, in: db).isEmpty)
+                throw Undone()
+            }
+        }
+        #expect(try await stack.fetch("Item").map { $0["name"]?.string } == ["a"])
+        #expect(try await Sync.changes(one, inEntity: "Item", stack: stack).isEmpty)
+        let result = try await queue.write { db in try Sync.changes(two, inEntity: "Item", stack: stack, in: db) }
+        #expect(result["Item"].inserted == [.integer(2)])
+        #expect(result["Item"].updated.map(\.key) == [.integer(1)])
+        #expect(try await stack.fetch("Item").map { $0["name"]?.string } == ["b", nil])
+    }
+
+    @Test("that was taken back leaves references to late rows as they were")
+    func lateReferences() async throws {
+        let (queue, stack) = try app()
+        try await Sync.changes([["id": 1, "company_id": 7]] as JSONValue, inEntity: "User", stack: stack)
+        // The row comes by other means; the sync that links it is undone, alone.
+        try await queue.write { db throws in
+            try db.execute(sql: "INSERT INTO Company (id, name) VALUES (7, 'Acme')")
+            try db.inSavepoint {
+                try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+                return .rollback
+            }
+        }
+        try await Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack)
+        #expect(try await stack.count("User", where: "company.name == 'Acme'") == 1)
+    }
+
+    @Test("wakes an observer once, where it changes something that is observed")
+    func observers() async throws {
+        let (queue, stack) = try app()
+        let regions = Wakes()
+        let observation = DatabaseRegionObservation(tracking: Table("User"))
+            .start(in: queue, onError: { _ in }, onChange: { _ in regions.add() })
+        defer { observation.cancel() }
+        try await queue.write { [cursor] db in
+            try Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack, in: db)
+            try cursor.insert(db)
+        }
+        #expect(regions.count == 1)
+        let again = try await queue.write { db throws in
+            try Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack, in: db)
+        }
+        #expect(again.isEmpty)
+        #expect(regions.count == 1)
+    }
+}
+
+/// Counts from any thread.
+private final class Wakes: @unchecked Sendable {
+    private let lock = NSLock()
+    private var wakes = 0
+
+    var count: Int { lock.withLock { wakes } }
+
+    func add() { lock.withLock { wakes += 1 } }
+}

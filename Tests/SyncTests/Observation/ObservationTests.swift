@@ -1,0 +1,164 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("An observation", .timeLimit(.minutes(5)))
+struct ObservationTests {
+    private func stack(in writer: any DatabaseWriter) async throws -> DataStack {
+        func open(_ writer: some DatabaseWriter) throws -> DataStack {
+            try DataStack(model: Fixtures.model("company"), in: writer)
+        }
+        let stack = try open(writer)
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        return stack
+    }
+
+    @Test("gives the rows there are, and then each other result, once a transaction", arguments: [false, true])
+    func rows(inPool: Bool) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let writer: any DatabaseWriter =
+            inPool ? try DatabasePool(path: folder.database.path) : try DatabaseQueue(path: folder.database.path)
+        let stack = try await stack(in: writer)
+        var rows = stack.observe("User", where: "id <= 3", orderedBy: "-id").makeAsyncIterator()
+        #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(2), .integer(1)])
+
+        // Neither other rows, nor the same again, nor what is undone gives a value.
+        try await Sync.update(5, with: ["age": 99], inEntity: "User", stack: stack)
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        try await writer.writeWithoutTransaction { db throws in
+            try db.inTransaction {
+                try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+                return .rollback
+            }
+        }
+        try await Sync.delete(2, inEntity: "User", stack: stack)
+        #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(1)])
+
+        // One value for many writes in one transaction, made with GRDB or with a sync.
+        try await writer.write { db throws in
+            try db.execute(sql: "UPDATE User SET age = 1 WHERE id = 1")
+            try Sync.changes(
+                [["id": 1, "first_name": "A"], ["id": 3, "first_name": "C"]] as JSONValue, inEntity: "User",
+                stack: stack, operations: .update, in: db)
+        }
+        #expect(try await rows.next()?.map { $0["firstName"]?.string } == ["C", "A"])
+
+        // A to-one link alone.
+        try await writer.write { db in try db.execute(sql: "UPDATE User SET companyID = NULL WHERE id = 1") }
+        #expect(try await rows.next()?.count == 2)
+        let before = try await stack.count("User")
+        try stack.drop()
+        #expect(before > 0)
+        #expect(try await rows.next()?.isEmpty == true)
+    }
+
+    @Test("of one row and of a number gives them, and nil for a row that is not there")
+    func rowAndCount() async throws {
+        let stack = try await stack(in: try DatabaseQueue())
+        var row = stack.observe("User", id: 1).makeAsyncIterator()
+        var count = stack.observeCount("Note", where: "text CONTAINS[c] 'e'").makeAsyncIterator()
+        #expect(try await row.next()??["firstName"]?.string == "Ada")
+        let number = try #require(try await count.next())
+        try await Sync.update(1, with: ["first_name": "Augusta"], inEntity: "User", stack: stack)
+        #expect(try await row.next()??["firstName"]?.string == "Augusta")
+        try await Sync.update(1, with: ["company_id": nil] as JSONValue, inEntity: "User", stack: stack)
+        #expect(try await row.next()??["firstName"]?.string == "Augusta")
+        try await Sync.delete(1, inEntity: "User", stack: stack)
+        let gone = try await row.next()
+        #expect(gone != nil)
+        #expect(gone.flatMap(\.self) == nil)
+        #expect(try await count.next() ?? number < number)
+    }
+
+    @Test("fails for a name that the model does not have, and when the store gets another model")
+    func failure() async throws {
+        let queue = try DatabaseQueue()
+        let stack = try await stack(in: queue)
+        var unknown = stack.observe("Usr").makeAsyncIterator()
+        let error = await #expect(throws: SyncError.self) { _ = try await unknown.next() }
+        #expect(error?.code == .unknownEntity)
+        var rows = stack.observe("Tag").makeAsyncIterator()
+        _ = try await rows.next()
+        let other = try Model(entities: [Entity("Tag", attributes: [Attribute("id", .string)])])
+        let next = try DataStack(model: other, in: queue, migration: .allowingLoss)
+        try await Sync.changes([["id": "x"]] as JSONValue, inEntity: "Tag", stack: next)
+        let mismatch = await #expect(throws: SyncError.self) { while try await rows.next() != nil {} }
+        #expect(mismatch?.code == .modelMismatch)
+    }
+
+    @Test("ends when its task is cancelled, and keeps the stack until then")
+    func cancellation() async throws {
+        weak var gone: DataStack?
+        var stack: DataStack? = try await self.stack(in: try DatabaseQueue())
+        gone = stack
+        let task = Task { [observation = try #require(stack).observe("User")] in
+            var values = 0
+            for try await _ in observation { values += 1 }
+            return values
+        }
+        stack = nil
+        while gone == nil { await Task.yield() }
+        try await Task.sleep(for: .milliseconds(50))
+        task.cancel()
+        #expect(try await task.value <= 1)
+    }
+
+    @Test("is heard of by plain GRDB once for a sync that changes something, and only in the tables that it changes")
+    func plainGRDB() async throws {
+        let queue = try DatabaseQueue()
+        let stack = try await stack(in: queue)
+        let observer = Commits()
+        queue.add(transactionObserver: observer)
+        var users = ValueObservation.tracking { db in try Row.fetchAll(db, sql: "SELECT * FROM User").count }
+            .values(in: queue).makeAsyncIterator()
+        #expect(try await users.next() == 8)
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        #expect(observer.changes == 0)
+        try await Sync.changes(
+            [["id": 500, "text": "new"]] as JSONValue, inEntity: "Note", stack: stack, operations: .insert)
+        #expect(observer.changes == 0)
+        try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        #expect(observer.changes == 1)
+        #expect(observer.rows == 0)
+        #expect(try await users.next() == 8)
+    }
+
+    @Test("of sync results gives what was committed and changed something")
+    func results() async throws {
+        let queue = try DatabaseQueue()
+        let stack = try await stack(in: queue)
+        var results = stack.syncResults.makeAsyncIterator()
+        try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
+        _ = try await Sync.plan(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        let nested = try await queue.write { db throws in
+            try Sync.changes(
+                [["id": 4, "age": 1]] as JSONValue, inEntity: "User", stack: stack, operations: .update, in: db)
+        }
+        #expect(!nested.isEmpty)
+        let day2 = try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        #expect(await results.next() == day2)
+        let row = try await Sync.insertOrUpdate(["id": 1, "age": 1], inEntity: "User", stack: stack).result
+        #expect(await results.next() == row)
+        let update = try await Sync.update(1, with: ["age": 2], inEntity: "User", stack: stack)?.result
+        #expect(await results.next() == update)
+        let deletion = try await Sync.delete(1, inEntity: "User", stack: stack)
+        #expect(await results.next() == deletion)
+    }
+}
+
+/// What a transaction observer of the app's hears of the table of users.
+private final class Commits: TransactionObserver, @unchecked Sendable {
+    private let lock = NSLock()
+    private var counts = (changes: 0, rows: 0)
+
+    var changes: Int { lock.withLock { counts.changes } }
+    var rows: Int { lock.withLock { counts.rows } }
+
+    func observes(eventsOfKind kind: DatabaseEventKind) -> Bool { kind.tableName == "User" }
+    func databaseDidChange() { lock.withLock { counts.changes += 1 } }
+    func databaseDidChange(with event: DatabaseEvent) { lock.withLock { counts.rows += 1 } }
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+}

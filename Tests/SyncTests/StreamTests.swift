@@ -1,0 +1,66 @@
+import Foundation
+import Sync
+import Testing
+
+/// The sequences that clients and files hand out.
+@Suite("A stream")
+struct StreamTests {
+    private struct Failure: Error {}
+
+    private static func stream<Element: Sendable>(_ elements: [Element]) -> AsyncThrowingStream<Element, any Error> {
+        AsyncThrowingStream { stream in
+            for element in elements { stream.yield(element) }
+            stream.finish()
+        }
+    }
+
+    private func check(_ sync: (DataStack) async throws -> SyncResult) async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        _ = try await sync(stack)
+        #expect(try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack).isEmpty)
+        #expect(try await stack.count("User") == 8)
+    }
+
+    @Test("of bytes, of byte arrays, of slices and of data is synced")
+    func elements() async throws {
+        let bytes = [UInt8](try Fixtures.payload("day1"))
+        let slices = stride(from: 0, to: bytes.count, by: 100).map { bytes[$0..<min($0 + 100, bytes.count)] }
+        try await check { try await Sync.changes(Self.stream(bytes), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(Self.stream(slices), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(Self.stream(slices.map(Array.init)), inEntity: "User", stack: $0) }
+        try await check { try await Sync.changes(Self.stream(slices.map { Data($0) }), inEntity: "User", stack: $0) }
+    }
+
+    @Test("of bytes is planned, and may have several entities")
+    func otherCalls() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let plan = try await Sync.plan(
+            Self.stream([UInt8](try Fixtures.payload("day1"))), inEntity: "User", stack: stack)
+        #expect(plan.root.inserted == 8)
+        #expect(try await stack.count("User") == 0)
+        let several = [UInt8](Data(#"{"users":[{"id":1}],"companies":[{"id":7}]}"#.utf8))
+        try await Sync.changes(
+            Self.stream(several), entities: ["users": "User", "companies": "Company"], stack: stack)
+        #expect(try await stack.count("Company") == 1)
+    }
+
+    @Test("of bytes that is longer than a chunk is synced whole")
+    func long() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let records = (1...5000).map { "{\"id\":\($0),\"first_name\":\"name of \($0)\"}" }.joined(separator: ",")
+        try await Sync.changes(Self.stream([UInt8]("[\(records)]".utf8)), inEntity: "User", stack: stack)
+        #expect(try await stack.count("User") == 5000)
+        #expect(try await stack.fetch("User", id: 5000)?["firstName"]?.string == "name of 5000")
+    }
+
+    @Test("of bytes that fails leaves the store as it was")
+    func failing() async throws {
+        let stack = try DataStack.inMemory(Fixtures.model("company"))
+        let bytes = AsyncThrowingStream<UInt8, any Error> { stream in
+            for byte in "[{\"id\":1},".utf8 { stream.yield(byte) }
+            stream.finish(throwing: Failure())
+        }
+        await #expect(throws: Failure.self) { try await Sync.changes(bytes, inEntity: "User", stack: stack) }
+        #expect(try await stack.count("User") == 0)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+/// A database that two processes have open: an app with a stack in it, and `syncdb` as its extension. See
+/// `Docs/AdoptingInAnApp.md`.
+@Suite("Two processes on one file")
+struct SharedFileTests {
+    private let sandbox: Sandbox
+    private let pool: DatabasePool
+    private let stack: DataStack
+
+    init() throws {
+        sandbox = try Sandbox.withUsers()
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        pool = try DatabasePool(
+            path: sandbox.folder.appendingPathComponent("app.sqlite").path, configuration: configuration)
+        try pool.write { db in try db.execute(sql: "CREATE TABLE bookmark (id INTEGER PRIMARY KEY)") }
+        stack = try DataStack(model: Model(contentsOf: URL(fileURLWithPath: Sandbox.model)), in: pool)
+    }
+
+    private let day1 = Data("[{\"id\":1},{\"id\":2}]".utf8)
+
+    @Test("see what the other wrote at once, and a sync compares with it")
+    func seen() async throws {
+        let before = try await dataVersion()
+        let run = try sandbox.importUsers(Sandbox.day2)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try await stack.count("User", where: "id == 9") == 1)
+        #expect(try await dataVersion() != before)
+        let day2 = try Data(contentsOf: URL(fileURLWithPath: Sandbox.day2))
+        #expect(try await Sync.changes(day2, inEntity: "User", stack: stack).isEmpty)
+
+        try await Sync.delete(9, inEntity: "User", stack: stack)
+        #expect(try sandbox.count("User", where: "id == 9") == "0")
+    }
+
+    /// What tells an app that another process has written: it changes with every commit that is not this connection's own.
+    private func dataVersion() async throws -> Int? {
+        try await pool.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
+    }
+
+    @Test("read while the other writes, and wait with a write of their own until it is done")
+    func waiting() async throws {
+        let (source, importer) = (Process(), Process())
+        source.executableURL = URL(fileURLWithPath: "/bin/sh")
+        source.arguments = ["-c", #"printf '['; exec yes '{"id":1,"first_name":"half"},'"#]
+        let list = Pipe()
+        source.standardOutput = list
+        importer.executableURL = try Program.syncdb()
+        importer.arguments = ["import", "-", "--entity", "User", "-d", "app.sqlite", "--whole-up-to", "1K"]
+        importer.currentDirectoryURL = sandbox.folder
+        importer.standardInput = list
+        importer.standardError = FileHandle.nullDevice
+        importer.standardOutput = FileHandle.nullDevice
+        try source.run()
+        defer { source.terminate() }
+        try importer.run()
+        defer { importer.terminate() }
+        while importer.isRunning, try !isLocked() { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(importer.isRunning)
+
+        #expect(try await stack.count("User", where: "firstName == 'half'") == 0)
+        #expect(try await stack.count("User") == 8)
+        let (stack, json) = (stack, Data(#"[{"id":1,"first_name":"whole"}]"#.utf8))
+        async let result = Sync.changes(json, inEntity: "User", stack: stack, operations: .update)
+        kill(importer.processIdentifier, SIGKILL)
+        importer.waitUntilExit()
+        #expect(try await result["User"].updated.map(\.key) == [.integer(1)])
+        #expect(try await stack.damage() == [])
+    }
+
+    /// Whether somebody writes at this moment.
+    private func isLocked() throws -> Bool {
+        var configuration = Configuration()
+        configuration.busyMode = .immediateError
+        let probe = try DatabaseQueue(
+            path: sandbox.folder.appendingPathComponent("app.sqlite").path, configuration: configuration)
+        defer { try? probe.close() }
+        do {
+            try probe.inDatabase { db in try db.inTransaction(.immediate) { .rollback } }
+            return false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return true
+        }
+    }
+
+    @Test("notice that the other brought the store to another model, and go on with it")
+    func otherModel() async throws {
+        let model = try sandbox.file(
+            "next.json",
+            String(decoding: Data(contentsOf: URL(fileURLWithPath: Sandbox.model)), as: UTF8.self)
+                .replacingOccurrences(of: "\"age\": \"integer\"", with: "\"age\": \"integer\", \"nickname\": \"string\""))
+        let run = try sandbox.syncdb("schema", "migrate", "--model", model, "-d", "app.sqlite")
+        #expect(run.status == 0, "\(run.errors)")
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(day1, inEntity: "User", stack: stack)
+        }
+        #expect(error?.code == .modelMismatch)
+        let next = try DataStack(
+            model: Model(contentsOf: sandbox.folder.appendingPathComponent("next.json")), in: pool)
+        #expect(try await next.count("User", where: "nickname == nil") == 8)
+        #expect(try await pool.read { db in try db.tableExists("bookmark") })
+    }
+}
