@@ -89,10 +89,10 @@ struct SharedFileTests {
 
     @Test("notice that the other brought the store to another model, and go on with it")
     func otherModel() async throws {
+        let text = try String(contentsOf: URL(fileURLWithPath: Sandbox.model), encoding: .utf8)
+        let age = "\"age\": \"integer\""
         let model = try sandbox.file(
-            "next.json",
-            String(decoding: Data(contentsOf: URL(fileURLWithPath: Sandbox.model)), as: UTF8.self)
-                .replacingOccurrences(of: "\"age\": \"integer\"", with: "\"age\": \"integer\", \"nickname\": \"string\""))
+            "next.json", text.replacingOccurrences(of: age, with: age + ", \"nickname\": \"string\""))
         let run = try sandbox.syncdb("schema", "migrate", "--model", model, "-d", "app.sqlite")
         #expect(run.status == 0, "\(run.errors)")
         let error = await #expect(throws: SyncError.self) {
