@@ -125,6 +125,28 @@ struct ObservationTests {
         #expect(try await users.next() == 8)
     }
 
+    @Test("is one thing, and several fetches in one read another: they see one moment, while a sync goes on")
+    func snapshot() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let stack = try await stack(in: try DatabasePool(path: folder.database.path))
+        let (begun, synced) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let seen = stack.read { db throws in
+            let users = try stack.count("User", where: "id == 9", in: db)
+            begun.signal()
+            synced.wait()
+            let notes = try stack.count("Note", where: "user.id == 9", in: db)
+            return [users, notes, try stack.count("User", where: "id == 9", in: db)]
+        }
+        await Task.detached { Self.wait(for: begun) }.value
+        try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
+        #expect(try await stack.count("User", where: "id == 9") == 1)
+        synced.signal()
+        #expect(try await seen == [0, 0, 0])
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
+
     @Test("of sync results gives what was committed and changed something")
     func results() async throws {
         let queue = try DatabaseQueue()
