@@ -18,6 +18,30 @@ struct NoRecordsTests {
         }
     }
 
+    @Test("whose key needs an owner says that a parent may be named, where none is")
+    func missingOwner() async throws {
+        let model = try Model(entities: [
+            Entity(
+                "Repository", attributes: [Attribute("id", .integer)],
+                relationships: [Relationship("issues", to: "Issue", many: true, inverse: "repository")]),
+            Entity(
+                "Issue", primaryKey: ["repository", "number"], attributes: [Attribute("number", .integer)],
+                relationships: [Relationship("repository", to: "Repository", inverse: "issues")]),
+        ])
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes([["id": 5]] as JSONValue, inEntity: "Repository", stack: stack)
+        let advice = "if all are of one Repository, name it as their parent"
+        let without = await #expect(throws: SyncError.self) {
+            try await Sync.changes([["number": 1]] as JSONValue, inEntity: "Issue", stack: stack)
+        }
+        #expect(without?.message.hasSuffix(advice) == true)
+        let with = await #expect(throws: SyncError.self) {
+            try await Sync.changes(
+                [["title": "x"]] as JSONValue, inEntity: "Issue", stack: stack, parent: ("Repository", 5))
+        }
+        #expect(with?.message.contains(advice) == false)
+    }
+
     private typealias Call = @Sendable (SyncOptions) async throws -> SyncResult
 
     /// Fails every call with this payload in the same way, and expects that nothing was written.

@@ -29,7 +29,11 @@ extension Finding {
                     .contradictingRecords,
                     "see which is right: the one that comes last is stored; --strict and isStrict refuse such a payload"
                 )
-            case .entityMismatch: (.entityMismatch, "sync the record as the entity its row is of")
+            case .entityMismatch:
+                (
+                    .entityMismatch,
+                    "sync the record as the entity its row is of; a row that shall be of another one has to be deleted first"
+                )
             }
         self.init(
             kind, entity: diagnostic.entity, path: diagnostic.path, message: diagnostic.message, advice: advice)

@@ -169,12 +169,18 @@ extension JSONReader {
         let name = container == .members ? try memberName() : nil
         let depth = walk.levels.count + 1
         try scanner.value(into: &tape, depth: depth)
-        if walk.places.admitsNull, tape.tokens[0].kind == .null { return false }
+        if walk.places.admitsNull, tape.tokens[0].kind == .null {
+            walk.page.hasNulls = true
+            return false
+        }
         guard tape.tokens[0].kind == .object else { throw noRecord(tape, 0, name) }
         var record = 0
         if container == .edges {
             guard let node = tape.member(named: "node", of: 0, in: scanner.bytes) else { throw noRecord(tape, 0, nil) }
-            if tape.tokens[node].kind == .null { return false }
+            if tape.tokens[node].kind == .null {
+                walk.page.hasNulls = true
+                return false
+            }
             guard tape.tokens[node].kind == .object else { throw noRecord(tape, node, nil) }
             record = node
         }

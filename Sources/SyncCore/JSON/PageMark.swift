@@ -4,6 +4,10 @@ package struct PageMark: Sendable, Hashable {
     package var next: String?
     /// Whether there is a next page, so that the document is not all there is.
     package var hasMore = false
+    /// Whether null stands among the records, for some that the service keeps to itself.
+    package var hasNulls = false
+    /// Whether there are records that the document does not have.
+    package var isPart: Bool { hasMore || hasNulls }
 
     package init() {}
 

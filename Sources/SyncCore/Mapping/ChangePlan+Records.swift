@@ -28,12 +28,22 @@ extension ChangePlan {
                 ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
         let unknown = diagnostics.first { $0.kind == .unknownKind }
         let reason = try (unfit ?? unfitKey(of: model) ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
+        let owner = reason.isEmpty && parent == nil ? ownersInKey.first : nil
+        let advice = owner.map { "; if all are of one \($0), name it as their parent" } ?? ""
         var error = SyncError(
-            .noRecords, "no record can be read: \(found)\(reason)", entity: name,
+            .noRecords, "no record can be read: \(found)\(reason)\(advice)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
         let fieldPath = fieldPath ?? options.keyPath
         error.keyPaths = listPaths.map { fieldPath + $0 }
         throw error
+    }
+
+    /// The entities of the rows that a key of several parts is made of.
+    private var ownersInKey: [String] {
+        (model.entities[entity].compositeKey?.parts ?? []).compactMap { part in
+            guard case .relationship(let index) = part else { return nil }
+            return model.entities[model.entities[entity].relationships[index].destination].name
+        }
     }
 
     /// Of several lists, each that has records must have one that can be read.

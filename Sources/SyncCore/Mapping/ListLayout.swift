@@ -44,8 +44,18 @@ extension PlacedList {
             tape.tokens[list].kind == .array
         else { return nil }
         var element = list + 1
+        var hasNulls = false
         while element < Int(tape.tokens[list].next) {
-            guard [.object, .null].contains(tape.tokens[element].kind) else { return nil }
+            switch tape.tokens[element].kind {
+            case .null: hasNulls = true
+            case .object:
+                if nodes == nil, let node = tape.member(named: "node", of: element, in: bytes),
+                    tape.tokens[node].kind == .null
+                {
+                    hasNulls = true
+                }
+            default: return nil
+            }
             element = Int(tape.tokens[element].next)
         }
         var hasMore = false
@@ -54,6 +64,6 @@ extension PlacedList {
         {
             hasMore = tape.tokens[flag].kind == .true_
         }
-        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !hasMore)
+        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !hasMore && !hasNulls)
     }
 }

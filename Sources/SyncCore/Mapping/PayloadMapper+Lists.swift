@@ -75,7 +75,8 @@ extension PayloadMapper {
             scratch[slot] = .absent
             return try reportName(
                 .valueDoesNotFit, entityID, bytes,
-                "the name \(found(tape, at: token, bytes)) does not fit \(attribute), \(article(type))")
+                "the name that it stands under, \(found(tape, at: token, bytes)), does not fit \(attribute), \(article(type))"
+            )
         }
         if scratch[slot].kind != .null, isContested(scratch[slot], value, bytes) {
             try reportName(

@@ -75,32 +75,67 @@ extension PayloadMapper {
         return entity
     }
 
-    /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references.
+    /// Reads a resource: what is in `attributes` as its own members, the linkage in `relationships` as references. What the
+    /// protocol has beside them (`meta`) gives way to attributes of that name, and those to the resource's `id`.
     mutating func scanResource(_ tape: JSONTape, object: Int, keyTable: Int, _ bytes: Bytes) throws {
         let table = tables.tableOf[keyTables.all[keyTable].entity]
+        var (attributes, relationships, id) = (-1, -1, -1)
         var key = object + 1
         let end = Int(tape.tokens[object].next)
         while key < end {
             let isObject = tape.tokens[key + 1].kind == .object
             if isObject, tape.isText(key, "attributes", in: bytes) {
-                pushKey(tape, key)
-                try scan(tape, object: key + 1, keyTable: keyTable, bytes)
-                path.pop()
+                attributes = key
             } else if isObject, tape.isText(key, "relationships", in: bytes) {
-                scanLinkage(tape, object: key + 1, keyTable: keyTable, bytes)
+                relationships = key
             } else if isObject, tape.isText(key, "links", in: bytes) {
                 // Where the service has the resource: the protocol's own, unless the model asks for it.
                 try followLinks(tape, key: key, of: table, keyTable, bytes)
+            } else if tape.isText(key, "id", in: bytes) {
+                id = key
             } else if !tape.isText(key, "type", in: bytes) {
-                let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
-                let found = keyTables.all[keyTable].entries[entry]
-                if found.slot >= 0 {
-                    try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
-                } else {
-                    try follow(entry, of: table, tape, key: key, keyTable, bytes)
-                }
+                try scanMember(tape, key: key, of: table, keyTable, bytes)
             }
             key = Int(tape.tokens[key + 1].next)
+        }
+        if attributes >= 0 {
+            pushKey(tape, attributes)
+            try scan(tape, object: attributes + 1, keyTable: keyTable, bytes)
+            path.pop()
+        }
+        if relationships >= 0 { scanLinkage(tape, object: relationships + 1, keyTable: keyTable, bytes) }
+        if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes) }
+    }
+
+    private mutating func scanMember(
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes
+    ) throws {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        let found = keyTables.all[keyTable].entries[entry]
+        if found.slot >= 0 {
+            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
+        } else {
+            try follow(entry, of: table, tape, key: key, keyTable, bytes)
+        }
+    }
+
+    /// By its id others refer to the resource, whatever its attributes say.
+    private mutating func scanID(
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes
+    ) throws {
+        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
+        let slot = Int(keyTables.all[keyTable].entries[entry].slot)
+        guard slot >= 0, scratch[slot].kind != .absent, scratch[slot].kind != .null else {
+            return try scanMember(tape, key: key, of: table, keyTable, bytes)
+        }
+        let attribute = scratch[slot]
+        scratch[slot] = .absent
+        try scanMember(tape, key: key, of: table, keyTable, bytes)
+        if scratch[slot].kind != .absent, isContested(attribute, scratch[slot], bytes) {
+            report(
+                .contradictingName, keyTables.all[keyTable].entity, bytes,
+                "the resource's attributes have another \(name(of: slot, model.entities[keyTables.all[keyTable].entity])) than "
+                    + "the resource; that of the resource counts")
         }
     }
 

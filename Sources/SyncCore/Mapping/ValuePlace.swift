@@ -33,7 +33,7 @@ extension ChangePlan {
         for list in reader.walk.loneLists where roots.indices.contains(list) { roots[list].isLoneObject = true }
         page = reader.walk.page
         // A first page speaks only for what it has, unless more of them are to come.
-        if page.hasMore { isComplete = false }
+        if page.isPart { isComplete = false }
     }
 }
 

@@ -145,7 +145,14 @@ package struct ChangePlan: Sendable {
     /// The same plan, without records, at the end of a payload that says this of a next page.
     package func ending(_ page: PageMark) -> ChangePlan {
         var plan = self
-        if page.hasMore { plan.isComplete = false }
+        if page.isPart { plan.isComplete = false }
+        return plan
+    }
+
+    /// The same plan of a payload that does not have all there is.
+    package func ofPart() -> ChangePlan {
+        var plan = self
+        plan.isComplete = false
         return plan
     }
 

@@ -4,14 +4,25 @@ import SyncStore
 
 extension StoreMigrator {
     /// Keeps the references that wait for their rows, under the names and keys of the new model.
-    func renameRememberedReferences() throws {
+    mutating func renameRememberedReferences() throws {
         let rows = try Row.fetchAll(
             db,
             sql: """
                 SELECT owner_entity, owner_key, relationship, position, target_entity, target_key
                 FROM sync_pending ORDER BY rowid
                 """)
-        let renamed = try rows.compactMap(renamed)
+        var renamed: [[DatabaseValue]] = []
+        var lost: [String: Int] = [:]
+        for row in rows {
+            if let values = try self.renamed(row) {
+                renamed.append(values)
+            } else if let path = try pathOfLoss(row) {
+                lost[path, default: 0] += 1
+            }
+        }
+        for (path, count) in lost.sorted(by: { $0.key < $1.key }) {
+            lose(path, "its rows are not in the model, or told apart by something else now", count, "waiting link")
+        }
         // Names can be exchanged, so all go before the first one comes.
         try db.execute(sql: "DELETE FROM sync_pending")
         for values in renamed {
@@ -23,6 +34,14 @@ extension StoreMigrator {
                     VALUES (\(bound.map(\.sql).joined(separator: ", ")))
                     """, arguments: StatementArguments(bound.map(\.value)))
         }
+    }
+
+    /// The relationship whose reference has no place; nil if the row that had it is lost, which is said of that.
+    private func pathOfLoss(_ row: Row) throws -> String? {
+        guard let owner = map.old.model.entityID(row[0]), map.successors[owner] != nil,
+            try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
+        else { return nil }
+        return "entities.\(row[0] as String).relationships.\(row[2] as String)"
     }
 
     /// What a reference is called in the new model; nil if it has no place there.

@@ -35,7 +35,11 @@ package struct SyncSession {
         _ payload: StagedPayload, run: inout RunMemory?, knowing known: (any KnownRows)? = nil
     ) throws -> SyncResult {
         var plan = try rewritten(payload, run)
-        if let run { plan = plan.following(run.rootRecords) }
+        if let memory = run {
+            plan = plan.following(memory.rootRecords)
+            if plan.page.hasNulls { run?.hasNulls = true }
+            if memory.isEnding, memory.hasNulls { plan = plan.ofPart() }
+        }
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, self, pool, knowing: known)
             swap(&sync.run, &run)

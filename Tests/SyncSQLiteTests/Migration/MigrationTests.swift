@@ -278,6 +278,36 @@ struct MigrationTests {
         try store.expectFreshSchema(after)
     }
 
+    @Test("lists references that wait for rows which are told apart by something else now")
+    func waiting() throws {
+        let store = try MigratingStore()
+        let before = """
+            "Item": {"attributes": {"id": "integer", "region": "string", "code": "string"},
+              "relationships": {"boss": {"entity": "Item"}}}
+            """
+        let after = before.replacingOccurrences(
+            of: #""Item": {"#, with: #""Item": {"primaryKey": ["region", "code"], "#)
+        try store.open(before) { stack in
+            try stack.write { db in
+                try db.execute(
+                    sql: """
+                        INSERT INTO Item (id, region, code) VALUES (1, 'eu', 'a');
+                        INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                        VALUES ('Item', 1, 'boss', -1, 'Item', 99)
+                        """)
+            }
+        }
+        let error = #expect(throws: SyncError.self) { try store.open(after) { _ in } }
+        #expect(error?.code == .modelMismatch)
+        #expect(error?.problems.map(\.path) == ["entities.Item.relationships.boss"])
+        #expect(error?.problems.first?.message.hasSuffix("1 waiting link would be lost") == true)
+        try store.open(after, .allowingLoss) { stack in
+            let (waiting, items) = (try stack.unresolvedReferences(), try stack.count("Item"))
+            #expect(waiting.isEmpty)
+            #expect(items == 1)
+        }
+    }
+
     @Test("keeps indexes and triggers that somebody else made")
     func extras() throws {
         let store = try MigratingStore()

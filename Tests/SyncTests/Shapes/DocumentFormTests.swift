@@ -133,11 +133,22 @@ struct DocumentFormTests {
               "pageInfo": {"hasNextPage": false, "endCursor": "z"}}}}
             """, after: #"{"data": {"articles": [{"id": 2, "comments": [{"id": 6}]}, {"id": 9}]}}"#)
         #expect(result["Article"].inserted == [.integer(1)])
-        #expect(result["Article"].deleted == [.integer(9)])
+        // Null stands for an article that is not shown: the list is not all there is.
+        #expect(result["Article"].deleted == [])
         #expect(result["Comment"].deleted == [.integer(6)])
         #expect(result.unmappedKeys == [])
         #expect(result.nextPage == nil)
         #expect(try await stack.count("Comment", where: "article.id == 2") == 1)
+    }
+
+    @Test("GraphQL: a connection without nulls speaks for all")
+    func wholeConnection() async throws {
+        let (result, _) = try await routes(.graphQL).sync(
+            #"{"data": {"articles": {"edges": [{"node": {"id": 1}}, {"node": {"id": 2, "comments": {"nodes": [{"id": 5}, null]}}}]}}}"#,
+            after: #"{"data": {"articles": [{"id": 2, "comments": [{"id": 6}]}, {"id": 9}]}}"#)
+        #expect(result["Article"].deleted == [.integer(9)])
+        #expect(result["Comment"].deleted == [])
+        #expect(result["Comment"].inserted == [.integer(5)])
     }
 
     @Test("GraphQL: a field inside is named in the error")

@@ -105,8 +105,10 @@ extension JSONValue {
         }
     }
 
-    /// The records of a connection; nil if the value is none. What the mapper takes for one.
+    /// The records of a connection; nil if the value is none. What the mapper takes for one, but for an object with an id:
+    /// that is a record, which may have a list called so.
     private var connectedRecords: [JSONValue]? {
+        if self["id"] != nil { return nil }
         let nodes = self["nodes"]
         guard case .array(let elements)? = nodes ?? self["edges"] else { return nil }
         for element in elements where element != .null {
