@@ -36,26 +36,31 @@ extension DataStack {
         return SyncSession(SQLiteSession(db, layout, arrivals), model.compiled, request)
     }
 
-    /// A dry run is taken back. It does not wait for another process to finish writing, and may be of a store that nobody
-    /// can write to: it then works on a copy of what was committed.
+    /// A dry run is taken back.
     private func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+        let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
-            let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
-            if db.isInsideTransaction { return try nested(db, endingWith: end) { try body(db, ArrivalWatch()) } }
-            // How long to wait, and what with, is the app's to say.
-            if isGuest { return try run(db, endingWith: end) { try body(db, arrivals) } }
-            guard isDryRun, try !tryDryRun(db, body) else {
-                if !isDryRun { try run(db, endingWith: .commit) { try body(db, arrivals) } }
-                return
-            }
-            let copy = try TemporaryStore.copy(of: db)
-            try unlocked?.check()
-            defer { try? copy.close() }
-            try copy.inDatabase { copy in
-                try run(copy, endingWith: .rollback) { try body(copy, ArrivalWatch()) }
+            if db.isInsideTransaction {
+                try nested(db, endingWith: end) { try body(db, ArrivalWatch()) }
+            } else if isGuest || !isDryRun {
+                // How long to wait in an app's database, and what with, is the app's to say.
+                try run(db, endingWith: end) { try body(db, arrivals) }
+            } else if try !tryDryRun(db, body) {
+                try dryRunOnCopy(of: db, body)
             }
         } catch let error as DatabaseError {
             throw StoreFailure.refusal(error) ?? error
+        }
+    }
+
+    /// A dry run does not wait for another process to finish writing, and may be of a store that nobody can write to: it
+    /// then works on a copy of what was committed.
+    private func dryRunOnCopy(of db: Database, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+        let copy = try TemporaryStore.copy(of: db)
+        try unlocked?.check()
+        defer { try? copy.close() }
+        try copy.inDatabase { copy in
+            try run(copy, endingWith: .rollback) { try body(copy, ArrivalWatch()) }
         }
     }
 

@@ -90,7 +90,7 @@ extension PayloadMapper {
                 relationships = key
             } else if isObject, tape.isText(key, "links", in: bytes) {
                 // Where the service has the resource: the protocol's own, unless the model asks for it.
-                try followLinks(tape, key: key, of: table, keyTable, bytes)
+                try scanMember(tape, key: key, of: table, keyTable, isOwn: true, bytes)
             } else if tape.isText(key, "id", in: bytes) {
                 id = key
             } else if !tape.isText(key, "type", in: bytes) {
@@ -107,14 +107,15 @@ extension PayloadMapper {
         if id >= 0 { try scanID(tape, key: id, of: table, keyTable, bytes) }
     }
 
+    /// - Parameter isOwn: Whether it is a member of the protocol's, which counts only where the model asks for it.
     private mutating func scanMember(
-        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes
+        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, isOwn: Bool = false, _ bytes: Bytes
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let found = keyTables.all[keyTable].entries[entry]
         if found.slot >= 0 {
             try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
-        } else {
+        } else if !isOwn || !keyTables.all[keyTable].targets[entry].isEmpty {
             try follow(entry, of: table, tape, key: key, keyTable, bytes)
         }
     }
@@ -136,18 +137,6 @@ extension PayloadMapper {
                 .contradictingName, keyTables.all[keyTable].entity, bytes,
                 "the resource's attributes have another \(name(of: slot, model.entities[keyTables.all[keyTable].entity])) than "
                     + "the resource; that of the resource counts")
-        }
-    }
-
-    private mutating func followLinks(
-        _ tape: JSONTape, key: Int, of table: TableID, _ keyTable: Int, _ bytes: Bytes
-    ) throws {
-        let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
-        let found = keyTables.all[keyTable].entries[entry]
-        if found.slot >= 0 {
-            try fill(found.slot, of: table, strength: found.strength, tape, key: key, keyTable, bytes)
-        } else if !keyTables.all[keyTable].targets[entry].isEmpty {
-            try follow(entry, of: table, tape, key: key, keyTable, bytes)
         }
     }
 
