@@ -30,18 +30,20 @@ extension DataStack {
 
     /// What a sync works with inside a transaction.
     ///
-    /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`.
-    func session(_ db: Database, _ arrivals: ArrivalWatch, _ request: SyncRequest) throws -> SyncSession {
+    /// - Parameter arrivals: Nil in a transaction of the caller's, who may take back what would be learnt in it.
+    /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`, `modelMismatch`.
+    func session(_ db: Database, _ arrivals: ArrivalWatch?, _ request: SyncRequest) throws -> SyncSession {
         try GuestConnection.check(db)
-        return SyncSession(SQLiteSession(db, layout, arrivals), model.compiled, request)
+        if arrivals == nil { try watch.check(db, isNoted: false) }
+        return SyncSession(SQLiteSession(db, layout, arrivals ?? ArrivalWatch()), model.compiled, request)
     }
 
     /// A dry run is taken back.
-    private func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+    private func transaction(_ db: Database, isDryRun: Bool, _ body: (Database, ArrivalWatch?) throws -> Void) throws {
         let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
             if db.isInsideTransaction {
-                try nested(db, endingWith: end) { try body(db, ArrivalWatch()) }
+                try nested(db, endingWith: end) { try body(db, nil) }
             } else if isGuest || !isDryRun {
                 // How long to wait in an app's database, and what with, is the app's to say.
                 try run(db, endingWith: end) { try body(db, arrivals) }
@@ -55,7 +57,7 @@ extension DataStack {
 
     /// A dry run does not wait for another process to finish writing, and may be of a store that nobody can write to: it
     /// then works on a copy of what was committed.
-    private func dryRunOnCopy(of db: Database, _ body: (Database, ArrivalWatch) throws -> Void) throws {
+    private func dryRunOnCopy(of db: Database, _ body: (Database, ArrivalWatch?) throws -> Void) throws {
         let copy = try TemporaryStore.copy(of: db)
         try unlocked?.check()
         defer { try? copy.close() }
@@ -65,7 +67,7 @@ extension DataStack {
     }
 
     /// - Returns: Whether the store could be locked at once, and the work is done.
-    private func tryDryRun(_ db: Database, _ body: (Database, ArrivalWatch) throws -> Void) throws -> Bool {
+    private func tryDryRun(_ db: Database, _ body: (Database, ArrivalWatch?) throws -> Void) throws -> Bool {
         // A transaction of a connection that cannot write begins as if it could.
         if sqlite3_db_readonly(db.sqliteConnection, "main") == 1 { return false }
         var hasBegun = false
@@ -95,13 +97,11 @@ extension DataStack {
         }
     }
 
-    /// A part of the caller's transaction. What is learnt of the store in it is kept for nobody: the caller may take it
-    /// back.
+    /// A part of the caller's transaction.
     private func nested(
         _ db: Database, endingWith end: Database.TransactionCompletion, _ body: () throws -> Void
     ) throws {
         try db.inSavepoint {
-            try watch.check(db, isNoted: false)
             try body()
             return end
         }

@@ -9,14 +9,15 @@ struct ForeignKeyViolations {
 
     private let places: [String]
 
-    init(_ db: Database, _ layout: StoreLayout) throws {
+    /// - Parameter isStrictlyOwn: Whether links of other tables to rows of the store are left out as well.
+    init(_ db: Database, _ layout: StoreLayout, ofOwnTables isStrictlyOwn: Bool = false) throws {
         let own = Set((layout.tables.map(\.name) + layout.pairTables).map(\.foldedForSQL))
         let rows = try Row.fetchCursor(db, sql: "PRAGMA foreign_key_check")
         var places: [String] = []
         while places.count < Self.shownCount, let row = try rows.next() {
             let table = row["table"] as String? ?? "?"
-            guard own.contains(table.foldedForSQL) || own.contains((row["parent"] as String? ?? "").foldedForSQL)
-            else { continue }
+            let leadsHere = own.contains((row["parent"] as String? ?? "").foldedForSQL)
+            guard own.contains(table.foldedForSQL) || leadsHere && !isStrictlyOwn else { continue }
             places.append("\(table) row \(row["rowid"] as Int64? ?? 0)")
         }
         self.places = places

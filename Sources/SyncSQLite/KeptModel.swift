@@ -15,7 +15,7 @@ enum KeptModel {
 
     /// The schema file the store keeps.
     private static func text(_ db: Database, or empty: Empty) throws -> String? {
-        guard try db.tableExists("sync_model") else {
+        guard try db.tableExists("sync_model", in: "main") else {
             if empty == .guest { return nil }
             let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0
             if isEmpty, empty == .empty { return nil }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import SyncCore
 
 /// Notices that the store was brought to another model since it was opened, by whomever: its tables are others then.
@@ -8,8 +9,9 @@ import SyncCore
 final class ModelWatch: @unchecked Sendable {
     private let model: Model
     private let lock = NSLock()
-    /// The tables that are known to be those of the model.
+    /// The tables that are known to be those of the model, and the file that they are in.
     private var known: Int?
+    private var file: String?
 
     /// - Parameter schemaVersion: Read when the model was.
     init(_ model: Model, schemaVersion: Int?) {
@@ -24,15 +26,20 @@ final class ModelWatch: @unchecked Sendable {
 
     /// Begins a transaction's work, which then sees the tables that were looked at.
     ///
-    /// - Parameter isNoted: Whether what is seen is committed, and may be relied on later.
+    /// - Parameter isNoted: Whether the connection is the stack's and what is seen is committed, so that it may be relied on
+    ///   later. A connection of the caller's may be to another database.
     /// - Throws: ``SyncError`` `modelMismatch`.
     func check(_ db: Database, isNoted: Bool = true) throws {
         let version = try Self.schemaVersion(db)
-        if lock.withLock({ known == version }) { return }
+        let file = sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? ""
+        if lock.withLock({ known == version && (isNoted || !file.isEmpty && self.file == file) }) {
+            if isNoted { lock.withLock { self.file = file } }
+            return
+        }
         guard let kept = try KeptModel.read(db, or: .notAStore), try !KeptModel.needsMigration(kept, to: model) else {
             throw Self.changed
         }
-        if isNoted { lock.withLock { known = version } }
+        if isNoted { lock.withLock { (known, self.file) = (version, file) } }
     }
 
     static var changed: SyncError {

@@ -50,7 +50,7 @@ struct FingerprintSchema {
 
     /// Makes the tables for a model that wants fingerprints, or removes all there is.
     static func prepare(_ model: Model, in db: Database) throws {
-        let isThere = try tableNames.map { try db.tableExists($0) }
+        let isThere = try tableNames.map { try db.tableExists($0, in: "main") }
         if !model.keepsFingerprints {
             if isThere.contains(true) { try remove(from: db) }
         } else if isThere.contains(true) {
@@ -82,7 +82,7 @@ struct FingerprintSchema {
     static func remove(from db: Database) throws {
         try removeTriggers(from: db)
         for name in try names(of: "view", in: db) { try db.execute(sql: "DROP VIEW \(name.quoted)") }
-        for name in tableNames { try db.execute(sql: "DROP TABLE IF EXISTS \(name.quoted)") }
+        for name in tableNames { try db.execute(sql: "DROP TABLE IF EXISTS main.\(name.quoted)") }
     }
 
     private static func removeTriggers(from db: Database) throws {

@@ -18,12 +18,14 @@ enum GuestConnection {
 
     /// Before anything is written. A connection that only reads would begin a transaction as if it could write.
     static func check(_ db: Database) throws {
-        if isReadOnly(db) { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
+        if try isReadOnly(db) { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
         try checkForeignKeys(db)
     }
 
-    static func isReadOnly(_ db: Database) -> Bool {
-        db.configuration.readonly || sqlite3_db_readonly(db.sqliteConnection, "main") == 1
+    /// Also of a queue while it reads.
+    static func isReadOnly(_ db: Database) throws -> Bool {
+        try db.configuration.readonly || sqlite3_db_readonly(db.sqliteConnection, "main") == 1
+            || Bool.fetchOne(db.cachedStatement(sql: "PRAGMA query_only")) == true
     }
 
     private static func checkForeignKeys(_ db: Database) throws {

@@ -12,7 +12,7 @@ struct GuestStore {
             try writer.writeWithoutTransaction { db in
                 ConnectionFunctions.install(in: db)
                 try GuestConnection.checkDatabase(db)
-                if GuestConnection.isReadOnly(db) {
+                if try GuestConnection.isReadOnly(db) {
                     if let kept = try KeptModel.read(db, or: .guest), try !KeptModel.needsMigration(kept, to: model) {
                         return try ModelWatch.schemaVersion(db)
                     }

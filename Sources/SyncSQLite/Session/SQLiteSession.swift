@@ -29,6 +29,8 @@ package final class SQLiteSession {
     var soundness = LinkSoundness()
     /// Links of which something was read that may lead nowhere.
     var doubtfulLinks: Set<LinkID> = []
+    /// Whether the caller's transaction had links that lead nowhere yet, which are the caller's to mend.
+    private var hadOpenLinks = false
 
     package init(_ db: Database, _ layout: StoreLayout, _ arrivals: ArrivalWatch) {
         ConnectionFunctions.install(in: db)
@@ -52,6 +54,7 @@ extension SQLiteSession: StoreSession {
         lookups = tables.map { NodeLookup($0.batch) }
         doubtfulLinks = []
         hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
+        hadOpenLinks = hasOpenLinks
         let start = try ArrivalWatch.Point(db)
         self.start = start
         settled = hasReferences ? arrivals.settled(at: start) : Set(tables.lazy.map(\.id))
@@ -71,6 +74,14 @@ extension SQLiteSession: StoreSession {
             })
     }
 
+    /// Whether something is written that leads nowhere yet, by whomever.
+    private var hasOpenLinks: Bool {
+        var open: Int32 = 0
+        var peak: Int32 = 0
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
+        return open != 0
+    }
+
     /// References are remembered from now on.
     func noteReferences() { hasReferences = true }
 
@@ -87,11 +98,8 @@ extension SQLiteSession: StoreSession {
 
     /// Asked before the commit, which could only say that one does not.
     package func checkLinks() throws {
-        var open: Int32 = 0
-        var peak: Int32 = 0
-        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
-        guard open != 0 else { return }
-        try ForeignKeyViolations(db, layout).refuse()
+        guard hasOpenLinks else { return }
+        try ForeignKeyViolations(db, layout, ofOwnTables: hadOpenLinks).refuse()
     }
 
     private static let tablesPerNotice = 64

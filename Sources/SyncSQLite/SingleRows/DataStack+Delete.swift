@@ -9,6 +9,13 @@ extension DataStack {
     /// - Throws: ``SyncError`` `deletionDenied`, `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue, in db: Database) throws -> SyncResult {
+        try delete(entity, id: id, in: db, nil)
+    }
+
+    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    private func delete(
+        _ entity: String, id: JSONValue, in db: Database, _ arrivals: ArrivalWatch?
+    ) throws -> SyncResult {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
         try db.inSavepoint {
@@ -23,7 +30,7 @@ extension DataStack {
     /// Deletes the row with this key, in a transaction of its own.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
-        let result = try await writing { db in try self.delete(entity, id: id, in: db) }
+        let result = try await writing { db in try self.delete(entity, id: id, in: db, self.arrivals) }
         feed.publish(result)
         return result
     }

@@ -21,8 +21,15 @@ extension DataStack {
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult) {
+        try insertOrUpdate(entity, with: record, options, in: db, nil)
+    }
+
+    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    private func insertOrUpdate(
+        _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
+    ) throws -> (row: Record, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
-        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db)
+        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, arrivals)
     }
 
     /// Stores one JSON record, in a transaction of its own.
@@ -31,7 +38,7 @@ extension DataStack {
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: Record, result: SyncResult) {
         let stored = try await writing { db in
-            try self.insertOrUpdate(entity, with: record, options: options, in: db)
+            try self.insertOrUpdate(entity, with: record, options, in: db, self.arrivals)
         }
         feed.publish(stored.result)
         return stored
@@ -47,7 +54,7 @@ extension DataStack {
 
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
     func sync(
-        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database
+        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
     ) throws -> (row: Record, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]

@@ -17,6 +17,14 @@ extension DataStack {
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: Record, result: SyncResult)? {
+        try update(entity, id: id, with: values, options, in: db, nil)
+    }
+
+    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    private func update(
+        _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
+        _ arrivals: ArrivalWatch?
+    ) throws -> (row: Record, result: SyncResult)? {
         guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
         let key = try model.key(of: row.type, in: values, else: current)
@@ -24,7 +32,7 @@ extension DataStack {
         var updated: (row: Record, result: SyncResult)?
         try db.inSavepoint {
             if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
-            updated = try sync(singleRecord: payload, options, in: db)
+            updated = try sync(singleRecord: payload, options, in: db, arrivals)
             return .commit
         }
         if key != current, let recordKey = updated?.row.key {
@@ -55,7 +63,7 @@ extension DataStack {
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: Record, result: SyncResult)? {
         let updated = try await writing { db in
-            try self.update(entity, id: id, with: values, options: options, in: db)
+            try self.update(entity, id: id, with: values, options, in: db, self.arrivals)
         }
         if let updated { feed.publish(updated.result) }
         return updated

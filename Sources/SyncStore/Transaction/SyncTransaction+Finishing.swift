@@ -10,7 +10,7 @@ extension SyncTransaction {
         try known?.settle(self)
         try store.end(awaits: !awaited.isEmpty)
         try dropMarks()
-        try notifyObservers()
+        if !request.isDryRun { try notifyObservers() }
         run?.storeMemory = store.memory
         var result = report.takeResult(unresolved: unresolved)
         try history?.add(to: &result)

@@ -107,6 +107,23 @@ struct GuestStoreTests {
         #expect(try await Sync.plan(Data("[]".utf8), inEntity: "Company", stack: stack).isEmpty)
     }
 
+    @Test("is in the main database, whatever is attached")
+    func attached() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try await folder.importDay1()
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "ATTACH DATABASE ? AS old", arguments: [folder.database.path])
+        }
+        let queue = try DatabaseQueue(configuration: configuration)
+        let stack = try DataStack(model: Fixtures.model("company"), in: queue)
+        #expect(try await stack.count("User") == 0)
+        try await Sync.changes([["id": 70]] as JSONValue, inEntity: "User", stack: stack)
+        #expect(try await queue.read { db in try Int.fetchAll(db, sql: "SELECT id FROM main.User") } == [70])
+        #expect(try await queue.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM old.User") } == 8)
+    }
+
     // MARK: Names
 
     @Test(

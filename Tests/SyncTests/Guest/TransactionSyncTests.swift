@@ -163,24 +163,82 @@ struct TransactionSyncTests {
         #expect(try await stack.fetch("Item").map { $0["name"]?.string } == ["b", nil])
     }
 
-    @Test("that was taken back leaves references to late rows as they were")
-    func lateReferences() async throws {
+    @Test("that was taken back leaves references to late rows as they were", arguments: [false, true])
+    func lateReferences(isSingleRow: Bool) async throws {
         let (queue, stack) = try app()
         // So many that a small payload does not look through all of them.
         let waiting = (1...20).map { JSONValue.object([.init("id", JSONValue($0)), .init("company_id", 7)]) }
         try await Sync.changes(JSONValue.array(waiting), inEntity: "User", stack: stack)
         let other: JSONValue = [["id": 99]]
-        // The row came by other means. A sync that does not see it is undone, alone.
+        // The row came by other means. What does not see it is undone, alone.
         try await queue.write { db throws in
             try db.execute(sql: "INSERT INTO Company (id, name) VALUES (7, 'Acme')")
             try db.inSavepoint {
                 try db.execute(sql: "DELETE FROM Company")
-                try Sync.changes(other, inEntity: "User", stack: stack, operations: .insert, in: db)
+                if isSingleRow {
+                    try stack.insertOrUpdate("User", with: ["id": 99], in: db)
+                } else {
+                    try Sync.changes(other, inEntity: "User", stack: stack, operations: .insert, in: db)
+                }
                 return .rollback
             }
         }
         try await Sync.changes(other, inEntity: "User", stack: stack, operations: .insert)
         #expect(try await stack.count("User", where: "company.name == 'Acme'") == 20)
+    }
+
+    @Test("beside a link of the app's that leads nowhere yet is not refused for it")
+    func openLink() async throws {
+        let (queue, stack) = try app()
+        try await queue.write { db throws in
+            try db.execute(
+                sql: """
+                    CREATE TABLE favourite (user INTEGER REFERENCES User(id) DEFERRABLE INITIALLY DEFERRED);
+                    INSERT INTO favourite VALUES (9)
+                    """)
+            try Sync.changes([["id": 1]] as JSONValue, inEntity: "Tag", stack: stack, in: db)
+            try Sync.changes([["id": 9]] as JSONValue, inEntity: "User", stack: stack, in: db)
+        }
+        #expect(try await stack.count("User") == 1)
+        await #expect(throws: DatabaseError.self) {
+            try await queue.write { db throws in
+                try db.execute(sql: "INSERT INTO favourite VALUES (10)")
+                try Sync.changes([["id": 1], ["id": 2]] as JSONValue, inEntity: "Tag", stack: stack, in: db)
+            }
+        }
+        #expect(try await stack.fetch("Tag").map(\.key) == [.integer(1)])
+    }
+
+    @Test("of a queue that only reads says so")
+    func reading() async throws {
+        let (queue, stack) = try app()
+        let error = await #expect(throws: SyncError.self) {
+            try await queue.read { db throws in
+                try Sync.plan([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+            }
+        }
+        #expect(error?.message == "this connection to the database is read-only")
+    }
+
+    @Test("of a database with other tables is refused, also where its schema has changed as often")
+    func otherModel() async throws {
+        let (queue, stack) = try app()
+        try await Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack)
+        let other = try DatabaseQueue()
+        let version = try await queue.read { db in try Int.fetchOne(db, sql: "PRAGMA schema_version") } ?? 0
+        try await other.write { db in try db.execute(sql: "PRAGMA schema_version = \(version)") }
+        for isSingleRow in [false, true] {
+            let error = await #expect(throws: SyncError.self) {
+                try await other.write { db throws in
+                    if isSingleRow {
+                        try stack.insertOrUpdate("Tag", with: ["id": 1], in: db)
+                    } else {
+                        try Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack, in: db)
+                    }
+                }
+            }
+            #expect(error?.code == .unreadableStore)
+        }
     }
 
     @Test("wakes an observer once, where it changes something that is observed")
