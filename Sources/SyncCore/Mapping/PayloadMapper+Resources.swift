@@ -167,7 +167,11 @@ extension PayloadMapper {
                     relationship: index, isIDKey: true, strength: strength, key: key, table: keyTable, value: data,
                     isReference: true))
         }
-        if !isTaken { keyTables.countUnmapped(entry, keyTable) }
+        // Nothing is lost of a relationship to nothing.
+        let isEmpty =
+            tape.tokens[data].kind == .null
+            || Int(tape.tokens[data].next) == data + 1 && tape.tokens[data].kind == .array
+        if !isTaken, !isEmpty { keyTables.countUnmapped(entry, keyTable) }
     }
 
     /// The node of a resource identifier, `{"type": …, "id": …}`.

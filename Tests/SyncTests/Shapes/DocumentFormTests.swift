@@ -54,6 +54,22 @@ struct DocumentFormTests {
         }
     }
 
+    @Test("JSON:API: attributes count more than what the protocol has beside them, wherever it stands")
+    func ownMembers() async throws {
+        let model = #"{"entities": {"Post": {"attributes": {"id": "integer", "meta": "json", "links": "json"}}}}"#
+        var routes = ShapeRoutes(model: try ShapeTests.model(model), entity: "Post")
+        routes.options.form = .jsonAPI
+        let own = #""links": {"self": "x"}, "meta": {"by": 2}"#
+        let attributes = #""attributes": {"links": ["mine"], "meta": {"by": 1}}"#
+        for members in ["\(own), \(attributes)", "\(attributes), \(own)"] {
+            let (_, stack) = try await routes.sync(
+                "{\"data\": [{\"type\": \"posts\", \"id\": \"1\", \(members)}]}")
+            let post = try await stack.export("Post")[0]
+            #expect(post["links"] == ["mine"])
+            #expect(post["meta"] == ["by": 1])
+        }
+    }
+
     @Test("JSON:API: a page that names the next one deletes nothing, pages of a run do at its end")
     func pages() async throws {
         let stack = try DataStack.inMemory(ShapeTests.model(Self.blog))
