@@ -32,7 +32,7 @@ package struct SchemaSQL: Sendable {
           "position" INTEGER NOT NULL,
           "target_entity" TEXT NOT NULL,
           "target_key" ANY NOT NULL,
-          PRIMARY KEY ("owner_entity", "owner_key", "relationship", "target_key")
+          PRIMARY KEY ("owner_entity", "owner_key", "relationship", "target_key", "target_entity")
         ) STRICT
         """,
         """

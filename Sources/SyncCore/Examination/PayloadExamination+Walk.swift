@@ -64,9 +64,7 @@ extension PayloadExamination {
             previous = entry
             path.push(.key(offset: text.offset, length: Int(text.length)))
             let targets = keyTables.all[table].targets[entry]
-            if targets.isEmpty, !(readsConnections && tape.isText(token, "__typename", in: bytes)) {
-                noteUnmapped(key, entity, bytes)
-            }
+            if targets.isEmpty { noteUnmapped(key, tape, at: token + 1, entity, bytes) }
             for target in targets {
                 switch target {
                 case .attribute(let slot, _):
@@ -79,11 +77,13 @@ extension PayloadExamination {
                     // Of a kind that is unknown nothing is read, which the dry run says.
                     guard let kind = destinations[index, default: model.entities[hop.destination]] else { continue }
                     examine(tape, value: token + 1, by: hop, as: kind, of: entity, bytes)
-                case .nested(let nested) where tape.tokens[token + 1].kind == .object:
-                    examine(tape, object: token + 1, table: nested, of: entity, from: first, bytes)
-                case .nested(let nested) where tape.tokens[token + 1].kind == .null:
+                case .nested(let nested):
+                    for object in keyTables.objects(nested, tape, at: token + 1, bytes) {
+                        examine(tape, object: object, table: nested, of: entity, from: first, bytes)
+                    }
+                    guard tape.tokens[token + 1].kind == .null else { continue }
                     for slot in keyTables.all[nested].slots { filled[entity.id]?[slot] = true }
-                case .nested, .kind, .ignored: break
+                case .kind, .ignored: break
                 }
             }
             path.pop()

@@ -41,7 +41,10 @@ struct PayloadExamination {
     /// Whether the payload is of the children of a row.
     let hasParent: Bool
     /// Whether lists may stand in `edges` or `nodes`.
-    var readsConnections = false
+    var readsConnections: Bool {
+        get { keyTables.readsConnections }
+        set { keyTables.readsConnections = newValue }
+    }
     /// The relationships that the payload has a key for.
     var taken: Set<Taken> = []
     /// By finding: what a key is like, and what it would take away from if it were to fill that.
@@ -135,19 +138,21 @@ struct PayloadExamination {
 
     // MARK: Findings
 
-    /// Keys that a dry run found nothing for.
+    /// Keys of resources that a dry run found nothing for.
     mutating func noteUnmapped(_ keys: [SyncResult.UnmappedKey]) {
         for key in keys {
             var finding = Finding(
                 .unmappedKey, entity: key.entity, path: key.key,
                 message: "nothing in \(key.entity) takes the key '\(key.key)'",
-                advice: "add an attribute for it, or let it be")
+                advice: "add an attribute for it (a relationship, if it is among the relationships), or let it be")
             finding.count = key.count
             findings.append(finding)
         }
     }
 
-    mutating func noteUnmapped(_ key: KeyEntry, _ entity: CompiledEntity, _ bytes: Bytes) {
+    mutating func noteUnmapped(
+        _ key: KeyEntry, _ tape: JSONTape, at value: Int, _ entity: CompiledEntity, _ bytes: Bytes
+    ) {
         guard isNew(Seen(kind: .unmappedKey, subject: entity.id, key: key)) else { return }
         let table = keyTables.all[key.table]
         let name = (table.path + [text(of: key)]).joined(separator: ".")
@@ -156,7 +161,8 @@ struct PayloadExamination {
         }
         note(
             .unmappedKey, entity, bytes, "nothing in \(entity.name) takes the key '\(name)'",
-            "add an attribute for it, or let it be")
+            "add \(tape.hasRecords(at: value) ? "a relationship or a json attribute" : "an attribute") for it, or let it be"
+        )
     }
 
     mutating func noteConflict(
@@ -223,5 +229,13 @@ struct PayloadExamination {
     ) {
         findings.append(
             Finding(kind, entity: entity.name, path: path.text(bytes, keyTables.all), message: message, advice: advice))
+    }
+}
+
+extension JSONTape {
+    /// Whether a value is an object, or a list that begins with one.
+    fileprivate func hasRecords(at value: Int) -> Bool {
+        let hasElements = tokens[value].kind == .array && Int(tokens[value].next) > value + 1
+        return tokens[hasElements ? value + 1 : value].kind == .object
     }
 }

@@ -4,10 +4,12 @@ package struct PageMark: Sendable, Hashable {
     package var next: String?
     /// Whether there is a next page, so that the document is not all there is.
     package var hasMore = false
+    /// Whether there is a page before it.
+    package var hasEarlier = false
     /// Whether null stands among the records, for some that the service keeps to itself.
     package var hasNulls = false
     /// Whether there are records that the document does not have.
-    package var isPart: Bool { hasMore || hasNulls }
+    package var isPart: Bool { hasMore || hasEarlier || hasNulls }
 
     package init() {}
 
@@ -23,6 +25,7 @@ package struct PageMark: Sendable, Hashable {
 
     /// `{"hasNextPage": true, "endCursor": …}`.
     mutating func note(pageInfo: JSONValue) {
+        hasEarlier = pageInfo["hasPreviousPage"] == .bool(true)
         guard pageInfo["hasNextPage"] == .bool(true) else { return }
         hasMore = true
         if case .string(let cursor)? = pageInfo["endCursor"] { next = cursor }

@@ -46,26 +46,35 @@ package struct LinkStatements: Sendable {
         _ assertion: LinkBatch.Assertion, awaiting awaited: inout [LinkBatch.Assertion]
     ) -> CountingRecords.Standing {
         let standing = records.standing(assertion)
-        if standing == .none || hasBothRows(assertion) && (!checksEntities || fits(assertion)) { return standing }
+        if standing == .none || isPossible(assertion) { return standing }
         if assertion.isByID { awaited.append(assertion) }
         return .none
     }
 
     @inline(__always)
-    private func hasBothRows(_ assertion: LinkBatch.Assertion) -> Bool {
+    private func isPossible(_ assertion: LinkBatch.Assertion) -> Bool {
         first.presence[assertion.first.index] != .missing && second.presence[assertion.second.index] != .missing
+            && (!checksEntities || fits(assertion, .first) && fits(assertion, .second))
     }
 
-    private func fits(_ assertion: LinkBatch.Assertion) -> Bool {
-        func fits(_ node: NodeID, _ rows: Rows, _ side: Link.Side) -> Bool {
-            rows.entities.isEmpty || model.entity(Int(rows.entities[node.index]), isKindOf: side.entity)
-        }
-        return fits(assertion.first, first, link.first) && fits(assertion.second, second, link.second)
+    /// Whether the row at an end is of an entity that the link leads to, and of the kind that the statement names.
+    private func fits(_ assertion: LinkBatch.Assertion, _ end: Link.End) -> Bool {
+        let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
+        guard !rows.entities.isEmpty else { return true }
+        let entity = Int(rows.entities[node.index])
+        guard model.entity(entity, isKindOf: link.side(end).entity) else { return false }
+        return assertion.kind(at: end).map { model.entity(entity, isKindOf: $0) } ?? true
+    }
+
+    /// Whether a reference names a row that is there, but is of another kind than it says.
+    private func namesOther(_ assertion: LinkBatch.Assertion, _ end: Link.End) -> Bool {
+        let (node, rows) = end == .first ? (assertion.first, first) : (assertion.second, second)
+        return checksEntities && rows.presence[node.index] != .missing && !fits(assertion, end)
     }
 
     /// The pairs of stored or new rows that records which count say are linked, or list, whether or not they hold.
     package var stated: some Sequence<LinkBatch.Assertion> {
-        batch.assertions.lazy.filter { records.standing($0) != .none && hasBothRows($0) }
+        batch.assertions.lazy.filter { records.standing($0) != .none && isPossible($0) }
     }
 
     // MARK: Ends
@@ -86,7 +95,7 @@ package struct LinkStatements: Sendable {
         guard !link.first.isToMany || !link.second.isToMany else { return claimed }
         for assertion in batch.assertions where records.standing(assertion) == .full {
             // An object that was refused says nothing about the row it would have been.
-            let saysBoth = assertion.isByID || hasBothRows(assertion)
+            let saysBoth = assertion.isByID ? !namesOther(assertion, assertion.saidBy.other) : isPossible(assertion)
             if !link.first.isToMany, saysBoth || assertion.saidBy == .first {
                 claimed.first.note(assertion.first, assertion.sequence, deletes: false)
             }

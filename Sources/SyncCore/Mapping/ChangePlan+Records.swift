@@ -21,17 +21,20 @@ extension ChangePlan {
         guard readableRootRecords == 0 else { return }
         let name = self.model.entities[entity].name
         let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
+        let unfit = try unfit ?? unfitKey(of: model)
+        let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownKind } : nil
         let found =
             labels.first == "data"
-            ? "no resource in 'data' that has an id is of this entity"
-            : roots[0].isLoneObject || count == 1
-                ? "the record has no readable '\(key)'" : "none of \(count) has a readable '\(key)'"
-        let unknown = diagnostics.first { $0.kind == .unknownKind }
-        let reason = try (unfit ?? unfitKey(of: model) ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
+            ? ": no resource in 'data' that has an id is of this entity"
+            : unknown != nil
+                ? ""
+                : roots[0].isLoneObject || count == 1
+                    ? ": the record has no readable '\(key)'" : ": none of \(count) has a readable '\(key)'"
+        let reason = (unfit ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         let owner = reason.isEmpty && parent == nil ? ownersInKey.first : nil
         let advice = owner.map { "; if all are of one \($0), name it as their parent" } ?? ""
         var error = SyncError(
-            .noRecords, "no record can be read: \(found)\(reason)\(advice)", entity: name,
+            .noRecords, "no record can be read\(found)\(reason)\(advice)", entity: name,
             path: options.keyPath.isEmpty ? "$" : options.keyPath.joined(separator: "."))
         let fieldPath = fieldPath ?? options.keyPath
         error.keyPaths = listPaths.map { fieldPath + $0 }

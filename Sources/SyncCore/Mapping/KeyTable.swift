@@ -28,7 +28,15 @@ struct KeyTable {
         var follower: Int32 = -1
     }
 
+    /// What kind of object it is of.
+    enum Role {
+        case object
+        /// A GraphQL connection, and one of its edges.
+        case connection, edge
+    }
+
     let entity: Int
+    var role = Role.object
     /// The dotted path from the record to the object, empty for the record itself.
     let path: [String]
     /// The attributes that dotted remote keys fill from this object; null in its place clears them.

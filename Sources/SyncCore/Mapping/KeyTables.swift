@@ -9,6 +9,8 @@ struct KeyTables {
     /// Those of entities by their place in the model, then the others.
     private(set) var all: [KeyTable]
     private var nested: [NestedObject: Int] = [:]
+    /// Whether lists may stand in `edges` or `nodes`.
+    var readsConnections = false
 
     init(_ model: CompiledModel) {
         self.model = model
@@ -69,16 +71,79 @@ struct KeyTables {
         var targets = resolver.targets(
             of: String(decoding: key, as: UTF8.self), path: all[table].path,
             nested: { path, slots in
-                let object = NestedObject(entity: entity, path: path)
-                if let known = nested[object] { return known }
-                let isKept = isKept || keepsWhole(path, names, of: entity)
-                all.append(KeyTable(entity: entity, path: path, slots: slots, isKept: isKept))
-                nested[object] = all.count - 1
-                return all.count - 1
+                nestedTable(path, slots, isKept: isKept || keepsWhole(path, names, of: entity), of: entity)
             })
+        if readsConnections { readConnection(String(decoding: key, as: UTF8.self), table, &targets) }
         if targets.isEmpty, isKept { targets = [.ignored] }
         return all[table].add(key, targets, after: previous)
     }
+
+    private mutating func nestedTable(_ path: [String], _ slots: [Int], isKept: Bool, of entity: Int) -> Int {
+        let object = NestedObject(entity: entity, path: path)
+        if let known = nested[object] { return known }
+        all.append(KeyTable(entity: entity, path: path, slots: slots, isKept: isKept))
+        nested[object] = all.count - 1
+        return all.count - 1
+    }
+
+    // MARK: Connections
+
+    /// What stands in a connection beside its records is looked at too, so that it is known what nothing takes.
+    private mutating func readConnection(_ key: String, _ table: Int, _ targets: inout [KeyTable.Target]) {
+        let entity = model.entities[all[table].entity]
+        let isList = targets.contains { target in
+            if case .relationship(let index, _) = target { entity.relationships[index].isToMany } else { false }
+        }
+        switch (all[table].role, key) {
+        case (_, "__typename"), (.connection, "nodes"), (.connection, "pageInfo"), (.connection, "totalCount"),
+            (.edge, "node"), (.edge, "cursor"):
+            if targets.isEmpty { targets = [.ignored] }
+        case (.connection, "edges"): addTable(.edge, under: key, table, &targets)
+        case _ where isList: addTable(.connection, under: key, table, &targets)
+        default: break
+        }
+    }
+
+    private mutating func addTable(
+        _ role: KeyTable.Role, under key: String, _ table: Int, _ targets: inout [KeyTable.Target]
+    ) {
+        for case .nested(let known) in targets { return all[known].role = role }
+        let (path, entity) = (all[table].path + [key], all[table].entity)
+        let isKept = all[table].isKept || keepsWhole(path, model.names(of: model.entities[entity]), of: entity)
+        let new = nestedTable(path, [], isKept: isKept, of: entity)
+        all[new].role = role
+        targets.append(.nested(table: new))
+    }
+
+    /// The table of the edges that the records of a payload stand in.
+    mutating func edges(of entity: Int) -> Int {
+        let table = nestedTable(["edges"], [], isKept: false, of: entity)
+        all[table].role = .edge
+        return table
+    }
+
+    /// The objects that a nested table is of, of what stands under its key: of a connection the edges.
+    func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
+        switch (all[nested].role, tape.tokens[value].kind) {
+        case (.object, .object): return [value]
+        case (.connection, .object):
+            let isConnection =
+                tape.member(named: "nodes", of: value, in: bytes)
+                ?? tape.member(named: "edges", of: value, in: bytes)
+            return isConnection != nil || !all[nested].slots.isEmpty ? [value] : []
+        case (.edge, .array):
+            var edges: [Int] = []
+            var element = value + 1
+            while element < Int(tape.tokens[value].next) {
+                if tape.tokens[element].kind == .object { edges.append(element) }
+                element = Int(tape.tokens[element].next)
+            }
+            return edges
+        default: return []
+        }
+    }
+
+    // MARK: Attributes
 
     /// Whether an attribute takes the object at the end of a path whole: as JSON, or through a transformer.
     private func keepsWhole(_ path: [String], _ names: EntityNames, of entity: Int) -> Bool {

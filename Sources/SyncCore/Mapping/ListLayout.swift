@@ -58,12 +58,14 @@ extension PlacedList {
             }
             element = Int(tape.tokens[element].next)
         }
-        var hasMore = false
-        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object,
-            let flag = tape.member(named: "hasNextPage", of: page, in: bytes)
-        {
-            hasMore = tape.tokens[flag].kind == .true_
+        var isPart = hasNulls
+        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object {
+            let flags = [
+                tape.member(named: "hasNextPage", of: page, in: bytes),
+                tape.member(named: "hasPreviousPage", of: page, in: bytes),
+            ]
+            isPart = isPart || flags.contains { flag in flag.map { tape.tokens[$0].kind == .true_ } ?? false }
         }
-        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !hasMore && !hasNulls)
+        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !isPart)
     }
 }

@@ -101,7 +101,8 @@ extension PayloadMapper {
                 return way.link == arrival.link && way.end == arrival.end
             }
             let table = model[arrival.link].side(arrival.end.other).table
-            return part.map { ($0, Mapped(table: table, node: arrival.owner, mention: -1)) }
+            let owner = Int(plan.rows[table.index].nodes[arrival.owner.index].entity)
+            return part.map { ($0, Mapped(table: table, entity: owner, node: arrival.owner, mention: -1)) }
         }
         keyText.removeAll()
         let name = context.name >= 0 ? (slot: Int(context.nameSlot), token: Int(context.name)) : nil

@@ -50,7 +50,7 @@ extension PayloadMapper {
             defer { path.pop() }
             index += 1
             if list.hasNamesOnly {
-                if tape.tokens[element].kind != .null { _ = idNode(relationship, tape, at: first, entity, bytes) }
+                if tape.tokens[element].kind != .null { _ = reference(relationship, tape, at: first, entity, bytes) }
                 continue
             }
             guard tape.tokens[element].kind == .object else { continue }

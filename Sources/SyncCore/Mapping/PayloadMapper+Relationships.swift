@@ -52,25 +52,25 @@ extension PayloadMapper {
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
             value: candidate.value)
-        if owner.repetition >= 0, !relationship.isToMany {
+        if owner.repetition >= 0 {
             repeats.links.append(
                 .init(
                     side: .init(link: relationship.link, end: relationship.end), sequence: sequence,
                     record: owner.repetition, entity: entity, index: candidate.relationship))
         }
-        if let giver, isKnownByOwner(owner) { addLink(statement, target: giver, isByID: false) }
+        if let giver, isKnownByOwner(owner) { addLink(statement, target: giver) }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
         case .object where !relationship.isToMany && !candidate.isIDKey:
             try toOne(statement, tape, bytes)
         case .object where !relationship.isToMany && candidate.isReference:
-            if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
-                addLink(statement, target: target, isByID: true)
+            if let target = reference(relationship, tape, at: candidate.value, entity, bytes) {
+                addReference(statement, to: target)
             }
         case .scalar where !relationship.isToMany && relationship.isKeyed:
-            if let target = idNode(relationship, tape, at: candidate.value, entity, bytes) {
-                addLink(statement, target: target, isByID: true)
+            if let target = reference(relationship, tape, at: candidate.value, entity, bytes) {
+                addReference(statement, to: target)
             }
         case .objects where relationship.isToMany && !candidate.isIDKey:
             try list(statement, .array, tape, bytes)
@@ -140,9 +140,9 @@ extension PayloadMapper {
         case .object where !relationship.isToMany && !candidate.isIDKey:
             _ = try record(tape, at: candidate.value, as: relationship.destination, context, bytes)
         case .object where !relationship.isToMany && candidate.isReference:
-            _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
+            _ = reference(relationship, tape, at: candidate.value, entity, bytes)
         case .scalar where !relationship.isToMany && relationship.isKeyed:
-            _ = idNode(relationship, tape, at: candidate.value, entity, bytes)
+            _ = reference(relationship, tape, at: candidate.value, entity, bytes)
         case .objects where relationship.isToMany && !candidate.isIDKey:
             var context = context
             context.permission = Permission(child: plan.operations)
@@ -155,12 +155,12 @@ extension PayloadMapper {
             try mentionPlaced(place, relationship, tape, entity, context, bytes)
         case .objects where relationship.isToMany && candidate.isReference:
             try elements(ofList: candidate.value, tape) { mapper, element in
-                _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
+                _ = mapper.reference(relationship, tape, at: element, entity, bytes)
             }
         case .scalars where relationship.isToMany && relationship.isKeyed:
             try elements(ofList: candidate.value, tape) { mapper, element in
                 guard tape.tokens[element].kind != .null else { return }
-                _ = mapper.idNode(relationship, tape, at: element, entity, bytes)
+                _ = mapper.reference(relationship, tape, at: element, entity, bytes)
             }
         default: break
         }
@@ -191,7 +191,7 @@ extension PayloadMapper {
             linkKeyPart(relationship, of: statement.owner, statement.sequence, tape, at: statement.value, bytes)
             return
         }
-        addLink(statement, target: child.node, isByID: false)
+        addLink(statement, target: child.node, kind: child.entity)
     }
 
     private mutating func list(
@@ -228,7 +228,7 @@ extension PayloadMapper {
             addLink(
                 relationship.link, end: relationship.end, owner: statement.owner.node, target: child.node,
                 sequence: statement.sequence, position: position, mention: child.mention, isListed: true,
-                isSymmetric: relationship.isSymmetric)
+                isSymmetric: relationship.isSymmetric, kind: child.entity)
             position += 1
         }
         if readable > 0, isWhole, plan.operations.contains(.deleteRelationships) {
@@ -247,11 +247,12 @@ extension PayloadMapper {
         while element < end {
             defer { element = Int(tape.tokens[layout == .members ? element + 1 : element].next) }
             guard tape.tokens[layout == .members ? element + 1 : element].kind != .null else { continue }
-            if let target = idNode(relationship, tape, at: element, entity, bytes, listedBy: statement.owner) {
+            if let (target, kind) = reference(relationship, tape, at: element, entity, bytes, listedBy: statement.owner)
+            {
                 addLink(
                     relationship.link, end: relationship.end, owner: statement.owner.node, target: target,
                     sequence: statement.sequence, position: position, mention: statement.owner.mention, isByID: true,
-                    isSymmetric: relationship.isSymmetric)
+                    isSymmetric: relationship.isSymmetric, kind: kind)
             }
             position += 1
         }
@@ -264,15 +265,16 @@ extension PayloadMapper {
             node: statement.owner.node, position: position)
     }
 
-    /// The node an id refers to; reported if it cannot be a key of the destination.
+    /// The node an id refers to, with the kind that it says the row is of; reported if it cannot be a key of the
+    /// destination.
     ///
     /// - Parameter owner: Whose list it is in, which may supply a part of it.
-    mutating func idNode(
+    mutating func reference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes,
         listedBy owner: Mapped? = nil
-    ) -> NodeID? {
+    ) -> (node: NodeID, kind: Int)? {
         if tape.tokens[token].kind == .object, layout?.types != nil {
-            return referenceNode(relationship, tape, at: token, entity, bytes)
+            return resourceReference(relationship, tape, at: token, entity, bytes)
         }
         let destination = model.entities[relationship.destination]
         guard let keyOwner = destination.keyOwner,
@@ -285,27 +287,34 @@ extension PayloadMapper {
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
         logReference(destination.table, node)
-        return node
+        return (node, destination.id)
     }
 
     // MARK: Statements
 
-    private mutating func addLink(_ statement: Statement, target: NodeID, isByID: Bool) {
+    private mutating func addReference(_ statement: Statement, to target: (node: NodeID, kind: Int)) {
+        addLink(statement, target: target.node, isByID: true, kind: target.kind)
+    }
+
+    private mutating func addLink(_ statement: Statement, target: NodeID, isByID: Bool = false, kind: Int = -1) {
         addLink(
             statement.relationship.link, end: statement.relationship.end, owner: statement.owner.node, target: target,
             sequence: statement.sequence, position: -1, mention: statement.owner.mention, isByID: isByID,
-            isSymmetric: statement.relationship.isSymmetric)
+            isSymmetric: statement.relationship.isSymmetric, kind: kind)
     }
 
     /// Says that a pair is linked. A symmetric link is said in both directions.
+    ///
+    /// - Parameter kind: The entity that the target is said to be of; -1 for any that the link leads to.
     mutating func addLink(
         _ link: LinkID, end: Link.End, owner: NodeID, target: NodeID, sequence: UInt32, position: Int32, mention: Int32,
-        isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false
+        isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false, kind: Int = -1
     ) {
+        let named = kind < 0 ? nil : (entity: kind, end: end.other)
         func assertion(saidBy end: Link.End) -> LinkBatch.Assertion {
             .init(
                 first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
-                position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID)
+                position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID, kind: named)
         }
         plan.links[link.index].assertions.append(assertion(saidBy: end))
         if isSymmetric, owner != target { plan.links[link.index].assertions.append(assertion(saidBy: end.other)) }

@@ -47,19 +47,20 @@ extension PayloadMapper {
 
     // MARK: Links
 
-    /// What is told of the link of a row.
+    /// What is told of the links of a row.
     private struct Told {
         let node: NodeID
         let sequence: UInt32
-        /// Nil for none.
-        let target: NodeID?
+        /// All it is told to be linked to, in the order of the nodes.
+        var targets: [NodeID]
     }
 
-    /// Compares what records of the same row say of its single links, once all of it is known.
+    /// Compares what records of the same row say of its links, once all of it is known.
     mutating func settleRepeats() {
         for (side, links) in Dictionary(grouping: repeats.links, by: \.side) {
-            let table = model[side.link].side(side.end).table
-            for row in contestedStatements(side.link, side.end) { compare(row, links, table) }
+            let end = model[side.link].side(side.end)
+            let rows = end.isToMany ? contestedLists(side.link, side.end) : contestedStatements(side.link, side.end)
+            for row in rows { compare(row, links, end.table) }
         }
         if let watch { plan.foundContradictions = watch.contradictions }
         plan.contradictions = repeats.contradicting.count + repeats.contradictingFirst.count
@@ -72,33 +73,57 @@ extension PayloadMapper {
         // Most are said once, or agree: these are found without keeping any.
         var targets = [Int](repeating: -2, count: plan.rows[table.index].nodes.count)
         var contested: [NodeID: [Told]] = [:]
-        Self.statements(of: batch, end) { told in
-            let target = told.target?.index ?? -1
-            let known = targets[told.node.index]
-            if known == -2 { targets[told.node.index] = target } else if known != target { contested[told.node] = [] }
+        Self.statements(of: batch, end) { node, _, target in
+            let target = target?.index ?? -1
+            let known = targets[node.index]
+            if known == -2 { targets[node.index] = target } else if known != target { contested[node] = [] }
         }
         guard !contested.isEmpty else { return [] }
-        Self.statements(of: batch, end) { contested[$0.node]?.append($0) }
+        Self.statements(of: batch, end) { node, sequence, target in
+            contested[node]?.append(Told(node: node, sequence: sequence, targets: target.map { [$0] } ?? []))
+        }
         return contested.values.map { $0.sorted { $0.sequence < $1.sequence } }
     }
 
-    private static func statements(of batch: LinkBatch, _ end: Link.End, _ body: (Told) -> Void) {
+    private static func statements(
+        of batch: LinkBatch, _ end: Link.End, _ body: (_ node: NodeID, _ sequence: UInt32, _ target: NodeID?) -> Void
+    ) {
         for link in batch.assertions where link.saidBy == end && link.position < 0 {
             let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
-            body(Told(node: node, sequence: link.sequence, target: target))
+            body(node, link.sequence, target)
         }
-        for none in batch.replacements where none.end == end {
-            body(Told(node: none.node, sequence: none.sequence, target: nil))
+        for none in batch.replacements where none.end == end { body(none.node, none.sequence, nil) }
+    }
+
+    /// The whole lists of each row that records give several of, in their order. One that is not whole only adds to what
+    /// others say.
+    private func contestedLists(_ link: LinkID, _ end: Link.End) -> [[Told]] {
+        let batch = plan.links[link.index]
+        var isListed = [Bool](repeating: false, count: plan.rows[model[link].side(end).table.index].nodes.count)
+        var lists: [NodeID: [UInt32: [NodeID]]] = [:]
+        for list in batch.replacements where list.end == end {
+            if isListed[list.node.index] { lists[list.node] = [:] }
+            isListed[list.node.index] = true
+        }
+        guard !lists.isEmpty else { return [] }
+        for list in batch.replacements where list.end == end { lists[list.node]?[list.sequence] = [] }
+        for link in batch.assertions where link.saidBy == end {
+            let (node, target) = end == .first ? (link.first, link.second) : (link.second, link.first)
+            lists[node]?[link.sequence]?.append(target)
+        }
+        return lists.map { node, lists in
+            lists.map { Told(node: node, sequence: $0, targets: Set($1).sorted { $0.index < $1.index }) }
+                .sorted { $0.sequence < $1.sequence }
         }
     }
 
     private mutating func compare(_ row: [Told], _ links: [RepeatedRecords.LinkStatement], _ table: TableID) {
         for (place, told) in row.enumerated() {
-            guard let earlier = row[..<place].last(where: { $0.target != told.target }) else { continue }
+            guard let earlier = row[..<place].last(where: { $0.targets != told.targets }) else { continue }
             let said = Self.statement(told.sequence, links)
             if watch != nil {
                 if let said, let before = Self.statement(earlier.sequence, links) {
-                    noteContradiction(said, before.record, told.target, earlier.target)
+                    noteContradiction(said, before.record, told.targets, earlier.targets)
                 }
             } else {
                 noteContradiction(of: .init(table: table, node: told.node), by: said?.record)

@@ -21,6 +21,10 @@ extension PayloadMapper {
             plan.roots[list.root].records += 1
         }
         guard let entity = entity(tape, at: place, list, layout, bytes) else { return }
+        if layout.readsConnections, place.token > 0 {
+            scratch.reset(tables.types[tables.tableOf[entity].index].count)
+            try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes)
+        }
         let isRoot = list.root >= 0 && model.entity(entity, isKindOf: list.entity)
         var context = Context(permission: isRoot ? Permission(root: plan.operations) : .full, isRoot: isRoot)
         context.isResource = layout.types != nil
@@ -39,7 +43,7 @@ extension PayloadMapper {
             addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
                 position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-                isSymmetric: model.links[parent.link.index].isSymmetric)
+                isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
         }
     }
 
@@ -174,10 +178,10 @@ extension PayloadMapper {
         if !isTaken, !isEmpty { keyTables.countUnmapped(entry, keyTable) }
     }
 
-    /// The node of a resource identifier, `{"type": …, "id": …}`.
-    mutating func referenceNode(
+    /// The node of a resource identifier, `{"type": …, "id": …}`, and its kind.
+    mutating func resourceReference(
         _ relationship: RelationshipMapping, _ tape: JSONTape, at token: Int, _ entity: Int, _ bytes: Bytes
-    ) -> NodeID? {
+    ) -> (node: NodeID, kind: Int)? {
         guard let id = tape.member(named: "id", of: token, in: bytes), tape.tokens[id].kind != .object,
             let type = tape.member(named: "type", of: token, in: bytes), tape.tokens[type].kind == .string,
             let types = layout?.types
@@ -197,6 +201,6 @@ extension PayloadMapper {
         }
         var relationship = relationship
         if model.entity(target, isKindOf: relationship.destination) { relationship.narrow(to: target, of: model) }
-        return idNode(relationship, tape, at: id, entity, bytes)
+        return reference(relationship, tape, at: id, entity, bytes)
     }
 }

@@ -22,21 +22,24 @@ extension PayloadMapper {
         return watch?.lastRecord ?? -1
     }
 
-    /// Notes that a record says another target of a link than an earlier one.
+    /// Notes that a record says other targets of a link than an earlier one.
     mutating func noteContradiction(
-        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ target: NodeID?, _ earlierTarget: NodeID?
+        _ said: RepeatedRecords.LinkStatement, _ earlier: Int32, _ targets: [NodeID], _ earlierTargets: [NodeID]
     ) {
         let table = model[said.side.link].side(said.side.end.other).table
-        func text(_ node: NodeID?) -> String {
-            guard let node else { return "null" }
+        let isToMany = model[said.side.link].side(said.side.end).isToMany
+        func text(_ node: NodeID) -> String {
             let known = plan.rows[table.index].nodes[node.index]
             return plan.withTexts { RowKey(known.key, $0)?.recordKey(model.keyType(of: Int(known.entity))).description }
                 ?? "a row without a key"
         }
+        func text(_ nodes: [NodeID]) -> String {
+            isToMany ? "[\(ShortList(nodes.map(text)).text)]" : nodes.first.map(text) ?? "null"
+        }
         watch?.add(
             .init(
                 record: said.record, earlier: earlier, name: model.entities[said.entity].relationships[said.index].name,
-                value: text(target), earlierValue: text(earlierTarget)))
+                value: text(targets), earlierValue: text(earlierTargets)))
     }
 }
 

@@ -99,6 +99,7 @@ struct PayloadMapper: ~Copyable {
         self.layout = layout
         scratch = ScratchRow(width: tables.maximumWidth)
         keyTables = KeyTables(plan.model)
+        keyTables.readsConnections = layout?.readsConnections == true
         best = Array(repeating: -1, count: tables.relationships.map(\.count).max() ?? 0)
         tracksMentions = plan.operations != .all || plan.model.canRefuseRows || options.willInsert != nil
         path.firstRecord = plan.firstRecord
@@ -117,13 +118,15 @@ struct PayloadMapper: ~Copyable {
             addLink(
                 parent.link, end: parent.end, owner: parent.node, target: root.node, sequence: 0,
                 position: Int32(truncatingIfNeeded: plan.firstRecord + plan.rootRecords - 1), mention: root.mention,
-                isSymmetric: model.links[parent.link.index].isSymmetric)
+                isSymmetric: model.links[parent.link.index].isSymmetric, kind: root.entity)
         }
     }
 
     /// A record's node, and the mention it makes.
     struct Mapped {
         var table: TableID
+        /// The entity it was read as.
+        var entity: Int
         var node: NodeID
         var mention: Int32
         /// Its number among the records that are rows which earlier ones gave; -1 for the first of a row.
@@ -270,11 +273,14 @@ struct PayloadMapper: ~Copyable {
     private mutating func descend(
         _ tape: JSONTape, key: Int, into keyTable: Int, _ bytes: Bytes
     ) throws {
-        switch tape.tokens[key + 1].kind {
-        case .object:
+        let kind = tape.tokens[key + 1].kind
+        switch kind {
+        case _ where kind == .object || kind == .array && keyTables.all[keyTable].role == .edge:
             let token = tape.tokens[key]
             path.push(.key(offset: token.offset, length: Int(token.length)))
-            try scan(tape, object: key + 1, keyTable: keyTable, bytes)
+            for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
+                try scan(tape, object: object, keyTable: keyTable, bytes)
+            }
             path.pop()
         case .null:
             let table = tables.tableOf[keyTables.all[keyTable].entity]
@@ -313,7 +319,7 @@ struct PayloadMapper: ~Copyable {
         guard let node else { return (nil, mention) }
         logGiven(entity.table, node, bytes)
         let table = entity.table.index
-        var mapped = Mapped(table: entity.table, node: node, mention: mention)
+        var mapped = Mapped(table: entity.table, entity: entity.id, node: node, mention: mention)
         if plan.rows[table].nodes[node.index].isGiven || isWatching {
             mapped.repetition = noteRecord(of: .init(table: entity.table, node: node), entity, bytes)
         }

@@ -359,8 +359,6 @@ extension PayloadMapper {
         if tracksMentions { plan.tablePaths = keyTables.all.map(\.path) }
         for table in keyTables.all {
             for (name, count) in zip(table.names, table.unmapped) where count > 0 {
-                // Clients ask for it to tell kinds apart, whether there are any or not.
-                if layout?.readsConnections == true, name.elementsEqual("__typename".utf8) { continue }
                 let key = (table.path + [String(decoding: name, as: UTF8.self)]).joined(separator: ".")
                 plan.unmappedKeys.append(
                     .init(entity: model.entities[table.entity].name, key: key, count: count))

@@ -1,6 +1,6 @@
 /// What a mapper remembers of records that are rows which earlier records gave. Empty for a payload without any.
 struct RepeatedRecords {
-    /// A statement about a link that a row has one of, in such a record.
+    /// A statement about the links of a row, in such a record.
     struct LinkStatement {
         /// The links that it is one of, and from where.
         struct Side: Hashable {

@@ -13,6 +13,8 @@ package struct LinkBatch: Sendable {
         package var mention: Int32
         /// The position, below 2^28, and in its lowest bits the rest: there may be millions of these.
         private var positionAndFlags: Int32
+        /// The entity that the statement says a row is of, and in the lowest bit at which end; -1 if it says none.
+        private var kindAndEnd: Int16
         private static let flagBits: Int32 = 3
 
         /// Its position in the list that gave it; -1 if no list did.
@@ -24,9 +26,16 @@ package struct LinkBatch: Sendable {
         /// Whether it refers by id to a row that may arrive later.
         package var isByID: Bool { positionAndFlags & 4 != 0 }
 
+        /// The entity that the row at an end was said to be of; nil if nothing was said.
+        @inline(__always)
+        package func kind(at end: Link.End) -> Int? {
+            guard kindAndEnd >= 0, kindAndEnd & 1 == (end == .first ? 0 : 1) else { return nil }
+            return Int(kindAndEnd >> 1)
+        }
+
         init(
             first: NodeID, second: NodeID, sequence: UInt32, position: Int32, mention: Int32, saidBy: Link.End,
-            isListed: Bool, isByID: Bool
+            isListed: Bool, isByID: Bool, kind: (entity: Int, end: Link.End)? = nil
         ) {
             self.first = first
             self.second = second
@@ -34,6 +43,7 @@ package struct LinkBatch: Sendable {
             self.mention = mention
             positionAndFlags =
                 position << Self.flagBits | (saidBy == .first ? 0 : 1) | (isListed ? 2 : 0) | (isByID ? 4 : 0)
+            kindAndEnd = kind.map { Int16(truncatingIfNeeded: $0.entity << 1 | ($0.end == .first ? 0 : 1)) } ?? -1
         }
 
         mutating func move(by places: Int32) { positionAndFlags += places << Self.flagBits }

@@ -115,13 +115,14 @@ extension SQLiteSession {
         let statement = try statements.statement(
             """
             DELETE FROM sync_pending
-            WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ?
+            WHERE owner_entity = ? AND owner_key = ? AND relationship = ? AND target_key = ? AND target_entity = ?
             """)
         for reference in references {
             statement.bind(.text(model.entities[reference.ownerEntity].name), at: 1)
             statement.bind(reference.owner.key, at: 2)
             statement.bind(.text(reference.relationship), at: 3)
             statement.bind(reference.target, at: 4)
+            statement.bind(.text(model.entities[reference.targetEntity].name), at: 5)
             try statement.execute()
         }
     }

@@ -6,7 +6,8 @@ extension SyncTransaction {
     func arrivedRow(_ reference: LateReference, _ arrived: ArrivedRows) throws -> StoredRow? {
         guard try identities[reference.owner] != nil, let relationship = relationship(of: reference),
             let target = arrived[reference], let found = try identities[target],
-            model.entity(found.entity, isKindOf: relationship.destination)
+            model.entity(found.entity, isKindOf: relationship.destination),
+            model.entity(found.entity, isKindOf: reference.targetEntity)
         else { return nil }
         return target
     }

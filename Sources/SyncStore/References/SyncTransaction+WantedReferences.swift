@@ -36,13 +36,9 @@ extension SyncTransaction {
             let row = table.row(owner),
             let key = RowKey(tables[link.side(end.other).table].batch.nodes[target.index].key, pool)
         else { return nil }
-        let asked = link.side(end.other).entity
-        // Where each kind has keys of its own, the reference said which it means.
-        let isOfKind = model.entities[asked].keySlot == nil
-        let batch = tables[link.side(end.other).table].batch
         return LateReference(
             owner: row, ownerEntity: table.entity(of: owner), relationship: relationship.name,
-            targetEntity: isOfKind ? Int(batch.nodes[target.index].entity) : asked, target: key)
+            targetEntity: assertion.kind(at: end.other) ?? link.side(end.other).entity, target: key)
     }
 
     func isOwnerSpokenFor(_ reference: LateReference, _ claimed: ClaimedEnds) -> Bool {
@@ -54,7 +50,9 @@ extension SyncTransaction {
     func isTargetSpokenFor(_ reference: LateReference, _ target: StoredRow?, _ claimed: ClaimedEnds) -> Bool {
         let table = tables[model.entities[reference.targetEntity].table]
         let node = table.hasHiddenKey ? target.flatMap { tables.node(of: $0) } : table.node(of: reference.target)
-        guard let relationship = relationship(of: reference), let node else { return false }
+        guard let relationship = relationship(of: reference), let node,
+            model.entity(table.entity(of: node), isKindOf: reference.targetEntity)
+        else { return false }
         return claimed[relationship.link, relationship.end.other].speaks(of: node)
     }
 

@@ -8,7 +8,7 @@ struct ReferenceMention: Sendable {
             /// The row of a record; whether the record may be linked.
             case row(ReferenceRow.ID, links: Bool)
             /// A row known by its key, stored or not.
-            case key(StoredValue)
+            case key(ReferenceTarget)
         }
 
         var relationship: CompiledRelationship

@@ -8,10 +8,10 @@ struct ReferenceRepeats {
         case owned(by: Row, relationship: String, position: Int)
     }
 
-    /// What a record says of an attribute or a single link.
+    /// What a record says of an attribute or of all links of a relationship.
     private enum Said: Equatable {
         case value(StoredValue)
-        case link(Row?)
+        case links(Set<Row>)
     }
 
     private struct Statement {
@@ -144,19 +144,31 @@ struct ReferenceRepeats {
         case .object(let json):
             if inner != nil { inner?.position = 0 }
             let child = visit(json, as: destination, inner, wayBack: isWayBack ? arrival?.row : nil)
-            if let row, !isWayBack, let child { add(.link(child), of: relationship.name, row, by: record, at: place) }
+            if let row, !isWayBack, let child {
+                add(.links([child]), of: relationship.name, row, by: record, at: place)
+            }
         case .objects(let list):
             var readable = 0
+            var children: Set<Row> = []
             for json in list {
                 if !destination.isKeyed, inner != nil { inner?.position = readable }
-                if visit(json, as: destination, inner) != nil { readable += 1 }
+                guard let child = visit(json, as: destination, inner) else { continue }
+                readable += 1
+                children.insert(child)
             }
+            let isWhole = sync.operations.contains(.deleteRelationships) && (readable > 0 || list.isEmpty)
+            if let row, isWhole { add(.links(children), of: relationship.name, row, by: record, at: place) }
         case .id(let id):
             guard let row, !isWayBack, let key = sync.store.key(id, of: destination) else { return }
-            add(.link(.key(owner: destination.keyOwner, key)), of: relationship.name, row, by: record, at: place)
-        case .null:
-            if let row, !isWayBack { add(.link(nil), of: relationship.name, row, by: record, at: place) }
-        case .nothing, .ids: break
+            let target = Row.key(owner: destination.keyOwner, key)
+            add(.links([target]), of: relationship.name, row, by: record, at: place)
+        case .ids(let ids):
+            guard let row, destination.isKeyed || ids.isEmpty else { return }
+            let keys = ids.compactMap { sync.key($0, relationship, listedBy: inner?.key) }
+            let targets = Set(keys.map { Row.key(owner: destination.keyOwner, $0) })
+            add(.links(targets), of: relationship.name, row, by: record, at: place)
+        case .null, .nothing:
+            if let row, !isWayBack { add(.links([]), of: relationship.name, row, by: record, at: place) }
         }
     }
 }

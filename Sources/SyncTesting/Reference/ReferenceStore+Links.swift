@@ -41,7 +41,10 @@ extension ReferenceStore {
     /// Puts a row that has arrived where a list waits for it.
     private mutating func takePlace(_ id: ReferenceRow.ID, at side: ReferenceSide) {
         guard let row = rows[id], let key = key(of: row),
-            let index = listed[side]?.firstIndex(of: .awaited(key))
+            let index = listed[side]?.firstIndex(where: { place in
+                guard case .awaited(let target) = place else { return false }
+                return target.key == key && isKind(id, of: target.kind)
+            })
         else { return }
         listed[side]?[index] = .row(id)
         sort(side)

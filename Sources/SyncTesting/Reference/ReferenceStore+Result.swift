@@ -31,7 +31,7 @@ extension ReferenceStore {
     public func unresolvedReferences() -> [SyncResult.UnresolvedReference] {
         pending.compactMap { pending in
             guard let row = rows[pending.side.row], let key = recordKey(row),
-                let target = Self.recordKey(pending.target)
+                let target = Self.recordKey(pending.target.key)
             else { return nil }
             return SyncResult.UnresolvedReference(
                 entity: row.entity.name, key: key, relationship: pending.relationship.name, target: target)

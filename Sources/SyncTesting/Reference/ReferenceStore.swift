@@ -123,12 +123,18 @@ struct ReferenceSide: Hashable, Sendable {
 struct ReferencePending: Sendable {
     var side: ReferenceSide
     var relationship: CompiledRelationship
-    var target: StoredValue
+    var target: ReferenceTarget
+}
+
+/// What a reference names: the key of a row, and the entity it says the row is of.
+struct ReferenceTarget: Hashable, Sendable {
+    var key: StoredValue
+    var kind: Int
 }
 
 /// A place in a list.
 enum ReferenceListed: Hashable, Sendable {
     case row(ReferenceRow.ID)
     /// Of a row that is not there yet.
-    case awaited(StoredValue)
+    case awaited(ReferenceTarget)
 }

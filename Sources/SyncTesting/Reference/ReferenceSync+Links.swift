@@ -17,7 +17,7 @@ extension ReferenceSync {
         let waiting = store.pending
         store.pending = []
         for pending in waiting {
-            guard let target = self.row(pending.target, pending.relationship) else {
+            guard let target = self.row(pending.target) else {
                 store.pending.append(pending)
                 continue
             }
@@ -25,10 +25,10 @@ extension ReferenceSync {
         }
     }
 
-    /// The row a relationship can lead to under a key.
-    func row(_ key: StoredValue, _ relationship: CompiledRelationship) -> ReferenceRow.ID? {
-        let destination = model.compiled.entities[relationship.destination]
-        return store.row(destination, key: key).flatMap { store.isKind($0, of: destination.id) ? $0 : nil }
+    /// The row that a reference means.
+    func row(_ target: ReferenceTarget) -> ReferenceRow.ID? {
+        store.row(model.compiled.entities[target.kind], key: target.key)
+            .flatMap { store.isKind($0, of: target.kind) ? $0 : nil }
     }
 
     // MARK: One statement
@@ -38,14 +38,14 @@ extension ReferenceSync {
         forgetReferences(statement, of: row)
         var listed: [ReferenceRow.ID] = []
         var linked: [ReferenceRow.ID] = []
-        var missing: [StoredValue] = []
+        var missing: [ReferenceTarget] = []
         for target in statement.targets {
             switch target {
             case .row(let id, let links):
                 listed.append(id)
                 if links { linked.append(id) }
             case .key(let key):
-                if let id = self.row(key, relationship) {
+                if let id = self.row(key) {
                     listed.append(id)
                     linked.append(id)
                 } else if !missing.contains(key) {
@@ -85,7 +85,7 @@ extension ReferenceSync {
         return statement.targets.compactMap { target -> ReferenceListed? in
             switch target {
             case .row(let id, let links): links || isKeyless ? .row(id) : nil
-            case .key(let key): row(key, statement.relationship).map { .row($0) } ?? .awaited(key)
+            case .key(let key): row(key).map { .row($0) } ?? .awaited(key)
             }
         }.uniqued()
     }
@@ -108,7 +108,7 @@ extension ReferenceSync {
             && statement.targets.contains { target in
                 switch target {
                 case .row(let id, let links): links && id == pending.side.row
-                case .key(let key): self.row(key, statement.relationship) == pending.side.row
+                case .key(let key): self.row(key) == pending.side.row
                 }
             }
     }
@@ -132,7 +132,7 @@ extension ReferenceSync {
     private func saysOfOwnSide(
         _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
-        let hasTarget = statement.targets.contains { key(of: $0) == pending.target }
+        let hasTarget = statement.targets.contains { names($0, pending.target) }
         if row == pending.side.row { return !statement.relationship.isToMany || statement.removes || hasTarget }
         return hasTarget && store.hasOneOwner(statement.relationship)
     }
@@ -141,17 +141,17 @@ extension ReferenceSync {
         _ statement: ReferenceMention.Statement, of row: ReferenceRow.ID, _ pending: ReferencePending
     ) -> Bool {
         let hasOwner = hasOwner(statement, pending)
-        if row == self.row(pending.target, pending.relationship) {
+        if row == self.row(pending.target) {
             return !statement.relationship.isToMany || statement.removes || hasOwner
         }
         return hasOwner && store.hasOneOwner(statement.relationship)
     }
 
-    private func key(of target: ReferenceMention.Statement.Target) -> StoredValue? {
+    private func names(_ target: ReferenceMention.Statement.Target, _ awaited: ReferenceTarget) -> Bool {
         switch target {
-        case .row(let id, links: true): store.rows[id].flatMap { store.key(of: $0) }
-        case .row: nil
-        case .key(let key): key
+        case .row(let id, links: true): id == row(awaited)
+        case .row: false
+        case .key(let key): key == awaited
         }
     }
 }

@@ -223,11 +223,13 @@ struct ReferenceSync {
             statement.deletes = ownsRows
         case .id(let id):
             guard let key = store.key(id, of: destination) else { return nil }
-            statement.targets = [.key(key)]
+            statement.targets = [.key(.init(key: key, kind: destination.id))]
         case .ids(let ids):
             if !destination.isKeyed, !ids.isEmpty { return nil }
             statement.removes = true
-            statement.targets = ids.compactMap { self.key($0, relationship, listedBy: row) }.map { .key($0) }
+            statement.targets = ids.compactMap { self.key($0, relationship, listedBy: row) }.map {
+                .key(.init(key: $0, kind: destination.id))
+            }
         case .object(let record):
             let context = owner.map { Context.overruled(by: $0) } ?? .toOne(of: row, relationship)
             switch mention(record, as: destination, at: path, context) {
@@ -243,7 +245,7 @@ struct ReferenceSync {
                 if model.compiled.isKeyPart(relationship),
                     let key = key(of: ReferenceReading(record, as: destination, of: store), destination, nil)
                 {
-                    statement.targets = [.key(key)]
+                    statement.targets = [.key(.init(key: key, kind: destination.id))]
                     statement.isOverruled = owner != nil
                 }
             }
