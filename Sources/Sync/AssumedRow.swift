@@ -10,7 +10,7 @@ struct AssumedRow {
     /// - Returns: Nil if `id` is no key of the entity.
     /// - Throws: ``SyncError`` `unknownEntity`.
     @discardableResult
-    func make(_ entity: CompiledEntity, id: JSONValue) throws -> Record? {
+    func make(_ entity: CompiledEntity, id: JSONValue) throws -> SyncRecord? {
         let model = stack.model.compiled
         guard let concrete = entity.family.lazy.map({ model.entities[$0] }).first(where: { !$0.isAbstract }),
             let key = model.rowKey(id, of: concrete)?.recordKey(model.keyType(of: concrete.id))
@@ -26,13 +26,13 @@ struct AssumedRow {
     /// The attributes that a key is made of, and the rows.
     private func members(
         of entity: CompiledEntity, _ key: RecordKey
-    ) throws -> (values: [String: JSONValue], links: [String: [Record]]) {
+    ) throws -> (values: [String: JSONValue], links: [String: [SyncRecord]]) {
         let model = stack.model.compiled
         let names = model.keyNames(of: entity)
         guard case .parts(let keys) = key, let composite = entity.compositeKey else {
             return (names.first.map { [$0: key.json] } ?? [:], [:])
         }
-        var (values, links): ([String: JSONValue], [String: [Record]]) = ([:], [:])
+        var (values, links): ([String: JSONValue], [String: [SyncRecord]]) = ([:], [:])
         for (name, (part, key)) in zip(names, zip(composite.parts, keys)) {
             switch part {
             case .attribute: values[name] = key.json

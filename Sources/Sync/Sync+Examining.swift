@@ -17,7 +17,7 @@ extension Sync {
     public static func examine(
         _ json: Data, inEntity entity: String, stack: DataStack, parent: Parent? = nil, relationship: String? = nil,
         options: SyncOptions = SyncOptions()
-    ) async throws -> Examination {
+    ) async throws -> SyncExamination {
         try await examine(json, SyncCall(entity, stack, nil, parent, relationship, .all, options))
     }
 
@@ -28,9 +28,9 @@ extension Sync {
     ///   taken as they come.
     /// - Throws: ``SyncError`` where the payload could not be synced at all.
     public static func examine(
-        _ json: Data, inEntity entity: String, model: Model, parent: Parent? = nil, relationship: String? = nil,
+        _ json: Data, inEntity entity: String, model: SyncModel, parent: Parent? = nil, relationship: String? = nil,
         options: SyncOptions = SyncOptions()
-    ) async throws -> Examination {
+    ) async throws -> SyncExamination {
         let stack = try DataStack.inMemory(model, transformers: .optional)
         let call = SyncCall(entity, stack, nil, parent, relationship, .all, options)
         if let parent {
@@ -41,9 +41,9 @@ extension Sync {
         return try await examine(json, call)
     }
 
-    private static func examine(_ json: Data, _ call: SyncCall) async throws -> Examination {
+    private static func examine(_ json: Data, _ call: SyncCall) async throws -> SyncExamination {
         let result = try await dryRun(json, call)
-        return try Examination(
+        return try SyncExamination(
             json, of: call.entity, in: call.stack.model, hasParent: call.parent != nil, options: call.options,
             dryRun: result)
     }
@@ -69,7 +69,7 @@ extension Sync {
     /// - Throws: ``SyncError`` where the payload could not be synced at all.
     public static func examine(
         _ json: Data, entities: [String: String], stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> Examination {
+    ) async throws -> SyncExamination {
         try await examine(json, SyncCall(entities, stack, .all, options))
     }
 }

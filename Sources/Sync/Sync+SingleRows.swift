@@ -11,7 +11,7 @@ extension Sync {
     @discardableResult
     public static func insertOrUpdate(
         _ record: JSONValue, inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult) {
+    ) async throws -> (row: SyncRecord, result: SyncResult) {
         try await stack.insertOrUpdate(entity, with: record, options: options)
     }
 
@@ -19,7 +19,7 @@ extension Sync {
     @discardableResult
     public nonisolated(nonsending) static func insertOrUpdate(
         _ record: [String: Any], inEntity entity: String, stack: DataStack, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult) {
+    ) async throws -> (row: SyncRecord, result: SyncResult) {
         try await insertOrUpdate(try JSONValue(any: record), inEntity: entity, stack: stack, options: options)
     }
 
@@ -32,7 +32,7 @@ extension Sync {
     public static func update(
         _ id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult)? {
+    ) async throws -> (row: SyncRecord, result: SyncResult)? {
         try await stack.update(entity, id: id, with: values, options: options)
     }
 
@@ -41,7 +41,7 @@ extension Sync {
     public nonisolated(nonsending) static func update(
         _ id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult)? {
+    ) async throws -> (row: SyncRecord, result: SyncResult)? {
         try await update(id, with: try JSONValue(any: values), inEntity: entity, stack: stack, options: options)
     }
 

@@ -13,7 +13,7 @@ extension DataStack {
     public func fetch(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil
-    ) throws -> [Record] {
+    ) throws -> [SyncRecord] {
         try reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
@@ -21,19 +21,19 @@ extension DataStack {
     public func fetch(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil
-    ) async throws -> [Record] {
+    ) async throws -> [SyncRecord] {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
     /// The row with this key, which is brought to the type of the key; nil if there is none.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
-    public func fetch(_ entity: String, id: JSONValue) throws -> Record? {
+    public func fetch(_ entity: String, id: JSONValue) throws -> SyncRecord? {
         try reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
     /// The row with this key, which is brought to the type of the key; nil if there is none.
-    public func fetch(_ entity: String, id: JSONValue) async throws -> Record? {
+    public func fetch(_ entity: String, id: JSONValue) async throws -> SyncRecord? {
         try await reading { db in try self.fetch(entity, id: id, in: db) }
     }
 
@@ -53,7 +53,7 @@ extension DataStack {
     public func fetch(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil, in db: Database
-    ) throws -> [Record] {
+    ) throws -> [SyncRecord] {
         let select = RecordSQL(try model.compiled.entity(named: entity), layout)
         let (condition, arguments) = try condition(predicate, select)
         var sql = "SELECT \(select.columns) FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
@@ -62,13 +62,13 @@ extension DataStack {
     }
 
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> Record? {
+    public func fetch(_ entity: String, id: JSONValue, in db: Database) throws -> SyncRecord? {
         let entity = try model.compiled.keyedEntity(named: entity)
         return try model.compiled.rowKey(id, of: entity).flatMap { try fetch(entity, key: $0, in: db) }
     }
 
     /// The row of an entity with this key.
-    func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> Record? {
+    func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRecord? {
         guard let (condition, arguments) = condition(key, of: entity) else { return nil }
         let select = RecordSQL(entity, layout)
         return try select.fetch(

@@ -7,14 +7,14 @@ extension DataStack {
     /// - Throws: ``SyncError`` `invalidPredicate` with line and column, and what the form with a predicate throws.
     public func fetch(
         _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
-    ) throws -> [Record] {
+    ) throws -> [SyncRecord] {
         try fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 
     /// The rows of an entity for which a condition given as text holds.
     public func fetch(
         _ entity: String, where text: String, orderedBy order: RecordOrder = .byKey, limit: Int? = nil
-    ) async throws -> [Record] {
+    ) async throws -> [SyncRecord] {
         try await fetch(entity, where: try RecordPredicate(parsing: text), orderedBy: order, limit: limit)
     }
 

@@ -18,14 +18,14 @@ extension DataStack {
     /// What opening the store in this file with another model would change, and what would be lost by it. Writes nothing.
     ///
     /// - Throws: ``SyncError`` `modelMismatch` for rows that lack what the model requires, `unreadableStore`.
-    public static func migration(to model: Model, at url: URL) throws -> MigrationReport {
+    public static func migration(to model: SyncModel, at url: URL) throws -> MigrationReport {
         let copy = try DataStack(reading: url, transformers: .optional).copied()
         defer { try? copy.close() }
         return try copy.migrate(to: model, .allowingLoss)
     }
 
     /// A copy of the store as it is now, brought to a model: to be written to and thrown away.
-    package func copy(with model: Model, migration: MigrationPolicy) throws -> DataStack {
+    package func copy(with model: SyncModel, migration: MigrationPolicy) throws -> DataStack {
         let copy = try copied()
         _ = try copy.migrate(to: model, migration)
         let version = try copy.write { db in
@@ -41,7 +41,7 @@ extension DataStack {
 }
 
 extension DatabaseQueue {
-    fileprivate func migrate(to model: Model, _ policy: MigrationPolicy) throws -> MigrationReport {
+    fileprivate func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
         try StoreFailure.mapped(.storeFailure, "the store cannot be brought to the new model") {
             try inDatabase { db in try KeptModel.migrate(db, to: model, policy: policy) }
         }

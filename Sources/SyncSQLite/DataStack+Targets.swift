@@ -6,17 +6,17 @@ extension DataStack {
     ///
     /// A to-one relationship leads to one row or none.
     /// - Throws: ``SyncError`` `unknownRelationship` or `storeFailure`.
-    public func targets(of record: Record, _ relationship: String) throws -> [Record] {
+    public func targets(of record: SyncRecord, _ relationship: String) throws -> [SyncRecord] {
         try reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
     /// The rows a relationship leads to: in their order if it is ordered, else by key.
-    public func targets(of record: Record, _ relationship: String) async throws -> [Record] {
+    public func targets(of record: SyncRecord, _ relationship: String) async throws -> [SyncRecord] {
         try await reading { db in try self.targets(of: record, relationship, in: db) }
     }
 
     /// The rows a relationship leads to, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
-    public func targets(of record: Record, _ relationship: String, in db: Database) throws -> [Record] {
+    public func targets(of record: SyncRecord, _ relationship: String, in db: Database) throws -> [SyncRecord] {
         guard let relationship = record.type.relationship(named: relationship) else {
             throw StoreFailure.unknownRelationship(relationship, of: record.type)
         }

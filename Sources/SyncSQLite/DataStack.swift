@@ -14,7 +14,7 @@ package import SyncStore
 /// and any GRDB record reads as if it had been designed by hand. See `Docs/Architecture.md`.
 public final class DataStack: Sendable {
     /// What the rows are of.
-    public let model: Model
+    public let model: SyncModel
     package let layout: StoreLayout
     package let database: any DatabaseWriter
     package let localKeys = LocalKeyCounter()
@@ -57,7 +57,7 @@ public final class DataStack: Sendable {
     ///   what the model requires; `unreadableStore` if the file is not a store. Either way the file is as it was, and
     ///   no file is left by a store that could not be created.
     public convenience init(
-        model: Model, at url: URL, migration: MigrationPolicy = .keepingData,
+        model: SyncModel, at url: URL, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
@@ -65,7 +65,7 @@ public final class DataStack: Sendable {
     }
 
     /// Makes the store that a draft is of. It must be closed before the draft is published.
-    package convenience init(model: Model, in draft: StoreDraft) throws {
+    package convenience init(model: SyncModel, in draft: StoreDraft) throws {
         self.init(try StoreFile.fill(draft, with: model))
     }
 
@@ -83,7 +83,7 @@ public final class DataStack: Sendable {
     /// A new store in memory, gone with the stack.
     ///
     /// - Throws: ``SyncError`` `missingTransformer`, `storeFailure`.
-    public static func inMemory(_ model: Model, transformers: TransformerPolicy = .required) throws -> DataStack {
+    public static func inMemory(_ model: SyncModel, transformers: TransformerPolicy = .required) throws -> DataStack {
         try transformers.check(model)
         return try StoreFailure.mapped(.unreadableStore, "the store cannot be created") {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())

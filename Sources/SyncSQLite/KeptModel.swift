@@ -9,7 +9,7 @@ enum KeptModel {
     enum Empty { case empty, notAStore, guest }
 
     /// The model of the store; nil if the database has no tables at all, or none of ours, and that is allowed.
-    static func read(_ db: Database, or empty: Empty) throws -> Model? {
+    static func read(_ db: Database, or empty: Empty) throws -> SyncModel? {
         try text(db, or: empty).map(model)
     }
 
@@ -33,23 +33,23 @@ enum KeptModel {
         return schema
     }
 
-    private static func text(_ model: Model) -> String { String(decoding: model.schemaFile(), as: UTF8.self) }
+    private static func text(_ model: SyncModel) -> String { String(decoding: model.schemaFile(), as: UTF8.self) }
 
-    private static func model(_ text: String) throws -> Model {
+    private static func model(_ text: String) throws -> SyncModel {
         do {
-            return try Model(schema: Data(text.utf8))
+            return try SyncModel(schema: Data(text.utf8))
         } catch {
             throw SyncError(.unreadableStore, "the model the store keeps cannot be read", underlying: "\(error)")
         }
     }
 
     /// Whether the tables of the two models differ.
-    static func needsMigration(_ kept: Model, to model: Model) throws -> Bool {
+    static func needsMigration(_ kept: SyncModel, to model: SyncModel) throws -> Bool {
         try !ModelDifferences(stored: kept, given: self.model(text(model))).problems.isEmpty
     }
 
     /// Brings the tables to those of another model, and keeps that, in a transaction of its own.
-    static func migrate(_ db: Database, to model: Model, policy: MigrationPolicy) throws -> MigrationReport {
+    static func migrate(_ db: Database, to model: SyncModel, policy: MigrationPolicy) throws -> MigrationReport {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
         var report = MigrationReport(changes: [], losses: [])
@@ -64,7 +64,7 @@ enum KeptModel {
     }
 
     private static func migrate(
-        _ kept: Model, to model: Model, policy: MigrationPolicy, in db: Database
+        _ kept: SyncModel, to model: SyncModel, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
         let schema = text(model)
         try FingerprintSchema.remove(from: db)
@@ -76,7 +76,7 @@ enum KeptModel {
     }
 
     /// Creates the tables. A model that could not be read back is refused.
-    static func create(_ model: Model, in db: Database) throws {
+    static func create(_ model: SyncModel, in db: Database) throws {
         let schema = text(model)
         _ = try self.model(schema)
         try SchemaNames.check(model, besides: nil, in: db)
@@ -90,7 +90,7 @@ enum KeptModel {
     /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
     ///
     /// - Returns: The version of the schema then.
-    static func createOrMigrate(_ model: Model, policy: MigrationPolicy, in db: Database) throws -> Int? {
+    static func createOrMigrate(_ model: SyncModel, policy: MigrationPolicy, in db: Database) throws -> Int? {
         if let kept = try read(db, or: .guest), try needsMigration(kept, to: model) {
             _ = try migrate(db, to: model, policy: policy)
         }
@@ -104,7 +104,7 @@ enum KeptModel {
     }
 
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
-    static func createOrUpdate(_ model: Model, in db: Database, or empty: Empty = .empty) throws {
+    static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
         guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
         try FingerprintSchema.prepare(model, in: db)

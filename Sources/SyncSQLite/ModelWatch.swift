@@ -7,14 +7,14 @@ import SyncCore
 ///
 /// `@unchecked Sendable`: the variable is only touched while `lock` is held.
 final class ModelWatch: @unchecked Sendable {
-    private let model: Model
+    private let model: SyncModel
     private let lock = NSLock()
     /// The tables that are known to be those of the model, and the file that they are in.
     private var known: Int?
     private var file: String?
 
     /// - Parameter schemaVersion: Read when the model was.
-    init(_ model: Model, schemaVersion: Int?) {
+    init(_ model: SyncModel, schemaVersion: Int?) {
         self.model = model
         known = schemaVersion
     }

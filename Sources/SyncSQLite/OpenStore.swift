@@ -3,7 +3,7 @@ import SyncCore
 
 /// A store that was opened, and its tables at that moment.
 struct OpenStore {
-    private(set) var model: Model
+    private(set) var model: SyncModel
     let database: any DatabaseWriter
     let schemaVersion: Int?
     /// What tells whether the file has changed, if it is read without locks.
@@ -12,7 +12,7 @@ struct OpenStore {
     let isGuest: Bool
 
     init(
-        model: Model, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
+        model: SyncModel, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
         isGuest: Bool = false
     ) {
         self.model = model

@@ -94,15 +94,15 @@ struct RecordSQL {
 
     // MARK: Reading
 
-    func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [Record] {
+    func fetch(_ db: Database, _ sql: String, _ arguments: StatementArguments) throws -> [SyncRecord] {
         ConnectionFunctions.install(in: db)
         let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
-        var records: [Record] = []
+        var records: [SyncRecord] = []
         while let row = try rows.next() { records.append(try record(row)) }
         return records
     }
 
-    func record(_ row: Row) throws -> Record {
+    func record(_ row: Row) throws -> SyncRecord {
         let rowKey: DatabaseValue = row[0]
         let type = table.hasEntityColumn ? try specificEntity(row[1]) : entity
         let offset = table.hasEntityColumn ? 2 : 1
@@ -122,7 +122,7 @@ struct RecordSQL {
             key = parted
         }
         guard let key else { throw SyncError(.storeFailure, "a row has no key", entity: type.name) }
-        return Record(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
+        return SyncRecord(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
     }
 
     /// GRDB reads text up to its first NUL; ours may have some.

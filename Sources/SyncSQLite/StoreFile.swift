@@ -35,7 +35,7 @@ package struct StoreFile {
     // MARK: Opening
 
     /// Opens the store, or creates it with this model.
-    func open(_ model: Model, policy: MigrationPolicy) throws -> OpenStore {
+    func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         guard url.isFileURL else { throw unreadable("'\(url.absoluteString)' is not a file") }
         if FileStatus(at: path) == nil { try create(model) }
         try check()
@@ -50,7 +50,7 @@ package struct StoreFile {
     }
 
     /// Makes the store out of sight and puts it in its place. Another that was made there meanwhile stays.
-    private func create(_ model: Model) throws {
+    private func create(_ model: SyncModel) throws {
         let draft = try StoreDraft(for: url)
         defer { draft.remove() }
         let store = try Self.fill(draft, with: model)
@@ -59,14 +59,14 @@ package struct StoreFile {
     }
 
     /// Makes the tables of a store that is not in its place yet.
-    static func fill(_ draft: StoreDraft, with model: Model) throws -> OpenStore {
+    static func fill(_ draft: StoreDraft, with model: SyncModel) throws -> OpenStore {
         try StoreFile(draft.url, name: draft.name).pool(of: model) { db in
             try KeptModel.createOrUpdate(model, in: db)
         }
     }
 
     /// Brings an existing store to another model, in one transaction.
-    private func migrate(to model: Model, _ policy: MigrationPolicy) throws -> MigrationReport {
+    private func migrate(to model: SyncModel, _ policy: MigrationPolicy) throws -> MigrationReport {
         let message = "'\(name)' cannot be brought to the new model"
         return try StoreFailure.mapped(.storeFailure, message) {
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration())
@@ -130,7 +130,7 @@ package struct StoreFile {
     }
 
     /// A pool whose store has the tables of a model, once `prepare` has seen to it.
-    private func pool(of model: Model, _ prepare: (Database) throws -> Void) throws -> OpenStore {
+    private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
         let pool = try pool { db in
             try prepare(db)

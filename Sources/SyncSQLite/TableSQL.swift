@@ -38,7 +38,7 @@ struct TableSQL {
         return column + required + (root.keySlots.contains(slot) ? "" : defaultClause(attribute))
     }
 
-    private func defaultClause(_ attribute: Attribute) -> String {
+    private func defaultClause(_ attribute: SyncModel.Attribute) -> String {
         guard let value = attribute.defaultValue,
             let literal = ColumnValue.literal(ColumnValue.databaseValue(value, as: attribute.type))
         else { return "" }

@@ -6,11 +6,11 @@ public enum TransformerPolicy: Sendable, Hashable {
     /// meant.
     case required
     /// The values of an attribute are read and exported without those that are missing, which
-    /// ``Model/missingTransformers`` names: for tools that cannot have the code, and say so.
+    /// ``SyncModel/missingTransformers`` names: for tools that cannot have the code, and say so.
     case optional
 
     /// - Throws: ``SyncError`` `missingTransformer`.
-    func check(_ model: Model) throws {
+    func check(_ model: SyncModel) throws {
         if self == .required { try model.requireTransformers() }
     }
 }

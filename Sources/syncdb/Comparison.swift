@@ -27,7 +27,7 @@ struct Comparison {
         }
     }
 
-    private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: Model?) async throws -> SyncResult {
+    private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: SyncModel?) async throws -> SyncResult {
         var options = options
         options.collectsValues = withRows && !output.quiet
         let comparison = ComparisonStore(store) { kept in

@@ -93,9 +93,9 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
         if examination.losesData { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
-    private func examination() async throws -> Examination {
+    private func examination() async throws -> SyncExamination {
         guard let file else {
-            guard let database = source.database else { return Examination(of: try source.loaded()) }
+            guard let database = source.database else { return SyncExamination(of: try source.loaded()) }
             return try await DataStack.existing(at: database).examine()
         }
         let payload = PayloadSource(file)

@@ -87,7 +87,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
 
     private func importIntoExisting(
         _ payloads: [Payload], _ written: WrittenFiles
-    ) async throws -> (SyncResult, Model) {
+    ) async throws -> (SyncResult, SyncModel) {
         guard store.model != nil || store.evolve || fingerprints else {
             return try await sync(payloads, into: DataStack(at: store.location.url, transformers: .optional), written)
         }
@@ -103,7 +103,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         return outcome
     }
 
-    private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, Model) {
+    private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
         let outcome = try await NewDatabase(at: store.location.url).fill(adjusted(chosen.model)) { stack in
@@ -114,13 +114,13 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         return outcome
     }
 
-    private func adjusted(_ model: Model) throws -> Model {
+    private func adjusted(_ model: SyncModel) throws -> SyncModel {
         fingerprints ? try model.keepingFingerprints(of: payload.entity) : model
     }
 
     private func sync(
         _ payloads: [Payload], into stack: DataStack, _ written: WrittenFiles
-    ) async throws -> (SyncResult, Model) {
+    ) async throws -> (SyncResult, SyncModel) {
         var options = payload.options
         options.collectsValues = verbose
         options.collectsKeys = verbose || output.json || payloads.allSatisfy { $0.data != nil }

@@ -24,11 +24,11 @@ struct SchemaConvert: AsyncParsableCommand, ReadingCommand {
     var inputs: CommandInputs { CommandInputs(files: [model]) }
 
     func run() async throws {
-        try await Model.file(model).write(to: output, besides: inputs)
+        try await SyncModel.file(model).write(to: output, besides: inputs)
     }
 }
 
-extension Model {
+extension SyncModel {
     /// Writes the model as a schema file.
     ///
     /// - Parameters:

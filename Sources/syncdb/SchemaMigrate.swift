@@ -36,7 +36,7 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
     var busyTimeout: WaitingTime? { location.named.busyTimeout }
 
     func run() throws {
-        let model = try Model.file(model)
+        let model = try SyncModel.file(model)
         try location.open().close()
         let report = try DataStack.migration(to: model, at: location.url)
         let isRefused = !report.losses.isEmpty && !allowLoss && !dryRun

@@ -69,7 +69,7 @@ struct Watch: AsyncParsableCommand, ReadingCommand {
         }
     }
 
-    private func show(_ result: SyncResult, of model: Model) throws {
+    private func show(_ result: SyncResult, of model: SyncModel) throws {
         if json { return try Terminal.write(json: ResultJSON.line(result.entities)) }
         try Terminal.write(
             ResultPrinter(result: result, model: model, limit: list.limit, style: color.style).rows)

@@ -17,8 +17,10 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private func model(_ attribute: Attribute) throws -> Model {
-        try Model(entities: [Entity("User", attributes: [Attribute("id", .integer), attribute])])
+    private func model(_ attribute: SyncModel.Attribute) throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer), attribute])
+        ])
     }
 
     private func error(_ body: () throws -> Void) throws -> SyncError {
@@ -26,10 +28,10 @@ import Testing
     }
 
     @Test func whoHasItOpenIsTold() throws {
-        let old = try DataStack(model: model(Attribute("name", .string)), at: url)
+        let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
         try old.insert("User", values: ["id": 1, "name": "Ann"])
         let reader = try DataStack(reading: url)
-        let new = try DataStack(model: model(Attribute("title", .string, renamedFrom: "name")), at: url)
+        let new = try DataStack(model: model(SyncModel.Attribute("title", .string, renamedFrom: "name")), at: url)
         for stack in [old, reader] {
             #expect(try error { _ = try stack.fetch("User") }.code == .modelMismatch)
             #expect(try error { _ = try stack.count("User") }.code == .modelMismatch)
@@ -40,8 +42,8 @@ import Testing
     }
 
     @Test func tablesOfOthersAndAnotherMappingAreNoOtherModel() throws {
-        let old = try DataStack(model: model(Attribute("name", .string)), at: url)
-        let other = try DataStack(model: model(Attribute("name", .string, remoteKey: "full_name")), at: url)
+        let old = try DataStack(model: model(SyncModel.Attribute("name", .string)), at: url)
+        let other = try DataStack(model: model(SyncModel.Attribute("name", .string, remoteKey: "full_name")), at: url)
         try other.write { db in try db.execute(sql: "CREATE TABLE other (id INTEGER PRIMARY KEY)") }
         try old.insert("User", values: ["id": 1, "name": "Ann"])
         #expect(try old.count("User") == 1)

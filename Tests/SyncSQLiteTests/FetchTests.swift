@@ -6,10 +6,13 @@ import Testing
 
 @Suite struct FetchTests {
     private func users() throws -> DataStack {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
-                attributes: [Attribute("id", .integer), Attribute("name", .string), Attribute("price", .decimal)])
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string),
+                    SyncModel.Attribute("price", .decimal),
+                ])
         ])
         let stack = try DataStack.inMemory(model)
         try stack.insert("User", values: ["id": 3, "name": "b", "price": 10])
@@ -18,7 +21,7 @@ import Testing
         return stack
     }
 
-    private func ids(_ records: [SyncSQLite.Record]) -> [Int64] { records.compactMap { $0["id"]?.int } }
+    private func ids(_ records: [SyncRecord]) -> [Int64] { records.compactMap { $0["id"]?.int } }
 
     @Test func recordsComeByKey() throws {
         #expect(ids(try users().fetch("User")) == [1, 2, 3])
@@ -81,7 +84,9 @@ import Testing
             (.decimal, 1.5, .text("1.5")), (.double, 1.5, .double(1.5)), (.string, "x", .text("x")),
         ] as [(AttributeType, JSONValue, RecordKey)] {
             let stack = try DataStack.inMemory(
-                Model(entities: [Entity("Row", primaryKey: "code", attributes: [Attribute("code", type)])]))
+                SyncModel(entities: [
+                    SyncModel.Entity("Row", primaryKey: "code", attributes: [SyncModel.Attribute("code", type)])
+                ]))
             try stack.insert("Row", values: ["code": value])
             #expect(try stack.fetch("Row")[0].key == expected)
             #expect(try stack.fetch("Row", id: value)?.key == expected)

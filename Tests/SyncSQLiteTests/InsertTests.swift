@@ -91,7 +91,7 @@ import Testing
         let stack = try DataStack.inMemory(Models.links())
         let photo = try stack.insert("Photo", values: ["id": 1])
         let other = try stack.insert("Photo", values: ["id": 2])
-        let cases: [([String: [SyncSQLite.Record]], SyncError.Code)] = [
+        let cases: [([String: [SyncRecord]], SyncError.Code)] = [
             (["enemies": [photo]], .unknownRelationship), (["avatar": [photo, other]], .valueDoesNotFit),
             (["company": [photo]], .valueDoesNotFit),
         ]
@@ -124,13 +124,13 @@ import Testing
     }
 
     @Test func everySideOfAnOrderedLinkKeepsItsOrder() throws {
-        let model = try Model(entities: [
-            Entity(
-                "A", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("bs", to: "B", many: true, ordered: true, inverse: "as")]),
-            Entity(
-                "B", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("as", to: "A", many: true, ordered: true, inverse: "bs")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("bs", to: "B", many: true, ordered: true, inverse: "as")]),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("as", to: "A", many: true, ordered: true, inverse: "bs")]),
         ])
         let stack = try DataStack.inMemory(model)
         let bs = try [3, 1, 2].map { try stack.insert("B", values: ["id": JSONValue($0)]) }
@@ -142,13 +142,13 @@ import Testing
     }
 
     @Test func linksToTablesWithAHiddenKeyHoldIt() throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("address", to: "Address", inverse: "user")]),
-            Entity(
-                "Address", attributes: [Attribute("city", .string)],
-                relationships: [Relationship("user", to: "User", inverse: "address")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("address", to: "Address", inverse: "user")]),
+            SyncModel.Entity(
+                "Address", attributes: [SyncModel.Attribute("city", .string)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "address")]),
         ])
         let stack = try DataStack.inMemory(model)
         try stack.insert("Address", values: ["city": "Rome"])

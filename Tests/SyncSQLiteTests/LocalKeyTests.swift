@@ -8,7 +8,9 @@ import Testing
 @Suite struct LocalKeyTests {
     private func stack(_ type: AttributeType) throws -> DataStack {
         try DataStack.inMemory(
-            Model(entities: [Entity("Row", primaryKey: "code", attributes: [Attribute("code", type)])]))
+            SyncModel(entities: [
+                SyncModel.Entity("Row", primaryKey: "code", attributes: [SyncModel.Attribute("code", type)])
+            ]))
     }
 
     @Test func integersCountUpFromTheSmallest() throws {

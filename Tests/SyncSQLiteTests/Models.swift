@@ -6,66 +6,73 @@ import SyncCore
 /// The models the store tests share.
 enum Models {
     /// One attribute of every type, under an integer key.
-    static func everyType() throws -> Model {
-        let types = AttributeType.allCases.map { Attribute("\($0.rawValue)Value", $0) }
-        return try Model(entities: [Entity("Thing", attributes: [Attribute("id", .integer)] + types)])
+    static func everyType() throws -> SyncModel {
+        let types = AttributeType.allCases.map { SyncModel.Attribute("\($0.rawValue)Value", $0) }
+        return try SyncModel(entities: [
+            SyncModel.Entity("Thing", attributes: [SyncModel.Attribute("id", .integer)] + types)
+        ])
     }
 
     /// A link of every kind.
-    static func links() throws -> Model {
-        try Model(entities: [
-            Entity(
-                "Company", attributes: [Attribute("id", .integer), Attribute("name", .string)],
-                relationships: [Relationship("users", to: "User", many: true, inverse: "company")]),
-            Entity(
-                "Passport", attributes: [Attribute("number", .string, isPrimaryKey: true)],
-                relationships: [Relationship("user", to: "User", inverse: "passport")]),
-            Entity(
-                "Note", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("user", to: "User", inverse: "notes")]),
-            Entity(
-                "Tag", attributes: [Attribute("uuid", .uuid, isPrimaryKey: true)],
-                relationships: [Relationship("users", to: "User", many: true, inverse: "tags")]),
-            Entity("Photo", attributes: [Attribute("id", .integer)]),
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
+    static func links() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
+                "Company", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
+                relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "company")]),
+            SyncModel.Entity(
+                "Passport", attributes: [SyncModel.Attribute("number", .string, isPrimaryKey: true)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "passport")]),
+            SyncModel.Entity(
+                "Note", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
+            SyncModel.Entity(
+                "Tag", attributes: [SyncModel.Attribute("uuid", .uuid, isPrimaryKey: true)],
+                relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "tags")]),
+            SyncModel.Entity("Photo", attributes: [SyncModel.Attribute("id", .integer)]),
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
                 relationships: [
-                    Relationship("company", to: "Company", inverse: "users"),
-                    Relationship("passport", to: "Passport", inverse: "user", deleteRule: .cascade),
-                    Relationship("notes", to: "Note", many: true, ordered: true, inverse: "user", deleteRule: .cascade),
-                    Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "users"),
-                    Relationship("photos", to: "Photo", many: true),
-                    Relationship("avatar", to: "Photo"),
-                    Relationship("manager", to: "User", inverse: "reports"),
-                    Relationship("reports", to: "User", many: true, inverse: "manager"),
-                    Relationship("friends", to: "User", many: true, inverse: "friends"),
-                    Relationship("spouse", to: "User", inverse: "spouse"),
+                    SyncModel.Relationship("company", to: "Company", inverse: "users"),
+                    SyncModel.Relationship("passport", to: "Passport", inverse: "user", deleteRule: .cascade),
+                    SyncModel.Relationship(
+                        "notes", to: "Note", many: true, ordered: true, inverse: "user", deleteRule: .cascade),
+                    SyncModel.Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "users"),
+                    SyncModel.Relationship("photos", to: "Photo", many: true),
+                    SyncModel.Relationship("avatar", to: "Photo"),
+                    SyncModel.Relationship("manager", to: "User", inverse: "reports"),
+                    SyncModel.Relationship("reports", to: "User", many: true, inverse: "manager"),
+                    SyncModel.Relationship("friends", to: "User", many: true, inverse: "friends"),
+                    SyncModel.Relationship("spouse", to: "User", inverse: "spouse"),
                 ]),
         ])
     }
 
     /// A tree with a common key, one whose entities each have their own, and an entity without a key.
-    static func trees() throws -> Model {
-        try Model(entities: [
-            Entity(
+    static func trees() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
                 "Animal", isAbstract: true,
                 attributes: [
-                    Attribute("id", .integer),
-                    Attribute("name", .string, isOptional: false, defaultValue: .string("?")),
+                    SyncModel.Attribute("id", .integer),
+                    SyncModel.Attribute("name", .string, isOptional: false, defaultValue: .string("?")),
                 ],
-                relationships: [Relationship("owner", to: "Person", inverse: "animals")]),
-            Entity(
-                "Dog", parent: "Animal", attributes: [Attribute("tricks", .integer, isOptional: false)],
-                relationships: [Relationship("kennel", to: "Kennel")]),
-            Entity("Cat", parent: "Animal", attributes: [Attribute("lives", .integer, defaultValue: .integer(9))]),
-            Entity("Kennel", attributes: [Attribute("place", .string)]),
-            Entity(
-                "Person", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("animals", to: "Animal", many: true, inverse: "owner")]),
-            Entity("Media", isAbstract: true, attributes: [Attribute("title", .string)]),
-            Entity("Book", parent: "Media", attributes: [Attribute("isbn", .string, isPrimaryKey: true)]),
-            Entity("Film", parent: "Media", attributes: [Attribute("code", .integer, isPrimaryKey: true)]),
-            Entity("Short", parent: "Film", attributes: [Attribute("minutes", .integer)]),
+                relationships: [SyncModel.Relationship("owner", to: "Person", inverse: "animals")]),
+            SyncModel.Entity(
+                "Dog", parent: "Animal", attributes: [SyncModel.Attribute("tricks", .integer, isOptional: false)],
+                relationships: [SyncModel.Relationship("kennel", to: "Kennel")]),
+            SyncModel.Entity(
+                "Cat", parent: "Animal", attributes: [SyncModel.Attribute("lives", .integer, defaultValue: .integer(9))]
+            ),
+            SyncModel.Entity("Kennel", attributes: [SyncModel.Attribute("place", .string)]),
+            SyncModel.Entity(
+                "Person", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("animals", to: "Animal", many: true, inverse: "owner")]),
+            SyncModel.Entity("Media", isAbstract: true, attributes: [SyncModel.Attribute("title", .string)]),
+            SyncModel.Entity(
+                "Book", parent: "Media", attributes: [SyncModel.Attribute("isbn", .string, isPrimaryKey: true)]),
+            SyncModel.Entity(
+                "Film", parent: "Media", attributes: [SyncModel.Attribute("code", .integer, isPrimaryKey: true)]),
+            SyncModel.Entity("Short", parent: "Film", attributes: [SyncModel.Attribute("minutes", .integer)]),
         ])
     }
 }

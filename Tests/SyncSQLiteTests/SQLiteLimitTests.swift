@@ -9,10 +9,10 @@ struct SQLiteLimitTests {
 
     init() throws {
         stack = try .inMemory(
-            Model(entities: [
-                Entity(
-                    "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
-                    relationships: [Relationship("boss", to: "User")])
+            SyncModel(entities: [
+                SyncModel.Entity(
+                    "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
+                    relationships: [SyncModel.Relationship("boss", to: "User")])
             ]))
         try stack.write { db in
             try db.execute(sql: "INSERT INTO User (id, name) VALUES (1, '\(String(repeating: "a", count: 40))')")

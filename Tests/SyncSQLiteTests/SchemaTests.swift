@@ -28,13 +28,14 @@ import Testing
     }
 
     @Test func indexesHaveNamesOfTheirOwn() throws {
-        let model = try Model(entities: [
-            Entity(
-                "Post", attributes: [Attribute("id", .integer)],
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Post", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [
-                    Relationship("category", to: "Category"), Relationship("categoryid", to: "Category", many: true),
+                    SyncModel.Relationship("category", to: "Category"),
+                    SyncModel.Relationship("categoryid", to: "Category", many: true),
                 ]),
-            Entity("Category", attributes: [Attribute("id", .integer)]),
+            SyncModel.Entity("Category", attributes: [SyncModel.Attribute("id", .integer)]),
         ])
         let indexes = try column(
             DataStack.inMemory(model), "SELECT name FROM sqlite_schema WHERE name LIKE 'sync_index_%' ORDER BY name")
@@ -59,11 +60,11 @@ import Testing
             (AttributeType.integer, "INTEGER 0"), (.string, "TEXT 1"), (.uuid, "TEXT 1"), (.date, "TEXT 1"),
             (.decimal, "TEXT 1"), (.double, "REAL 1"),
         ] {
-            let model = try Model(entities: [
-                Entity(
+            let model = try SyncModel(entities: [
+                SyncModel.Entity(
                     "Row", primaryKey: "code",
                     attributes: [
-                        Attribute(
+                        SyncModel.Attribute(
                             "code", type, isOptional: false, defaultValue: type == .integer ? .integer(1) : nil)
                     ])
             ])
@@ -78,12 +79,14 @@ import Testing
 
     @Test func requiredAttributesAreNotNullAndDefaultsAreDeclared() throws {
         let attributes = [
-            Attribute("id", .integer), Attribute("name", .string, isOptional: false, defaultValue: .string("it's")),
-            Attribute("age", .integer, isOptional: false), Attribute("score", .double, defaultValue: .double(1.5)),
-            Attribute("flag", .boolean, defaultValue: .boolean(true)),
-            Attribute("bytes", .binary, defaultValue: .binary(Data([1, 171]))),
+            SyncModel.Attribute("id", .integer),
+            SyncModel.Attribute("name", .string, isOptional: false, defaultValue: .string("it's")),
+            SyncModel.Attribute("age", .integer, isOptional: false),
+            SyncModel.Attribute("score", .double, defaultValue: .double(1.5)),
+            SyncModel.Attribute("flag", .boolean, defaultValue: .boolean(true)),
+            SyncModel.Attribute("bytes", .binary, defaultValue: .binary(Data([1, 171]))),
         ]
-        let stack = try DataStack.inMemory(Model(entities: [Entity("Row", attributes: attributes)]))
+        let stack = try DataStack.inMemory(SyncModel(entities: [SyncModel.Entity("Row", attributes: attributes)]))
         try stack.write { db in try db.execute(sql: "INSERT INTO Row (id, age) VALUES (1, 2)") }
         let row = try #require(try stack.fetch("Row", id: 1))
         #expect(row["name"]?.string == "it's")
@@ -191,13 +194,14 @@ import Testing
     }
 
     @Test func namesAreQuoted() throws {
-        let model = try Model(entities: [
-            Entity(
-                "order", attributes: [Attribute("id", .integer), Attribute("say 'hi' [x]", .string)],
-                relationships: [Relationship("group", to: "select", inverse: "from")]),
-            Entity(
-                "select", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("from", to: "order", many: true, inverse: "group")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "order",
+                attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("say 'hi' [x]", .string)],
+                relationships: [SyncModel.Relationship("group", to: "select", inverse: "from")]),
+            SyncModel.Entity(
+                "select", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("from", to: "order", many: true, inverse: "group")]),
         ])
         let stack = try DataStack.inMemory(model)
         let group = try stack.insert("select", values: ["id": 1])

@@ -24,8 +24,10 @@ import Testing
         try #require(throws: SyncError.self, performing: body)
     }
 
-    private func user(_ attributes: [Attribute]) throws -> Model {
-        try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)] + attributes)])
+    private func user(_ attributes: [SyncModel.Attribute]) throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)] + attributes)
+        ])
     }
 
     @Test func aStoreKeepsItsRowsAndItsModel() throws {
@@ -95,7 +97,9 @@ import Testing
     @Test func aFailedCreationLeavesNoFile() throws {
         let url = url
         // A table of SQLite has at most 2000 columns.
-        let model = try Model(entities: [Entity("User", attributes: (0...2000).map { Attribute("a\($0)", .integer) })])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: (0...2000).map { SyncModel.Attribute("a\($0)", .integer) })
+        ])
         #expect(try error { _ = try DataStack(model: model, at: url) }.code == .storeFailure)
         #expect(try files().isEmpty)
         let missing = folder.appendingPathComponent("none/store.sqlite")
@@ -106,12 +110,18 @@ import Testing
 
     @Test func aModelWithoutAPlaceForValuesIsRefusedSayingWhich() throws {
         let stack = try DataStack(
-            model: user([Attribute("age", .integer), Attribute("name", .string), Attribute("gone", .date)]), at: url)
+            model: user([
+                SyncModel.Attribute("age", .integer), SyncModel.Attribute("name", .string),
+                SyncModel.Attribute("gone", .date),
+            ]), at: url)
         try stack.insert("User", values: ["id": 1, "name": "Ann", "gone": 5])
         try stack.close()
         let before = try Data(contentsOf: url)
         let url = url
-        let other = try user([Attribute("age", .string), Attribute("name", .string), Attribute("new", .date)])
+        let other = try user([
+            SyncModel.Attribute("age", .string), SyncModel.Attribute("name", .string),
+            SyncModel.Attribute("new", .date),
+        ])
         let error = try error { _ = try DataStack(model: other, at: url) }
         #expect(error.code == .modelMismatch)
         #expect(error.problems.map(\.path) == ["entities.User.attributes.gone"])
@@ -121,8 +131,8 @@ import Testing
     }
 
     @Test func aModelThatMapsOtherwiseIsKept() throws {
-        try DataStack(model: user([Attribute("name", .string)]), at: url).close()
-        let mapped = try user([Attribute("name", .string, remoteKey: "full_name")])
+        try DataStack(model: user([SyncModel.Attribute("name", .string)]), at: url).close()
+        let mapped = try user([SyncModel.Attribute("name", .string, remoteKey: "full_name")])
         try DataStack(model: mapped, at: url).close()
         let stack = try DataStack(at: url)
         #expect(stack.model == mapped)

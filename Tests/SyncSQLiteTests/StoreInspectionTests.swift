@@ -7,12 +7,14 @@ import Testing
 struct StoreInspectionTests {
     static func stack() throws -> DataStack {
         try .inMemory(
-            try Model(entities: [
-                Entity("Label", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
-                Entity(
-                    "Band", attributes: [Attribute("id", .integer)],
+            try SyncModel(entities: [
+                SyncModel.Entity(
+                    "Label", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
+                SyncModel.Entity(
+                    "Band", attributes: [SyncModel.Attribute("id", .integer)],
                     relationships: [
-                        Relationship("label", to: "Label"), Relationship("members", to: "Band", many: true),
+                        SyncModel.Relationship("label", to: "Label"),
+                        SyncModel.Relationship("members", to: "Band", many: true),
                     ]
                 ),
             ]))

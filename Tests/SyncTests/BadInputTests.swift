@@ -69,9 +69,13 @@ struct BadInputTests {
         "in values that only look right",
         arguments: [("b", "\"aa=a\""), ("b", "\"aGVsbG9=\""), ("b", "\"aGk\""), ("s", "1e2000000"), ("s", "[1]")])
     func value(_ key: String, _ json: String) async throws {
-        let entity = Entity(
-            "File", attributes: [Attribute("id", .integer), Attribute("b", .binary), Attribute("s", .string)])
-        let stack = try DataStack.inMemory(Model(entities: [entity]))
+        let entity = SyncModel.Entity(
+            "File",
+            attributes: [
+                SyncModel.Attribute("id", .integer), SyncModel.Attribute("b", .binary),
+                SyncModel.Attribute("s", .string),
+            ])
+        let stack = try DataStack.inMemory(SyncModel(entities: [entity]))
         try await Sync.changes([["id": 1, "b": "aGk=", "s": "kept"]] as JSONValue, inEntity: "File", stack: stack)
         let before = try await stack.contents()
         let payload = Data("[{\"id\": 1, \"\(key)\": \(json)}]".utf8)
@@ -186,23 +190,26 @@ struct BadInputTests {
 
     private func stored() async throws -> DataStack {
         let stack = try DataStack.inMemory(
-            Model(entities: [
-                Entity(
+            SyncModel(entities: [
+                SyncModel.Entity(
                     "User",
-                    attributes: [Attribute("id", .integer), Attribute("name", .string), Attribute("age", .integer)],
+                    attributes: [
+                        SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string),
+                        SyncModel.Attribute("age", .integer),
+                    ],
                     relationships: [
-                        Relationship("team", to: "Team", inverse: "members"),
-                        Relationship("coaches", to: "Team", inverse: "coach"),
-                        Relationship("address", to: "Address"),
+                        SyncModel.Relationship("team", to: "Team", inverse: "members"),
+                        SyncModel.Relationship("coaches", to: "Team", inverse: "coach"),
+                        SyncModel.Relationship("address", to: "Address"),
                     ]),
-                Entity(
-                    "Team", attributes: [Attribute("id", .integer)],
+                SyncModel.Entity(
+                    "Team", attributes: [SyncModel.Attribute("id", .integer)],
                     relationships: [
-                        Relationship("members", to: "User", many: true, inverse: "team", deleteRule: .deny),
-                        Relationship("coach", to: "User", many: true, inverse: "coaches"),
+                        SyncModel.Relationship("members", to: "User", many: true, inverse: "team", deleteRule: .deny),
+                        SyncModel.Relationship("coach", to: "User", many: true, inverse: "coaches"),
                     ]),
-                Entity("Address", attributes: [Attribute("street", .string)]),
-                Entity("Animal", isAbstract: true, attributes: [Attribute("id", .integer)]),
+                SyncModel.Entity("Address", attributes: [SyncModel.Attribute("street", .string)]),
+                SyncModel.Entity("Animal", isAbstract: true, attributes: [SyncModel.Attribute("id", .integer)]),
             ]))
         let users: JSONValue = [
             ["id": 1, "name": "Ada", "age": 36, "team": ["id": 1], "address": ["street": "A"]], ["id": 3], ["id": 4],

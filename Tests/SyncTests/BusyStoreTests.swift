@@ -20,10 +20,10 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func model(fingerprints: Bool = false) throws -> Model {
-        try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
+    private static func model(fingerprints: Bool = false) throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
                 keepsFingerprints: fingerprints)
         ])
     }
@@ -101,8 +101,12 @@ import Testing
 
     @Test func aPlanOfAChangedModelIsRefused() async throws {
         let stack = try DataStack(at: url)
-        let other = try Model(entities: [
-            Entity("User", attributes: [Attribute("id", .integer), Attribute("title", .string, renamedFrom: "name")])
+        let other = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("title", .string, renamedFrom: "name"),
+                ])
         ])
         try DataStack(model: other, at: url).close()
         let planned = await code { try await Sync.plan(payload, inEntity: "User", stack: stack) }

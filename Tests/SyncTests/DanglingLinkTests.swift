@@ -15,7 +15,7 @@ struct DanglingLinkTests {
         init(fingerprints: Bool = false) throws {
             folder = try TemporaryFolder()
             stack = try DataStack(
-                model: Model(
+                model: SyncModel(
                     schema: Data(
                         """
                         {"entities": {

@@ -4,22 +4,25 @@ import Testing
 
 @Suite("Diagnostics")
 struct DiagnosticTests {
-    private func model() throws -> Model {
-        try Model(entities: [
-            Entity(
+    private func model() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
                 attributes: [
-                    Attribute("id", .integer), Attribute("age", .integer),
-                    Attribute("code", .string, isOptional: false),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("age", .integer),
+                    SyncModel.Attribute("code", .string, isOptional: false),
                 ],
                 relationships: [
-                    Relationship("notes", to: "Note", many: true, inverse: "user"),
-                    Relationship("boss", to: "User", remoteKey: "org.chart.boss"),
+                    SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user"),
+                    SyncModel.Relationship("boss", to: "User", remoteKey: "org.chart.boss"),
                 ]),
-            Entity(
-                "Note", attributes: [Attribute("id", .integer), Attribute("title", .string, isOptional: false)],
-                relationships: [Relationship("user", to: "User", inverse: "notes")]),
-            Entity("Memo", parent: "Note"), Entity("Letter", parent: "Note"),
+            SyncModel.Entity(
+                "Note",
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("title", .string, isOptional: false),
+                ],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
+            SyncModel.Entity("Memo", parent: "Note"), SyncModel.Entity("Letter", parent: "Note"),
         ])
     }
 

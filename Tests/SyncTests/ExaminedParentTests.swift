@@ -34,7 +34,7 @@ struct ExaminedParentTests {
 
     @Test("nothing is found but what is wrong with them", arguments: parents)
     func children(entity: String, parent: String, id: JSONValue) async throws {
-        let model = try Model(schema: Data(Self.schema.utf8))
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon", "note": "a"}, {"day": "tue", "note": "b", "x": 1}, {"note": "c"}]"#.utf8)
         let found = try await Sync.examine(json, inEntity: entity, model: model, parent: (parent, id)).findings
         #expect(found.filter(\.kind.losesData).map(\.path) == ["[1].x", "[2]"], "\(found)")
@@ -45,7 +45,7 @@ struct ExaminedParentTests {
 
     @Test("a parent is advised where one is missing, and nowhere else")
     func advice() async throws {
-        let model = try Model(
+        let model = try SyncModel(
             schema: Data(
                 """
                 {"entities": {
@@ -68,7 +68,7 @@ struct ExaminedParentTests {
 
     @Test("a parent that is none is refused as by a sync")
     func wrong() async throws {
-        let model = try Model(schema: Data(Self.schema.utf8))
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
         let json = Data(#"[{"day": "mon"}]"#.utf8)
         for (parent, code) in [
             (("Owner", .string("seven")), SyncError.Code.valueDoesNotFit),

@@ -7,8 +7,8 @@ import Testing
 struct FalseAlarmTests {
     private func findings(
         _ model: String, _ json: String, _ entity: String = "Item", _ options: SyncOptions = SyncOptions()
-    ) async throws -> [Finding] {
-        let stack = try DataStack.inMemory(Model(schema: Data(model.utf8)), transformers: .optional)
+    ) async throws -> [SyncExamination.Finding] {
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)), transformers: .optional)
         return try await Sync.examine(Data(json.utf8), inEntity: entity, stack: stack, options: options).findings
             .filter(\.kind.losesData)
     }
@@ -23,7 +23,7 @@ struct FalseAlarmTests {
         let found = try await findings(
             model, #"[{"id": 1, "a": {"b": "x", "c": {"d": "y", "e": 1}, "f": {"g": [1]}}, "o": {"p": "z", "q": 1}}]"#)
         #expect(found.map(\.path) == ["[0].o.q"])
-        let stack = try DataStack.inMemory(Model(schema: Data(model.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)))
         let json = Data(#"[{"id": 1, "a": {"b": "x", "z": 1}, "o": {"q": 1}}]"#.utf8)
         let result = try await Sync.changes(json, inEntity: "Item", stack: stack)
         #expect(result.unmappedKeys.map(\.key) == ["o.q"])
@@ -38,7 +38,7 @@ struct FalseAlarmTests {
         let json =
             #"[{"id": {"kind": "video", "videoId": "a"}, "title": {"rendered": "x"}}, {"id": "b", "title": "y"}]"#
         #expect(try await findings(model, json).map(\.path) == ["[0].id.kind"])
-        let stack = try DataStack.inMemory(Model(schema: Data(model.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)))
         let strict = SyncOptions(isStrict: true)
         let result = try await Sync.changes(Data(json.utf8), inEntity: "Item", stack: stack, options: strict)
         #expect(result.diagnostics.isEmpty)
@@ -65,7 +65,7 @@ struct FalseAlarmTests {
               "Item": {"attributes": {"id": "integer"}, "relationships": {"parts": {"entity": "Part", "many": true}}},
               "Part": {"attributes": {"name": "string"}}}}
             """
-        let inverses = Examination(of: try Model(schema: Data(keyless.utf8))).findings
+        let inverses = SyncExamination(of: try SyncModel(schema: Data(keyless.utf8))).findings
         #expect(!inverses.contains { $0.kind == .missingInverse })
     }
 
@@ -136,7 +136,7 @@ struct FalseAlarmTests {
               "User": {"attributes": {"id": "integer"}, "relationships": {"company": {"entity": "Company"}}},
               "Company": {"attributes": {"id": "integer", "name": "string"}}}}
             """
-        let stack = try DataStack.inMemory(Model(schema: Data(model.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(model.utf8)))
         let json = """
             {"users": [{"id": 1, "company_id": 7}, {"id": 2, "x": 1}, {"company_id": 9}],
              "companies": [{"id": 7, "name": "a"}, {"id": 7, "name": "b"}], "page": 1}

@@ -10,8 +10,8 @@ struct FingerprintTests {
          {"id": 2, "name": "B", "company": {"id": 7, "name": "Seven"}, "notes": [], "extra": 2}]
         """
 
-    private static func model(fingerprints: Bool = true, attribute: String = "name") throws -> Model {
-        try Model(
+    private static func model(fingerprints: Bool = true, attribute: String = "name") throws -> SyncModel {
+        try SyncModel(
             schema: Data(
                 """
                 {"entities": {
@@ -168,7 +168,7 @@ struct FingerprintTests {
             var results: [SyncResult] = []
             for fingerprints in [false, true] {
                 let stack = try DataStack.inMemory(
-                    Model(
+                    SyncModel(
                         schema: Data(
                             """
                             {"entities": {

@@ -9,8 +9,8 @@ enum Fixtures {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
-    static func model(_ name: String) throws -> Model {
-        try Model(contentsOf: folder.appendingPathComponent("Models/\(name).json"))
+    static func model(_ name: String) throws -> SyncModel {
+        try SyncModel(contentsOf: folder.appendingPathComponent("Models/\(name).json"))
     }
 
     static func payload(_ name: String) throws -> Data {

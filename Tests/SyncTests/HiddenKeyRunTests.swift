@@ -15,7 +15,7 @@ struct HiddenKeyRunTests {
 
     @Test("An id of a row that is not stored says nothing of the row that is stored under this number")
     func unmentioned() async throws {
-        let stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         let first: JSONValue = [["code": 97], ["code": 98], ["code": 99]]
         try await Sync.changes(first, inEntity: "Film", stack: stack)
         let run = SyncRun()

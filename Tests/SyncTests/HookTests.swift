@@ -7,10 +7,10 @@ struct HookTests {
     /// What a hook was shown, in order. `@unchecked Sendable`: only touched while `lock` is held.
     private final class Calls: @unchecked Sendable {
         private let lock = NSLock()
-        private var calls: [Insertion] = []
+        private var calls: [SyncOptions.Insertion] = []
 
-        func add(_ insertion: Insertion) { lock.withLock { calls.append(insertion) } }
-        var all: [Insertion] { lock.withLock { calls } }
+        func add(_ insertion: SyncOptions.Insertion) { lock.withLock { calls.append(insertion) } }
+        var all: [SyncOptions.Insertion] { lock.withLock { calls } }
         /// `Note 3 in User 1`
         var texts: [String] {
             all.map { call in
@@ -25,7 +25,7 @@ struct HookTests {
         }
     }
 
-    private func changing(_ change: @escaping @Sendable (Insertion) throws -> JSONValue) -> SyncOptions {
+    private func changing(_ change: @escaping @Sendable (SyncOptions.Insertion) throws -> JSONValue) -> SyncOptions {
         var options = SyncOptions()
         options.willInsert = change
         return options
@@ -98,19 +98,19 @@ struct HookTests {
 
     @Test("is shown objects under dotted keys, rows without a key, and the parent of the sync")
     func places() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "Post", attributes: [Attribute("id", .integer)],
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Post", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [
-                    Relationship("author", to: "Person", remoteKey: "meta.by.author"),
-                    Relationship("places", to: "Place", many: true, inverse: "post"),
+                    SyncModel.Relationship("author", to: "Person", remoteKey: "meta.by.author"),
+                    SyncModel.Relationship("places", to: "Place", many: true, inverse: "post"),
                 ]),
-            Entity(
-                "Person", attributes: [Attribute("id", .integer), Attribute("name", .string)],
-                relationships: [Relationship("posts", to: "Post", many: true, inverse: "author")]),
-            Entity(
-                "Place", attributes: [Attribute("city", .string)],
-                relationships: [Relationship("post", to: "Post", inverse: "places")]),
+            SyncModel.Entity(
+                "Person", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
+                relationships: [SyncModel.Relationship("posts", to: "Post", many: true, inverse: "author")]),
+            SyncModel.Entity(
+                "Place", attributes: [SyncModel.Attribute("city", .string)],
+                relationships: [SyncModel.Relationship("post", to: "Post", inverse: "places")]),
         ])
         let stack = try DataStack.inMemory(model)
         let calls = Calls()
@@ -131,12 +131,12 @@ struct HookTests {
 
     @Test("may give what a new row must have, also where misfits are errors")
     func required() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Item",
                 attributes: [
-                    Attribute("id", .integer), Attribute("name", .string, isOptional: false),
-                    Attribute("size", .integer),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string, isOptional: false),
+                    SyncModel.Attribute("size", .integer),
                 ])
         ])
         let stack = try DataStack.inMemory(model)

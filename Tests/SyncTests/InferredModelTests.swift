@@ -42,7 +42,7 @@ struct InferredModelTests {
     /// With the key that the payload's own model has. A payload without any is refused.
     private func expectComplete(_ payload: PayloadFile) async throws {
         let json = try Data(contentsOf: payload.file)
-        let key = try Model(contentsOf: payload.model).primaryKey(of: payload.entity)?.remote ?? "id"
+        let key = try SyncModel(contentsOf: payload.model).primaryKey(of: payload.entity)?.remote ?? "id"
         do {
             try await expectComplete(json, entity: payload.entity, primaryKey: key, key: payload.keyPath)
         } catch let error as SyncError where error.code == .primaryKeyMissing {
@@ -62,7 +62,7 @@ struct InferredModelTests {
         let sample = InferenceSample(json, entity: entity, primaryKey: primaryKey, keyPath: key)
         let inferred = try InferredModel(from: [sample])
         let model = inferred.model
-        #expect(try Model(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schema: model.schemaFile()) == model)
         let stack = try DataStack.inMemory(model)
         var options = SyncOptions()
         options.keyPath = key

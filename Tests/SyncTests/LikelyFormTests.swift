@@ -14,7 +14,7 @@ struct LikelyFormTests {
     private func error(_ text: String, _ entity: String = "User", _ options: SyncOptions = .init()) async -> SyncError?
     {
         await #expect(throws: SyncError.self, "\(text.prefix(60))") {
-            let stack = try DataStack.inMemory(Model(schema: Data(Self.model.utf8)))
+            let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.model.utf8)))
             try await Sync.changes(Data(text.utf8), inEntity: entity, stack: stack, options: options)
         }
     }

@@ -10,7 +10,7 @@ struct LoneObjectTests {
     private func store(fingerprints: Bool = false) async throws -> DataStack {
         var entities = try Fixtures.model("company").entities
         for index in entities.indices { entities[index].keepsFingerprints = fingerprints }
-        let stack = try DataStack.inMemory(Model(entities: entities))
+        let stack = try DataStack.inMemory(SyncModel(entities: entities))
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         return stack
     }

@@ -11,9 +11,10 @@ struct LookalikeTextTests {
 
     init() throws {
         let attributes = [
-            Attribute("id", .string, isPrimaryKey: true), Attribute("name", .string), Attribute("extra", .json),
+            SyncModel.Attribute("id", .string, isPrimaryKey: true), SyncModel.Attribute("name", .string),
+            SyncModel.Attribute("extra", .json),
         ]
-        stack = try DataStack.inMemory(Model(entities: [Entity("Place", attributes: attributes)]))
+        stack = try DataStack.inMemory(SyncModel(entities: [SyncModel.Entity("Place", attributes: attributes)]))
     }
 
     private func place(_ id: String, name: String, extra: JSONValue = nil) -> JSONValue {

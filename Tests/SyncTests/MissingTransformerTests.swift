@@ -11,14 +11,15 @@ struct MissingTransformerTests {
         $0.string.map(JSONValue.string)
     }
 
-    private func model() throws -> Model {
-        try Model(entities: [
-            Entity(
+    private func model() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
                 "Safe",
                 attributes: [
-                    Attribute("id", .integer), Attribute("code", .string, transformers: ["trimmed", "Vault"]),
-                    Attribute("note", .string, transformers: ["Vault", "Other"]),
-                    Attribute("mail", .string, transformer: "lowercased"),
+                    SyncModel.Attribute("id", .integer),
+                    SyncModel.Attribute("code", .string, transformers: ["trimmed", "Vault"]),
+                    SyncModel.Attribute("note", .string, transformers: ["Vault", "Other"]),
+                    SyncModel.Attribute("mail", .string, transformer: "lowercased"),
                 ])
         ])
     }
@@ -82,15 +83,17 @@ struct MissingTransformerTests {
 
     @Test("an export names what of related rows is left out too, and what has no key of its own")
     func omissions() throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("picture", .transformable)],
-                relationships: [Relationship("notes", to: "Note", many: true)]),
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("picture", .transformable)],
+                relationships: [SyncModel.Relationship("notes", to: "Note", many: true)]),
+            SyncModel.Entity(
                 "Note",
                 attributes: [
-                    Attribute("id", .integer), Attribute("a", .string, remoteKey: "x"),
-                    Attribute("hidden", .transformable, isExportable: false), Attribute("stamp", .transformable),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("a", .string, remoteKey: "x"),
+                    SyncModel.Attribute("hidden", .transformable, isExportable: false),
+                    SyncModel.Attribute("stamp", .transformable),
                 ]),
         ])
         func names(_ options: ExportOptions) throws -> [String] {
@@ -102,9 +105,12 @@ struct MissingTransformerTests {
 
     @Test("built in needs none, and keeps fingerprints of use")
     func fingerprints() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("name", .string, transformer: "trimmed")],
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string, transformer: "trimmed"),
+                ],
                 keepsFingerprints: true)
         ])
         let stack = try DataStack.inMemory(model)

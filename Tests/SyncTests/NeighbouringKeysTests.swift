@@ -6,14 +6,14 @@ import Testing
 /// Some records beside many stored rows: those between the records' keys are read too, and must not matter.
 @Suite("A few records of a large table")
 struct NeighbouringKeysTests {
-    private static func model() throws -> Model {
-        try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("name", .string)],
-                relationships: [Relationship("tags", to: "Tag", many: true, inverse: "users")]),
-            Entity(
-                "Tag", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("users", to: "User", many: true, inverse: "tags")]),
+    private static func model() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
+                relationships: [SyncModel.Relationship("tags", to: "Tag", many: true, inverse: "users")]),
+            SyncModel.Entity(
+                "Tag", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "tags")]),
         ])
     }
 

@@ -4,27 +4,29 @@ import Testing
 
 @Suite("Nested records")
 struct NestedRecordsTests {
-    static func model() throws -> Model {
-        try Model(entities: [
-            Entity(
+    static func model() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
                 attributes: [
-                    Attribute("remoteID", .integer), Attribute("name", .string), Attribute("joinedAt", .date),
+                    SyncModel.Attribute("remoteID", .integer), SyncModel.Attribute("name", .string),
+                    SyncModel.Attribute("joinedAt", .date),
                 ],
                 relationships: [
-                    Relationship("company", to: "Company", inverse: "users"),
-                    Relationship("notes", to: "Note", many: true, inverse: "user", deleteRule: .cascade),
-                    Relationship("tags", to: "Tag", many: true, inverse: "users"),
+                    SyncModel.Relationship("company", to: "Company", inverse: "users"),
+                    SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user", deleteRule: .cascade),
+                    SyncModel.Relationship("tags", to: "Tag", many: true, inverse: "users"),
                 ]),
-            Entity(
-                "Company", attributes: [Attribute("remoteID", .integer), Attribute("name", .string)],
-                relationships: [Relationship("users", to: "User", many: true, inverse: "company")]),
-            Entity(
-                "Note", attributes: [Attribute("remoteID", .string), Attribute("text", .string)],
-                relationships: [Relationship("user", to: "User", inverse: "notes")]),
-            Entity(
-                "Tag", attributes: [Attribute("remoteID", .integer)],
-                relationships: [Relationship("users", to: "User", many: true, inverse: "tags")]),
+            SyncModel.Entity(
+                "Company",
+                attributes: [SyncModel.Attribute("remoteID", .integer), SyncModel.Attribute("name", .string)],
+                relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "company")]),
+            SyncModel.Entity(
+                "Note", attributes: [SyncModel.Attribute("remoteID", .string), SyncModel.Attribute("text", .string)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
+            SyncModel.Entity(
+                "Tag", attributes: [SyncModel.Attribute("remoteID", .integer)],
+                relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "tags")]),
         ])
     }
 

@@ -20,13 +20,13 @@ struct NoRecordsTests {
 
     @Test("whose key needs an owner says that a parent may be named, where none is")
     func missingOwner() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "Repository", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("issues", to: "Issue", many: true, inverse: "repository")]),
-            Entity(
-                "Issue", primaryKey: ["repository", "number"], attributes: [Attribute("number", .integer)],
-                relationships: [Relationship("repository", to: "Repository", inverse: "issues")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Repository", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("issues", to: "Issue", many: true, inverse: "repository")]),
+            SyncModel.Entity(
+                "Issue", primaryKey: ["repository", "number"], attributes: [SyncModel.Attribute("number", .integer)],
+                relationships: [SyncModel.Relationship("repository", to: "Repository", inverse: "issues")]),
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 5]] as JSONValue, inEntity: "Repository", stack: stack)
@@ -195,10 +195,12 @@ struct NoRecordsTests {
 
     @Test("is not one whose records are refused for something else: they were read")
     func refused() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
-                attributes: [Attribute("id", .integer), Attribute("code", .string, isOptional: false)])
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("code", .string, isOptional: false),
+                ])
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "code": "a"]], inEntity: "User", stack: stack)

@@ -52,19 +52,19 @@ struct PageTests {
 
     @Test("with an awaited row that says otherwise end as one payload would", arguments: contradictions)
     func contradiction(entity: String, before: JSONValue, pages: [[JSONValue]], about: String) async throws {
-        let model = try Model(entities: [
-            Entity(
-                "Note", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("user", to: "User", inverse: "notes")]),
-            Entity(
-                "User", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("notes", to: "Note", many: true, inverse: "user")]),
-            Entity(
-                "Member", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("car", to: "Car", inverse: "driver")]),
-            Entity(
-                "Car", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("driver", to: "Member", inverse: "car")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Note", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user")]),
+            SyncModel.Entity(
+                "Member", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("car", to: "Car", inverse: "driver")]),
+            SyncModel.Entity(
+                "Car", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("driver", to: "Member", inverse: "car")]),
         ])
         let (whole, paged) = (try DataStack.inMemory(model), try DataStack.inMemory(model))
         for stack in [whole, paged] { try await Sync.changes(before, inEntity: entity, stack: stack) }
@@ -139,12 +139,12 @@ struct PageTests {
 
     @Test("order rows that stay by a later page's word after those that are listed")
     func orderOfRowsThatStay() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "Item", attributes: [Attribute("id", .integer)],
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Item", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [
-                    Relationship("parent", to: "Item", inverse: "children"),
-                    Relationship("children", to: "Item", many: true, ordered: true, inverse: "parent"),
+                    SyncModel.Relationship("parent", to: "Item", inverse: "children"),
+                    SyncModel.Relationship("children", to: "Item", many: true, ordered: true, inverse: "parent"),
                 ])
         ])
         let pages: [JSONValue] = [[["id": 1, "children": [["id": 3]]]], [["id": 2, "parent_id": 1]]]

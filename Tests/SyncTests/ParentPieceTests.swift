@@ -16,7 +16,7 @@ struct ParentPieceTests {
 
     @Test("are in the order of the payload, those that may not be updated too", arguments: [0, 1 << 20])
     func order(markLimit: Int) async throws {
-        let stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8)))
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
         let lists: JSONValue = [["id": 1, "items": [["id": 1], ["id": 2], ["id": 3]]]]
         try await Sync.changes(lists, inEntity: "List", stack: stack)
         var options = SyncOptions()

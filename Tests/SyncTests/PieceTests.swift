@@ -107,7 +107,7 @@ struct PieceTests {
         for (json, size, stored) in [
             (issue + "," + owner, 1, 0), (owner + "," + issue, 1, 1), (issue + "," + owner, 1000, 1),
         ] {
-            let stack = try DataStack.inMemory(Model(schema: Data(schema.utf8)))
+            let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
             let result = try await Sync.changes(
                 Self.chunks(Data("{\(json)}".utf8)), entities: ["issues": "Issue", "owners": "Owner"], stack: stack,
                 options: Self.options(size))

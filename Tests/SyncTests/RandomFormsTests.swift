@@ -15,7 +15,7 @@ struct RandomFormsTests {
             Issue.record("an array is expected")
             return
         }
-        let model = try Model(inferredFrom: bytes, entity: "Thing")
+        let model = try SyncModel(inferredFrom: bytes, entity: "Thing")
         let stacks = try (0..<4).map { _ in try DataStack.inMemory(model) }
         let expected = try await Sync.changes(bytes, inEntity: "Thing", stack: stacks[0])
         #expect(expected["Thing"].insertedCount > 0)

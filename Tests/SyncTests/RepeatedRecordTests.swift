@@ -13,9 +13,11 @@ struct RepeatedRecordTests {
           "Note": {"attributes": {"id": "integer", "text": "string"}, "relationships": {"user": {"entity": "User"}}}}}
         """
 
-    private func stack() throws -> DataStack { try .inMemory(Model(schema: Data(Self.model.utf8))) }
+    private func stack() throws -> DataStack { try .inMemory(SyncModel(schema: Data(Self.model.utf8))) }
 
-    private func findings(_ json: String, _ options: SyncOptions = SyncOptions()) async throws -> [Finding] {
+    private func findings(_ json: String, _ options: SyncOptions = SyncOptions()) async throws -> [SyncExamination
+        .Finding]
+    {
         try await Sync.examine(Data(json.utf8), inEntity: "User", stack: stack(), options: options).findings
             .filter { $0.kind == .contradictingRecords }
     }

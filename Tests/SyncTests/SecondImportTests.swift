@@ -31,7 +31,7 @@ struct SecondImportTests {
     }
 
     private func expectNothingWritten(_ payload: PayloadFile) async throws {
-        let stack = try DataStack.inMemory(Model(contentsOf: payload.model))
+        let stack = try DataStack.inMemory(SyncModel(contentsOf: payload.model))
         let json = try Data(contentsOf: payload.file)
         var options = SyncOptions()
         options.keyPath = payload.keyPath

@@ -47,10 +47,12 @@ struct SingleRowTests {
     @Test("that lack a required value, or are of another entity, are an error that changes nothing")
     func refused() async throws {
         let stack = try DataStack.inMemory(
-            Model(entities: [
-                Entity("Animal", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
-                Entity("Dog", parent: "Animal", attributes: [Attribute("tricks", .integer, isOptional: false)]),
-                Entity("Cat", parent: "Animal"),
+            SyncModel(entities: [
+                SyncModel.Entity(
+                    "Animal", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
+                SyncModel.Entity(
+                    "Dog", parent: "Animal", attributes: [SyncModel.Attribute("tricks", .integer, isOptional: false)]),
+                SyncModel.Entity("Cat", parent: "Animal"),
             ]))
         let missing = await #expect(throws: SyncError.self) {
             try await Sync.insertOrUpdate(["id": 1], inEntity: "Dog", stack: stack)

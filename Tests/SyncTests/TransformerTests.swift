@@ -14,14 +14,15 @@ struct TransformerTests {
     }
 
     private func store() throws -> DataStack {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Word",
                 attributes: [
-                    Attribute("id", .integer), Attribute("text", .string, transformer: "Shout"),
-                    Attribute("count", .integer, transformer: "First"),
-                    Attribute("any", .transformable, transformer: "First"), Attribute("none", .transformable),
-                    Attribute("unknown", .string, transformer: "Nowhere"),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("text", .string, transformer: "Shout"),
+                    SyncModel.Attribute("count", .integer, transformer: "First"),
+                    SyncModel.Attribute("any", .transformable, transformer: "First"),
+                    SyncModel.Attribute("none", .transformable),
+                    SyncModel.Attribute("unknown", .string, transformer: "Nowhere"),
                 ])
         ])
         return try DataStack.inMemory(

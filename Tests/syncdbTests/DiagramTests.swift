@@ -8,11 +8,11 @@ import Testing
 struct DiagramTests {
     private func diagram(_ entity: String, _ attribute: String, _ relationship: String) throws -> ModelDiagram {
         ModelDiagram(
-            model: try Model(entities: [
-                Entity(
-                    entity, attributes: [Attribute("id", .integer), Attribute(attribute, .string)],
-                    relationships: [Relationship(relationship, to: "B")]),
-                Entity("B", attributes: [Attribute("id", .integer)]),
+            model: try SyncModel(entities: [
+                SyncModel.Entity(
+                    entity, attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute(attribute, .string)],
+                    relationships: [SyncModel.Relationship(relationship, to: "B")]),
+                SyncModel.Entity("B", attributes: [SyncModel.Attribute("id", .integer)]),
             ]))
     }
 

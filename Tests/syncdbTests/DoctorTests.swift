@@ -12,9 +12,9 @@ struct DoctorTests {
         try sandbox.run(["doctor", "-", "--entity", "User", "--model", Sandbox.model] + more, input: payload)
     }
 
-    private func findings(_ payload: String) throws -> [Finding] {
+    private func findings(_ payload: String) throws -> [SyncExamination.Finding] {
         struct Form: Decodable {
-            let findings: [Finding]
+            let findings: [SyncExamination.Finding]
             let losesData: Bool
         }
         let run = try examine(payload, "--json")
@@ -23,7 +23,7 @@ struct DoctorTests {
         return form.findings
     }
 
-    static let losses: [(String, Finding.Kind, String, String, Int)] = [
+    static let losses: [(String, SyncExamination.Finding.Kind, String, String, Int)] = [
         (
             #"[{"id": 1, "notes": [{"id": 2}, {"id": 3, "txt": "a"}, {"id": 4, "txt": "b"}]}]"#, .unmappedKey,
             "[0].notes[1].txt", "did you mean 'text'", 2
@@ -36,7 +36,7 @@ struct DoctorTests {
     ]
 
     @Test("What loses data is found where it first stands, and the exit code says so", arguments: losses)
-    func loss(payload: String, kind: Finding.Kind, path: String, advice: String, count: Int) throws {
+    func loss(payload: String, kind: SyncExamination.Finding.Kind, path: String, advice: String, count: Int) throws {
         let finding = try #require(try findings(payload).first { $0.kind == kind })
         #expect(finding.path == path)
         #expect(finding.advice.contains(advice), "\(finding.advice)")

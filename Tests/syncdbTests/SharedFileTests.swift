@@ -18,7 +18,7 @@ struct SharedFileTests {
         pool = try DatabasePool(
             path: sandbox.folder.appendingPathComponent("app.sqlite").path, configuration: configuration)
         try pool.write { db in try db.execute(sql: "CREATE TABLE bookmark (id INTEGER PRIMARY KEY)") }
-        stack = try DataStack(model: Model(contentsOf: URL(fileURLWithPath: Sandbox.model)), in: pool)
+        stack = try DataStack(model: SyncModel(contentsOf: URL(fileURLWithPath: Sandbox.model)), in: pool)
     }
 
     private let day1 = Data("[{\"id\":1},{\"id\":2}]".utf8)
@@ -100,7 +100,7 @@ struct SharedFileTests {
         }
         #expect(error?.code == .modelMismatch)
         let next = try DataStack(
-            model: Model(contentsOf: sandbox.folder.appendingPathComponent("next.json")), in: pool)
+            model: SyncModel(contentsOf: sandbox.folder.appendingPathComponent("next.json")), in: pool)
         #expect(try await next.count("User", where: "nickname == nil") == 8)
         #expect(try await pool.read { db in try db.tableExists("bookmark") })
     }

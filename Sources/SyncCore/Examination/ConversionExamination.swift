@@ -1,14 +1,14 @@
 /// Finds values that are read or exported otherwise than the model says.
 struct ConversionExamination {
-    private let model: Model
+    private let model: SyncModel
 
-    init(_ model: Model) { self.model = model }
+    init(_ model: SyncModel) { self.model = model }
 
-    var findings: [Finding] { missing + leftOut }
+    var findings: [SyncExamination.Finding] { missing + leftOut }
 
-    private var missing: [Finding] {
+    private var missing: [SyncExamination.Finding] {
         model.missingTransformers.map { missing in
-            Finding(
+            SyncExamination.Finding(
                 .missingTransformer, entity: missing.entity,
                 path: "entities.\(missing.entity).attributes.\(missing.attribute).transformer",
                 message: "\(missing.entity).\(missing.attribute) names the transformer '\(missing.name)', "
@@ -19,9 +19,9 @@ struct ConversionExamination {
     }
 
     /// Of each member once, though sub-entities have it too.
-    private var leftOut: [Finding] {
+    private var leftOut: [SyncExamination.Finding] {
         var seen: Set<String> = []
-        return model.compiled.entities.flatMap { entity -> [Finding] in
+        return model.compiled.entities.flatMap { entity -> [SyncExamination.Finding] in
             let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
             let shape = try? ExportShapeBuilder.shape(key, of: model, ExportOptions())
             return (shape?.omissions ?? []).compactMap { omission in
@@ -29,7 +29,7 @@ struct ConversionExamination {
                 let owner = slot.map { "\(entity.table.index).\($0)" } ?? "\(entity.name).\(omission.member)"
                 guard seen.insert(owner).inserted else { return nil }
                 let group = slot == nil ? "relationships" : "attributes"
-                return Finding(
+                return SyncExamination.Finding(
                     .leftOutOfExports, entity: entity.name,
                     path: "entities.\(entity.name).\(group).\(omission.member)", message: "\(omission)",
                     advice: advice(omission.reason))

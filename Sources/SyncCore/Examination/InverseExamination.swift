@@ -15,14 +15,14 @@ struct InverseExamination {
         }
     }
 
-    var findings: [Finding] {
+    var findings: [SyncExamination.Finding] {
         model.entities.flatMap { entity in
             entity.relationships.filter { $0.owner == entity.id && $0.relationship.inverse == nil }
                 .compactMap { finding($0, in: entity) }
         }
     }
 
-    private func finding(_ hop: CompiledRelationship, in entity: CompiledEntity) -> Finding? {
+    private func finding(_ hop: CompiledRelationship, in entity: CompiledEntity) -> SyncExamination.Finding? {
         let destination = model.entities[hop.destination]
         let (candidates, count) = candidates(for: hop, in: destination)
         let name = "\(entity.name).\(hop.name)"
@@ -30,14 +30,14 @@ struct InverseExamination {
         if count == 0 {
             // Rows without a key belong to the row that has them, and go with it.
             guard hop.isToMany, destination.isKeyed else { return nil }
-            return Finding(
+            return SyncExamination.Finding(
                 .missingInverse, entity: entity.name, path: path,
                 message: "\(name) leads to many and has no inverse, so it is many-to-many and never deletes",
                 advice: "if a \(destination.name) has one \(entity.name), give \(destination.name) a relationship back "
                     + "and name it as the inverse")
         }
         let others = ShortList(candidates, upTo: nil, of: count).text(between: " or ")
-        return Finding(
+        return SyncExamination.Finding(
             .missingInverse, entity: entity.name, path: path,
             message: "\(name) names no inverse, and \(others) could be it",
             advice: "say which with \"inverse\"; without one the two are kept apart")

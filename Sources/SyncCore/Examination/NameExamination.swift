@@ -4,9 +4,9 @@ struct NameExamination {
 
     init(_ model: CompiledModel) { self.model = model }
 
-    var findings: [Finding] { model.entities.flatMap(findings(in:)) }
+    var findings: [SyncExamination.Finding] { model.entities.flatMap(findings(in:)) }
 
-    private func findings(in entity: CompiledEntity) -> [Finding] {
+    private func findings(in entity: CompiledEntity) -> [SyncExamination.Finding] {
         var claims: [(key: String, owners: [String])] = []
         var indexes: [String: Int] = [:]
         for (name, keys) in owners(in: entity) {
@@ -24,7 +24,7 @@ struct NameExamination {
         return claims.compactMap { key, owners in
             guard owners.count > 1, reported.insert(owners).inserted else { return nil }
             let names = ShortList(owners).text(between: " and ")
-            return Finding(
+            return SyncExamination.Finding(
                 .ambiguousName, entity: entity.name, path: "entities.\(entity.name)",
                 message: "the JSON key '\(key)' is a name of \(names)",
                 advice: "rename one of them, or give one a remoteKey that the other does not answer to")

@@ -5,7 +5,7 @@ struct PayloadExamination {
 
     /// A finding that is counted where it comes again: what it is about, as numbers.
     private struct Seen: Hashable {
-        let kind: Finding.Kind
+        let kind: SyncExamination.Finding.Kind
         let subject: Int
         var key = KeyEntry(table: -1, entry: -1)
         var otherKey = KeyEntry(table: -1, entry: -1)
@@ -50,7 +50,7 @@ struct PayloadExamination {
     /// By finding: what a key is like, and what it would take away from if it were to fill that.
     private var likely: [Int: Likely] = [:]
     private var nearest: NearestName
-    private var findings: [Finding] = []
+    private var findings: [SyncExamination.Finding] = []
     /// By what was seen: the index of its finding.
     private var indexes: [Seen: Int] = [:]
 
@@ -85,13 +85,13 @@ struct PayloadExamination {
     }
 
     /// What was found, with what a dry run of the same payload reports.
-    func findings(with result: SyncResult) -> [Finding] {
-        advised + neverSeen + result.diagnostics.map { advising(Finding($0)) }
-            + result.unresolved.map { Finding($0, path: references.path(of: $0)) }
+    func findings(with result: SyncResult) -> [SyncExamination.Finding] {
+        advised + neverSeen + result.diagnostics.map { advising(SyncExamination.Finding($0)) }
+            + result.unresolved.map { SyncExamination.Finding($0, path: references.path(of: $0)) }
     }
 
     /// A root record may lack a part of its key that its owner would supply.
-    private func advising(_ finding: Finding) -> Finding {
+    private func advising(_ finding: SyncExamination.Finding) -> SyncExamination.Finding {
         guard finding.kind == .recordWithoutKey, let path = finding.path, let owner = ownerless[path] else {
             return finding
         }
@@ -103,7 +103,7 @@ struct PayloadExamination {
     }
 
     /// With a likely name for each key that nothing takes, unless another key of the payload has that already.
-    private var advised: [Finding] {
+    private var advised: [SyncExamination.Finding] {
         var findings = findings
         for (index, likely) in likely where !isTaken(likely) {
             findings[index].advice = "did you mean '\(likely.name)'? If so, give it the remoteKey '\(likely.key)'"
@@ -121,13 +121,13 @@ struct PayloadExamination {
         return taken.contains(Taken(entity: hop.owner, name: hop.name))
     }
 
-    private var neverSeen: [Finding] {
+    private var neverSeen: [SyncExamination.Finding] {
         reached.flatMap { id in
             let entity = model.entities[id]
             return entity.slots.filter { !(filled[id]?[$0] ?? false) }
                 .map { model[entity.table].attributes[$0] }
                 .map { attribute in
-                    Finding(
+                    SyncExamination.Finding(
                         .attributeNeverSeen, entity: entity.name,
                         path: "entities.\(entity.name).attributes.\(attribute.name)",
                         message: "no record gives \(entity.name).\(attribute.name)",
@@ -141,7 +141,7 @@ struct PayloadExamination {
     /// Keys of resources that a dry run found nothing for.
     mutating func noteUnmapped(_ keys: [SyncResult.UnmappedKey]) {
         for key in keys {
-            var finding = Finding(
+            var finding = SyncExamination.Finding(
                 .unmappedKey, entity: key.entity, path: key.key,
                 message: "nothing in \(key.entity) takes the key '\(key.key)'",
                 advice: "add an attribute for it (a relationship, if it is among the relationships), or let it be")
@@ -225,10 +225,12 @@ struct PayloadExamination {
 
     /// Notes a finding with its first place, which is where the walk is.
     private mutating func note(
-        _ kind: Finding.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String, _ advice: String
+        _ kind: SyncExamination.Finding.Kind, _ entity: CompiledEntity, _ bytes: Bytes, _ message: String,
+        _ advice: String
     ) {
         findings.append(
-            Finding(kind, entity: entity.name, path: path.text(bytes, keyTables.all), message: message, advice: advice))
+            SyncExamination.Finding(
+                kind, entity: entity.name, path: path.text(bytes, keyTables.all), message: message, advice: advice))
     }
 }
 

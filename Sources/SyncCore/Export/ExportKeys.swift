@@ -4,7 +4,7 @@ package enum ExportKeys {
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
     package static func keys(
-        of name: String, in model: Model, _ options: ExportOptions
+        of name: String, in model: SyncModel, _ options: ExportOptions
     ) throws -> [(name: String, isNumeric: Bool)] {
         let entity = try model.compiled.entity(named: name)
         var keys: [(name: String, isNumeric: Bool)] = []

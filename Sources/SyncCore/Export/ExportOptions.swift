@@ -17,7 +17,7 @@ public struct ExportOptions: Sendable, Hashable {
 
     /// How dates are written.
     public enum DateFormat: Sendable, Hashable {
-        /// As the ``Attribute/format`` of each attribute says, and ISO 8601 where it has none.
+        /// As the ``SyncModel/Attribute/format`` of each attribute says, and ISO 8601 where it has none.
         case attribute
         /// `2024-02-29T18:29:59.999Z`, the milliseconds only when they are not zero. In a time zone other than UTC
         /// it ends in the zone's offset, `+01:00`.

@@ -3,7 +3,7 @@
 /// Every key is one from which a sync reads the same attribute or relationship again. Where two would have the same
 /// place, an attribute falls back to its own name, and a relationship is left out.
 struct ExportShapeBuilder {
-    private let model: Model
+    private let model: SyncModel
     private let options: ExportOptions
     private let entity: CompiledEntity
     private let destination: CompiledEntity
@@ -13,12 +13,12 @@ struct ExportShapeBuilder {
     /// How keys are spelled where the rows are read back, if the model says.
     private let rule: KeyCase?
 
-    static func shape(_ key: ExportShapeKey, of model: Model, _ options: ExportOptions) throws -> ExportShape {
+    static func shape(_ key: ExportShapeKey, of model: SyncModel, _ options: ExportOptions) throws -> ExportShape {
         var builder = ExportShapeBuilder(key, model, options)
         return try builder.shape()
     }
 
-    private init(_ key: ExportShapeKey, _ model: Model, _ options: ExportOptions) {
+    private init(_ key: ExportShapeKey, _ model: SyncModel, _ options: ExportOptions) {
         self.model = model
         self.options = options
         entity = model.compiled.entities[key.entity]
@@ -105,7 +105,7 @@ struct ExportShapeBuilder {
     }
 
     /// The keys that an attribute is read from again, the one to export it under first.
-    private func keys(of attribute: Attribute, _ slot: Int) throws -> [String] {
+    private func keys(of attribute: SyncModel.Attribute, _ slot: Int) throws -> [String] {
         let name = attribute.name
         let key = try model.remoteKey(
             forAttribute: name, of: entity.name, case: options.keyCase ?? rule ?? .snake, nested: isNested)
@@ -117,7 +117,7 @@ struct ExportShapeBuilder {
         }
     }
 
-    private func path(of relationship: Relationship) -> [String] {
+    private func path(of relationship: SyncModel.Relationship) -> [String] {
         let spelling = options.keyCase ?? rule ?? .snake
         let isAsNamed = spelling == .camel && rule != .camel
         let key = relationship.remoteKey ?? (isAsNamed ? relationship.name : spelling.key(for: relationship.name))

@@ -5,7 +5,7 @@
 /// For the same reason a relationship is left out that still waits for rows to arrive. Left out too is whatever would
 /// nest deeper than JSON is read.
 package struct RecordExporter<Source: ExportSource> {
-    private let model: Model
+    private let model: SyncModel
     private let options: ExportOptions
     private let dates: ExportDates
     private let source: Source
@@ -13,7 +13,7 @@ package struct RecordExporter<Source: ExportSource> {
     /// The rows being exported, outermost first.
     private var open: [RowIdentity] = []
 
-    package init(model: Model, options: ExportOptions, source: Source) {
+    package init(model: SyncModel, options: ExportOptions, source: Source) {
         self.model = model
         self.options = options
         self.source = source

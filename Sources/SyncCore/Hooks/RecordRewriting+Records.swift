@@ -55,7 +55,7 @@ extension RecordRewriting {
         let found = paths.map { $0.value(in: records) ?? .object([]) }
         let record = JSONValue.object(found.reduce(into: []) { Self.merge($1, into: &$0) })
         let entity = plan.model.entities[Int(plan[row.row.table].nodes[row.row.node.index].entity)]
-        let insertion = Insertion(
+        let insertion = SyncOptions.Insertion(
             entity: entity.name, record: record, parent: row.mentions.first.flatMap { plan.parent(of: $0) })
         let answer = try hook(insertion)
         guard let last = paths.last, case .object(let members) = answer else {
@@ -116,7 +116,7 @@ extension ChangePlan {
     }
 
     /// The row of the record around a record, or the parent of the sync.
-    fileprivate func parent(of mention: Int) -> Insertion.Parent? {
+    fileprivate func parent(of mention: Int) -> SyncOptions.Insertion.Parent? {
         var around = Int(mentions[mention].parent)
         // A record that is skipped is no row.
         while around >= 0, mentions[around].node == nil { around = Int(mentions[around].parent) }
@@ -128,6 +128,6 @@ extension ChangePlan {
         let entity = model.entities[Int(node.entity)]
         let type = model.keyType(of: entity.id)
         let key = withTexts { RowKey(node.key, $0)?.recordKey(type) }
-        return Insertion.Parent(entity: entity.name, key: key)
+        return SyncOptions.Insertion.Parent(entity: entity.name, key: key)
     }
 }

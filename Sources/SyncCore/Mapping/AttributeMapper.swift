@@ -4,10 +4,10 @@ import Foundation
 package struct AttributeMapper {
     /// By attribute name; only what the record says.
     package let values: [String: StoredValue]
-    package let diagnostics: [Diagnostic]
+    package let diagnostics: [SyncResult.Diagnostic]
 
     /// - Throws: ``SyncError`` `unknownEntity`, `recordExpected`, `nestingTooDeep`.
-    package init(_ record: JSONValue, of entity: CompiledEntity, in model: Model) throws {
+    package init(_ record: JSONValue, of entity: CompiledEntity, in model: SyncModel) throws {
         guard case .object = record else {
             throw SyncError(.recordExpected, "a record (JSON object) is expected", entity: entity.name, path: "$")
         }

@@ -6,7 +6,7 @@ extension StagedPayload {
     ///
     /// - Parameter unfit: A key of an earlier piece that does not fit, if one does not.
     func requiringRecords(
-        of model: Model, _ options: SyncOptions, after unfit: Diagnostic? = nil
+        of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic? = nil
     ) throws -> StagedPayload {
         try plan.requireRecords(of: model, options, after: unfit)
         return self
@@ -14,7 +14,9 @@ extension StagedPayload {
 }
 
 extension ChangePlan {
-    fileprivate func requireRecords(of model: Model, _ options: SyncOptions, after unfit: Diagnostic?) throws {
+    fileprivate func requireRecords(of model: SyncModel, _ options: SyncOptions, after unfit: SyncResult.Diagnostic?)
+        throws
+    {
         let count = firstRecord + rootRecords
         guard count > 0, !options.admitsNoRecords else { return }
         try requireRecords(ofEach: roots, of: model)
@@ -50,7 +52,7 @@ extension ChangePlan {
     }
 
     /// Of several lists, each that has records must have one that can be read.
-    func requireRecords(ofEach roots: [Root], of model: Model) throws {
+    func requireRecords(ofEach roots: [Root], of model: SyncModel) throws {
         guard roots.count > 1 else { return }
         for (index, root) in roots.enumerated() where root.records > 0 && root.readable == 0 {
             let name = self.model.entities[root.entity].name
@@ -62,7 +64,7 @@ extension ChangePlan {
     }
 
     /// What says that the key of a record is of another type, if any does.
-    func unfitKey(of model: Model) throws -> Diagnostic? {
+    func unfitKey(of model: SyncModel) throws -> SyncResult.Diagnostic? {
         let name = self.model.entities[entity].name
         let keys = try model.primaryKeyParts(of: name).map(\.remote)
         return diagnostics.first { diagnostic in

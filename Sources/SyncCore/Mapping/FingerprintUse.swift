@@ -12,7 +12,7 @@ package struct FingerprintUse: Sendable {
     /// Nil where they are not: the entity does not keep any, the payload does not speak for the whole entity, what its
     /// records may do is restricted, code of the app decides what they mean, or every contradiction is to be found.
     package init?(
-        _ entity: CompiledEntity, of model: Model, _ operations: SyncOperations, _ options: SyncOptions,
+        _ entity: CompiledEntity, of model: SyncModel, _ operations: SyncOperations, _ options: SyncOptions,
         isPartial: Bool
     ) {
         guard !isPartial, operations == .all, options.willInsert == nil, options.payload.run == nil, options.isPlain,
@@ -29,7 +29,7 @@ package struct FingerprintUse: Sendable {
 
     /// Whether a transformer of the app decides about values that records of an entity can have. Its code may be another
     /// next time.
-    private static func hasForeignCode(_ entity: CompiledEntity, _ source: Model) -> Bool {
+    private static func hasForeignCode(_ entity: CompiledEntity, _ source: SyncModel) -> Bool {
         let model = source.compiled
         var tables: Set<TableID> = [entity.table]
         var waiting = [entity.table]

@@ -22,7 +22,7 @@ struct KindKeys {
     /// Whether a key leads to the kind of a record.
     func isAbove(_ key: String) -> Bool { own?.hasPrefix(key + ".") ?? false }
 
-    private static func keys(beside relationship: Relationship) -> [String] {
+    private static func keys(beside relationship: SyncModel.Relationship) -> [String] {
         guard let remote = relationship.remoteKey else {
             return ["\(Inflection.snakeCase(relationship.name))_type", "\(relationship.name)Type"]
         }

@@ -4,11 +4,11 @@ struct KindTable: Sendable {
     let owner: Int
     /// The keys that lead to the member.
     let path: [[UInt8]]
-    let otherwise: Discriminator.Otherwise
+    let otherwise: SyncModel.Discriminator.Otherwise
     /// There are few: comparing is quicker than hashing.
     private let kinds: [(value: [UInt8], entity: Int)]
 
-    init(_ discriminator: Discriminator, owner: Int, of model: CompiledModel) {
+    init(_ discriminator: SyncModel.Discriminator, owner: Int, of model: CompiledModel) {
         self.owner = owner
         path = discriminator.key.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
         otherwise = discriminator.otherwise
@@ -25,7 +25,7 @@ struct KindTable: Sendable {
 
 extension CompiledModel {
     /// The nearest discriminator of an entity and those it inherits from, and the entity that has it.
-    package func discriminator(of entity: Int) -> (discriminator: Discriminator, owner: Int)? {
+    package func discriminator(of entity: Int) -> (discriminator: SyncModel.Discriminator, owner: Int)? {
         var next: Int? = entity
         while let id = next {
             if let found = declarations[id].discriminator { return (found, id) }

@@ -14,7 +14,7 @@ struct MappingTables: Sendable {
     let hasConversions: [Bool]
     let kinds: EntityKinds
 
-    init(_ source: Model) {
+    init(_ source: SyncModel) {
         let model = source.compiled
         relationships = model.entities.map { entity in
             entity.relationships.map { RelationshipMapping($0, of: model) }

@@ -1,7 +1,7 @@
 extension PayloadMapper {
     /// Reports a value that does not fit; fails the sync if it is strict.
     mutating func report(
-        _ kind: Diagnostic.Kind, _ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes,
+        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ tape: JSONTape, key: Int, _ bytes: Bytes,
         _ message: String
     ) throws {
         guard options.isStrict || plan.diagnostics.count < Self.diagnosticLimit else {
@@ -16,7 +16,7 @@ extension PayloadMapper {
         append(kind, entity, path, bytes, message)
     }
 
-    mutating func report(_ kind: Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
+    mutating func report(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String) {
         guard plan.diagnostics.count < Self.diagnosticLimit else {
             plan.omittedDiagnostics += 1
             return
@@ -25,10 +25,10 @@ extension PayloadMapper {
     }
 
     private mutating func append(
-        _ kind: Diagnostic.Kind, _ entity: Int, _ path: String, _ bytes: Bytes, _ message: String
+        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ path: String, _ bytes: Bytes, _ message: String
     ) {
         plan.diagnostics.append(
-            Diagnostic(
+            SyncResult.Diagnostic(
                 kind, entity: model.entities[entity].name, key: current.flatMap { keyText(of: $0, bytes) }, path: path,
                 message: message))
     }

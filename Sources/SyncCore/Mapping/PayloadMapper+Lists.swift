@@ -88,7 +88,7 @@ extension PayloadMapper {
     }
 
     private mutating func reportName(
-        _ kind: Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
+        _ kind: SyncResult.Diagnostic.Kind, _ entity: Int, _ bytes: Bytes, _ message: String
     ) throws {
         guard options.isStrict else { return report(kind, entity, bytes, message) }
         throw SyncError(

@@ -11,7 +11,7 @@ package struct PayloadStaging: Sendable {
     private let tables: MappingTables
     /// The key of the only record, where the caller knows it better than the record.
     private var rootKey: Slot?
-    let model: Model
+    let model: SyncModel
     /// Where the records of a payload are.
     let layout: PayloadLayout
     private var keyPath: [String] { layout.keyPath }
@@ -25,7 +25,7 @@ package struct PayloadStaging: Sendable {
     /// - Throws: ``SyncError`` `unknownEntity`, `abstractEntity`, `keylessEntity`, `unknownRelationship`,
     ///   `ambiguousRelationship`, `valueDoesNotFit` (a parent id of another type), `invalidOption`.
     package init(
-        inEntity name: String, of model: Model, parent: (entity: String, id: JSONValue)?, relationship: String?,
+        inEntity name: String, of model: SyncModel, parent: (entity: String, id: JSONValue)?, relationship: String?,
         operations: SyncOperations, options: SyncOptions
     ) throws {
         try options.deletionGuard?.validate()

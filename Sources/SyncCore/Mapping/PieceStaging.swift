@@ -10,7 +10,7 @@ package struct PieceStaging {
     /// Whether a piece had a record with a readable key.
     private var hasRecords = false
     /// Of the pieces before there are records: the first key that does not fit.
-    private var unfitKey: Diagnostic?
+    private var unfitKey: SyncResult.Diagnostic?
     /// How many root records the pieces had, and of several lists those of each.
     private var recordCount = 0
     /// The beginning of the payload, to tell what it is if it cannot be read.

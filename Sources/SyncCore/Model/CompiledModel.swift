@@ -6,7 +6,7 @@ package final class CompiledModel: Sendable {
     package let trees: [EntityTree]
     package let links: [Link]
     /// The entities as they were declared.
-    package let declarations: [Entity]
+    package let declarations: [SyncModel.Entity]
     /// Whether any of them says by which member of a record its entity is known.
     package let hasKinds: Bool
     private let entityIDs: [String: Int]
@@ -16,7 +16,7 @@ package final class CompiledModel: Sendable {
     private let rules: [EntityRules]
 
     /// Resolves entities that ``ModelValidator`` has accepted, in name order.
-    init(_ entities: [Entity], _ rules: KeyRules = KeyRules()) {
+    init(_ entities: [SyncModel.Entity], _ rules: KeyRules = KeyRules()) {
         let compiler = ModelCompiler(entities)
         self.rules = EntityRules.all(of: entities, compiler.compiled, in: rules)
         declarations = entities
@@ -163,7 +163,7 @@ package struct EntityTree: Sendable {
     package let root: Int
     package let entities: [Int]
     /// The attributes of all its entities; a row has one slot for each.
-    package let attributes: [Attribute]
+    package let attributes: [SyncModel.Attribute]
     /// The slot whose value is the table's primary key; nil if rows have a hidden key.
     package let keySlot: Int?
     /// The links whose foreign key column is in this tree's table.
@@ -174,7 +174,7 @@ package struct EntityTree: Sendable {
 
 /// A relationship as seen from one entity.
 package struct CompiledRelationship: Sendable {
-    package let relationship: Relationship
+    package let relationship: SyncModel.Relationship
     /// The entity that declares it.
     package let owner: Int
     package let destination: Int
@@ -210,7 +210,7 @@ package struct Link: Sendable {
         package let entity: Int
         package let table: TableID
         /// The relationship that leads from here to the other side, if there is one.
-        package let relationship: Relationship?
+        package let relationship: SyncModel.Relationship?
         /// Whether a row here can have several links.
         package let isToMany: Bool
         package var isOrdered: Bool { isToMany && (relationship?.isOrdered ?? false) }

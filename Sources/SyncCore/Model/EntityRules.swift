@@ -5,7 +5,8 @@ package struct EntityRules: Sendable {
     /// Those that nothing is wanted of, by all of these together.
     package let ignored: IgnoredKeys
 
-    static func all(of entities: [Entity], _ compiled: [CompiledEntity], in model: KeyRules) -> [EntityRules] {
+    static func all(of entities: [SyncModel.Entity], _ compiled: [CompiledEntity], in model: KeyRules) -> [EntityRules]
+    {
         compiled.map { entity in
             let line = sequence(first: entity) { $0.parent.map { compiled[$0] } }.map { entities[$0.id] }
             return EntityRules(

@@ -5,7 +5,7 @@ struct ModelCompiler {
     private(set) var links: [Link] = []
     private(set) var compiled: [CompiledEntity] = []
 
-    private let entities: [Entity]
+    private let entities: [SyncModel.Entity]
     private var parents: [Int?] = []
     /// By entity: itself and its ancestors, the topmost first; the name of its key.
     private var lines: [[Int]] = []
@@ -13,7 +13,7 @@ struct ModelCompiler {
     /// By entity.
     private var tableOf: [TableID] = []
     private var treeMembers: [[Int]] = []
-    private var treeAttributes: [[Attribute]] = []
+    private var treeAttributes: [[SyncModel.Attribute]] = []
     /// By tree: attribute name → slot.
     private var treeSlots: [[String: Int]] = []
     /// By entity: relationship name → position.
@@ -23,7 +23,7 @@ struct ModelCompiler {
     /// "Entity.relationship" → its link and end.
     private var endByName: [String: (link: LinkID, end: Link.End)] = [:]
 
-    init(_ entities: [Entity]) {
+    init(_ entities: [SyncModel.Entity]) {
         self.entities = entities
         for (id, entity) in entities.enumerated() { entityIDs[entity.name] = id }
         parents = entities.map { $0.parent.flatMap { entityIDs[$0] } }
@@ -50,7 +50,7 @@ struct ModelCompiler {
             let members = (byRoot[id] ?? []).sorted { (lines[$0].count, $0) < (lines[$1].count, $1) }
             for member in members { tableOf[member] = TableID(treeMembers.count) }
             treeMembers.append(members)
-            var attributes: [Attribute] = []
+            var attributes: [SyncModel.Attribute] = []
             var slots: [String: Int] = [:]
             for attribute in members.flatMap({ entities[$0].attributes }) where slots[attribute.name] == nil {
                 slots[attribute.name] = attributes.count
@@ -83,7 +83,7 @@ struct ModelCompiler {
         }
     }
 
-    private mutating func addLink(from id: Int, _ relationship: Relationship, name: String) {
+    private mutating func addLink(from id: Int, _ relationship: SyncModel.Relationship, name: String) {
         let destination = entityIDs[relationship.destination] ?? id
         let inverse = relationship.inverse.flatMap { inverseName in
             lines[destination].compactMap { owner in

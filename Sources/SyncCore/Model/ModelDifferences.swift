@@ -7,7 +7,7 @@ package struct ModelDifferences: Sendable {
     /// What entities of the store are called in the model.
     private let names: [String: String]
 
-    package init(stored: Model, given: Model) {
+    package init(stored: SyncModel, given: SyncModel) {
         let pairs = Self.pairs(stored.entities, given.entities, name: \.name, renamedFrom: \.renamedFrom)
         names = Dictionary(
             pairs.compactMap { _, old, new in old.flatMap { old in new.map { (old.name, $0.name) } } },
@@ -40,7 +40,7 @@ package struct ModelDifferences: Sendable {
         return pairs.sorted { $0.name < $1.name }
     }
 
-    private mutating func compare(_ old: Entity, _ new: Entity) {
+    private mutating func compare(_ old: SyncModel.Entity, _ new: SyncModel.Entity) {
         let path = "entities.\(new.name)"
         compare("\(path).parent", renamed(old.parent) ?? "none", new.parent ?? "none")
         compare("\(path).abstract", "\(old.isAbstract)", "\(new.isAbstract)")

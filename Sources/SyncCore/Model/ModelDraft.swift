@@ -1,6 +1,6 @@
 /// What a model source declares, before it is checked, with what was wrong in the source itself.
 package struct ModelDraft: Sendable {
-    package var entities: [Entity]
+    package var entities: [SyncModel.Entity]
     /// What it says about the keys of all of them.
     package var rules: KeyRules
     /// What could not be read.
@@ -10,7 +10,7 @@ package struct ModelDraft: Sendable {
     package var unreadable: Set<String>
 
     package init(
-        entities: [Entity] = [], rules: KeyRules = KeyRules(), problems: [SyncError.Problem] = [],
+        entities: [SyncModel.Entity] = [], rules: KeyRules = KeyRules(), problems: [SyncError.Problem] = [],
         unreadable: Set<String> = []
     ) {
         self.entities = entities

@@ -30,7 +30,7 @@ extension ModelValidator {
         checkKeyCircles()
     }
 
-    private mutating func checkPart(_ name: String, of entity: Entity, isOnly: Bool, _ path: ModelPath) {
+    private mutating func checkPart(_ name: String, of entity: SyncModel.Entity, isOnly: Bool, _ path: ModelPath) {
         let line = lineage(of: entity.name)
         if let attribute = line.flatMap(\.attributes).first(where: { $0.name == name }) {
             if !attribute.type.canBeKey, line.allSatisfy({ isReadable($0.name, name) }) {
@@ -48,7 +48,7 @@ extension ModelValidator {
         }
     }
 
-    private func inverse(of relationship: Relationship) -> Relationship? {
+    private func inverse(of relationship: SyncModel.Relationship) -> SyncModel.Relationship? {
         guard let name = relationship.inverse else { return nil }
         return lineage(of: relationship.destination).flatMap(\.relationships).first { $0.name == name }
     }
@@ -59,7 +59,7 @@ extension ModelValidator {
     }
 
     /// The relationships that are parts of an entity's key.
-    private func keyRelationships(of entity: String) -> [Relationship] {
+    private func keyRelationships(of entity: String) -> [SyncModel.Relationship] {
         let line = lineage(of: entity)
         let attributes = Set(line.flatMap(\.attributes).map(\.name))
         return keyParts(of: entity).filter { !attributes.contains($0) }.compactMap { part in
@@ -106,7 +106,7 @@ extension ModelValidator {
             }
     }
 
-    private mutating func checkMarks(of entity: Entity) {
+    private mutating func checkMarks(of entity: SyncModel.Entity) {
         let marked = entity.attributes.filter(\.isPrimaryKey)
         for attribute in marked {
             let path = ModelPath.attribute(attribute.name, of: entity.name)["primaryKey"]

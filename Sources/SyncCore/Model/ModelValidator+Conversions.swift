@@ -14,7 +14,7 @@ extension ModelValidator {
         for problem in patterns.compactMap(IgnoredKeys.problem) { note(path["ignore"], problem) }
     }
 
-    private mutating func checkConversion(of attribute: Attribute, at path: ModelPath) {
+    private mutating func checkConversion(of attribute: SyncModel.Attribute, at path: ModelPath) {
         if attribute.transformers.contains("") { note(path["transformer"], "must not be empty") }
         let givesList = attribute.transformers.last { BuiltInTransformer(rawValue: $0)?.isAboutText != true }
         if givesList == BuiltInTransformer.commaSeparated.rawValue, attribute.type != .json,

@@ -25,7 +25,7 @@ extension ModelValidator {
         }
     }
 
-    private mutating func checkMembers(of entity: Entity) {
+    private mutating func checkMembers(of entity: SyncModel.Entity) {
         var seen: [String: String] = [:]
         for member in Self.members(of: entity) {
             if let problem = Self.problem(with: member.name) { note(member.path, problem) }
@@ -66,10 +66,10 @@ extension ModelValidator {
     private struct Member {
         var name: String
         var path: ModelPath
-        var attribute: Attribute?
+        var attribute: SyncModel.Attribute?
     }
 
-    private static func members(of entity: Entity) -> [Member] {
+    private static func members(of entity: SyncModel.Entity) -> [Member] {
         entity.attributes.map { Member(name: $0.name, path: .attribute($0.name, of: entity.name), attribute: $0) }
             + entity.relationships.map { Member(name: $0.name, path: .relationship($0.name, of: entity.name)) }
     }
@@ -103,7 +103,7 @@ extension ModelValidator {
     }
 
     /// In what two attributes differ that are one column.
-    private static func difference(_ left: Attribute, _ right: Attribute) -> String? {
+    private static func difference(_ left: SyncModel.Attribute, _ right: SyncModel.Attribute) -> String? {
         if left.name != right.name { return "case" }
         if left.type != right.type { return "type" }
         if left.isOptional != right.isOptional { return "optional" }

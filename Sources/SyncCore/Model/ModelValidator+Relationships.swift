@@ -53,7 +53,7 @@ extension ModelValidator {
     }
 
     /// The end that a relationship names as its inverse, if it can be.
-    private mutating func checkedInverse(of relationship: Relationship, _ owner: String) -> End? {
+    private mutating func checkedInverse(of relationship: SyncModel.Relationship, _ owner: String) -> End? {
         guard let name = relationship.inverse else { return nil }
         let path = ModelPath.relationship(relationship.name, of: owner)["inverse"]
         let line = lineage(of: relationship.destination)

@@ -8,7 +8,7 @@ extension ModelValidator {
         checkResourceTypes()
     }
 
-    private mutating func checkNames(_ relationship: Relationship, of entity: Entity) {
+    private mutating func checkNames(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) {
         guard let names = relationship.keyedBy else { return }
         let path = ModelPath.relationship(relationship.name, of: entity.name)["keyedBy"]
         guard relationship.isToMany else { return note(path, "only a relationship to many can be keyed by names") }
@@ -20,7 +20,7 @@ extension ModelValidator {
         }
     }
 
-    private mutating func check(_ discriminator: Discriminator, of entity: Entity) {
+    private mutating func check(_ discriminator: SyncModel.Discriminator, of entity: SyncModel.Entity) {
         let path = ModelPath.entity(entity.name)["discriminator"]
         if discriminator.key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
             note(path["key"], "'\(discriminator.key)' is no key")

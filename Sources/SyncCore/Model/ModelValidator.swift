@@ -3,10 +3,10 @@
 /// What is only found by reading further, such as an inverse of an entity that is itself declared twice, is left out:
 /// it would go away with its cause.
 struct ModelValidator {
-    private(set) var entities: [Entity]
+    private(set) var entities: [SyncModel.Entity]
     private var problems: [SyncError.Problem]
     private let unreadable: Set<String>
-    private var lineages: [String: [Entity]] = [:]
+    private var lineages: [String: [SyncModel.Entity]] = [:]
     /// Entity name → position; of entities of one name the first.
     private let places: [String: Int]
     /// By entity: relationship name → position.
@@ -17,7 +17,7 @@ struct ModelValidator {
     /// The entities in name order, inverses completed, defaults in their stored form.
     ///
     /// - Throws: ``SyncError`` `invalidModel` with all problems, those of the source first.
-    static func validated(_ draft: ModelDraft) throws -> [Entity] {
+    static func validated(_ draft: ModelDraft) throws -> [SyncModel.Entity] {
         var validator = ModelValidator(draft)
         validator.checkNames()
         validator.checkParents()
@@ -79,10 +79,10 @@ struct ModelValidator {
         !unreadable.contains(member.map { "\(entity).\($0)" } ?? entity)
     }
 
-    func entity(named name: String) -> Entity? { places[name].map { entities[$0] } }
+    func entity(named name: String) -> SyncModel.Entity? { places[name].map { entities[$0] } }
 
     /// A relationship that an entity itself declares.
-    func relationship(_ name: String, of entity: String) -> Relationship? {
+    func relationship(_ name: String, of entity: String) -> SyncModel.Relationship? {
         guard let place = places[entity], let position = relationshipPlaces[place][name] else { return nil }
         return entities[place].relationships[position]
     }
@@ -90,10 +90,10 @@ struct ModelValidator {
     // MARK: Lineage
 
     /// The entity and its ancestors, the nearest first; ends where a name is unknown or comes up again.
-    func lineage(of name: String) -> [Entity] { lineages[name] ?? [] }
+    func lineage(of name: String) -> [SyncModel.Entity] { lineages[name] ?? [] }
 
     /// Whether a lineage without this member is all there, so that the member can be said to be missing.
-    func isMissing(_ member: String, in line: [Entity]) -> Bool {
+    func isMissing(_ member: String, in line: [SyncModel.Entity]) -> Bool {
         guard let root = line.last, root.parent == nil else { return false }
         return line.allSatisfy { isReadable($0.name) && isReadable($0.name, member) }
     }

@@ -17,7 +17,7 @@ package enum AttributeNaming {
     /// Where objects of a relationship stand, the strongest first.
     ///
     /// - Parameter keys: How the keys of the entity are spelled, if the model says.
-    package static func objectKeys(for relationship: Relationship, _ keys: KeyCase? = nil) -> [String] {
+    package static func objectKeys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
         if let remoteKey = relationship.remoteKey { return [remoteKey] }
         let name = relationship.name
         if keys == .exact { return [name] }
@@ -25,7 +25,7 @@ package enum AttributeNaming {
     }
 
     /// Where objects or ids of a relationship stand.
-    package static func keys(for relationship: Relationship, _ keys: KeyCase? = nil) -> [String] {
+    package static func keys(for relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> [String] {
         objectKeys(for: relationship, keys) + idKeys(for: relationship, keys)
     }
 
@@ -34,7 +34,7 @@ package enum AttributeNaming {
     }
 
     /// Where ids of a relationship stand, the strongest first. With a custom remote key only that key is read.
-    package static func idKeys(for relationship: Relationship, _ keyCase: KeyCase? = nil) -> [String] {
+    package static func idKeys(for relationship: SyncModel.Relationship, _ keyCase: KeyCase? = nil) -> [String] {
         guard relationship.remoteKey == nil else { return [] }
         let name = relationship.name
         let plural = relationship.isToMany ? "s" : ""

@@ -39,7 +39,8 @@ package final class EntityNames: Sendable {
 
     /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
     init(
-        _ attributes: [(slot: Int, attribute: Attribute)], _ relationships: [Relationship], lineage: [String],
+        _ attributes: [(slot: Int, attribute: SyncModel.Attribute)], _ relationships: [SyncModel.Relationship],
+        lineage: [String],
         keys: KeyCase? = nil, ignored: IgnoredKeys = IgnoredKeys([])
     ) {
         var byRule: [String: Int] = [:]
@@ -87,7 +88,7 @@ package final class EntityNames: Sendable {
     }
 
     private static func keys(
-        of relationship: Relationship, at index: Int, _ keys: KeyCase?
+        of relationship: SyncModel.Relationship, at index: Int, _ keys: KeyCase?
     ) -> [(name: String, key: RelationshipKey)] {
         let objects = AttributeNaming.objectKeys(for: relationship, keys)
         return objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }

@@ -44,7 +44,7 @@ public struct SyncOptions: Sendable {
     ///
     /// It is called while the store is being written and must not use the store. The payload is mapped anew for every
     /// level of nesting with new rows, so a sync with a hook takes several times as long as one without.
-    public var willInsert: (@Sendable (Insertion) throws -> JSONValue)?
+    public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
     /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
     public var keyPath: [String] = []
     /// How the payload's records are laid out.

@@ -100,7 +100,7 @@ package struct ChangePlan: Sendable {
     package internal(set) var contradictions = 0
     var contestedRows: Set<RowReference> = []
     var foundContradictions: [Contradiction] = []
-    package internal(set) var diagnostics: [Diagnostic] = []
+    package internal(set) var diagnostics: [SyncResult.Diagnostic] = []
     package internal(set) var omittedDiagnostics = 0
     package internal(set) var unmappedKeys: [SyncResult.UnmappedKey] = []
     /// The dotted paths of the objects that remote keys lead into, by key table; empty if mentions are not tracked.

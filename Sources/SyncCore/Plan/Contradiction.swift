@@ -23,8 +23,8 @@ struct Contradiction: Sendable {
             + (revealing ? "" : differences.count == 1 ? " differs" : " differ")
     }
 
-    func diagnostic(revealing: Bool) -> Diagnostic {
-        Diagnostic(
+    func diagnostic(revealing: Bool) -> SyncResult.Diagnostic {
+        SyncResult.Diagnostic(
             .contradictingRecord, entity: entity, key: key, path: path, message: message(revealing: revealing))
     }
 

@@ -2,21 +2,21 @@
 ///
 /// Only the store knows which rows are new. So it is asked after each mapping, until the hook has seen them all.
 package struct RecordRewriting: Sendable {
-    typealias Hook = @Sendable (Insertion) throws -> JSONValue
+    typealias Hook = @Sendable (SyncOptions.Insertion) throws -> JSONValue
 
     typealias Mapping = @Sendable ([JSONValue]) throws -> ChangePlan
 
     let map: Mapping
     /// Maps the payload in its last form, where a value that does not fit is an error.
     let mapStrictly: Mapping?
-    let model: Model
+    let model: SyncModel
     let hook: Hook
     var records: [JSONValue]
     /// Where answers of the hook stand.
     var settled: Set<RecordPath> = []
 
     init(
-        _ records: [JSONValue], of model: Model, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?
+        _ records: [JSONValue], of model: SyncModel, hook: @escaping Hook, map: @escaping Mapping, mapStrictly: Mapping?
     ) {
         self.records = records
         self.model = model

@@ -29,13 +29,13 @@ package struct ResolvedComparison: Sendable {
     }
 
     package struct Key: Sendable {
-        package let attribute: Attribute
+        package let attribute: SyncModel.Attribute
         package let slot: Int
     }
 
     /// What is compared, at the end of the to-one relationships.
     package enum Subject: Sendable {
-        case attribute(Attribute, slot: Int)
+        case attribute(SyncModel.Attribute, slot: Int)
         /// The key of the row a to-one relationship leads to. To be nil is to lead to no row; the key is nil if that is
         /// all that is asked.
         case target(CompiledRelationship, key: Key?)

@@ -119,7 +119,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     /// The pairs of rows that are linked no more, in order; nil unless ``SyncOptions/collectsValues`` asks for them.
     public var removedLinks: [Link]?
     /// What was skipped or kept, in document order.
-    public var diagnostics: [Diagnostic] = []
+    public var diagnostics: [SyncResult.Diagnostic] = []
     /// How many more diagnostics there were than are listed.
     public var omittedDiagnostics = 0
     /// The payload's references to rows that are not stored yet.
@@ -146,7 +146,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
         linksRemoved = try fields.decode(Int.self, forKey: .linksRemoved)
         addedLinks = try fields.decodeIfPresent([Link].self, forKey: .addedLinks)
         removedLinks = try fields.decodeIfPresent([Link].self, forKey: .removedLinks)
-        diagnostics = try fields.decode([Diagnostic].self, forKey: .diagnostics)
+        diagnostics = try fields.decode([SyncResult.Diagnostic].self, forKey: .diagnostics)
         omittedDiagnostics = try fields.decode(Int.self, forKey: .omittedDiagnostics)
         unresolved = try fields.decode([UnresolvedReference].self, forKey: .unresolved)
         nextPage = try fields.decodeIfPresent(String.self, forKey: .nextPage)

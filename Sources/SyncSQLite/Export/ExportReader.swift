@@ -6,7 +6,7 @@ import SyncStore
 final class ExportReader {
     /// A row with the keys it points to.
     struct SourceRow {
-        let record: Record
+        let record: SyncRecord
         let identity: RowIdentity
         /// In the order of the tree's foreign keys.
         let foreignKeys: [DatabaseValue]

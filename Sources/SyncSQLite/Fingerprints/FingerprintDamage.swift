@@ -22,8 +22,8 @@ struct FingerprintDamage: LocalizedError {
     }
 
     /// A remark for the result: nothing is lost but time.
-    func diagnostic(of entity: String) -> Diagnostic {
-        Diagnostic(
+    func diagnostic(of entity: String) -> SyncResult.Diagnostic {
+        SyncResult.Diagnostic(
             .fingerprintsDamaged, entity: entity, path: "",
             message: "the store's fingerprints are damaged (\(reason)): every record was read, and they are made anew")
     }

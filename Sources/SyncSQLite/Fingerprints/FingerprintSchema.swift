@@ -49,7 +49,7 @@ struct FingerprintSchema {
     // MARK: Opening
 
     /// Makes the tables for a model that wants fingerprints, or removes all there is.
-    static func prepare(_ model: Model, in db: Database) throws {
+    static func prepare(_ model: SyncModel, in db: Database) throws {
         let isThere = try tableNames.map { try db.tableExists($0, in: "main") }
         if !model.keepsFingerprints {
             if isThere.contains(true) { try remove(from: db) }
@@ -122,7 +122,7 @@ struct FingerprintSchema {
     }
 }
 
-extension Model {
+extension SyncModel {
     /// Whether any entity does.
     var keepsFingerprints: Bool { entities.contains(where: \.keepsFingerprints) }
 }

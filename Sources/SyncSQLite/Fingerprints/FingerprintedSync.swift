@@ -12,7 +12,7 @@ struct FingerprintedSync {
     let data: Data
     let staging: PayloadStaging
     let use: FingerprintUse
-    let model: Model
+    let model: SyncModel
     let layout: StoreLayout
     let session: SyncSession
     let db: Database

@@ -24,7 +24,7 @@ extension DataStack {
     ///   `unsuitableConnection` with the setting to change, `modelMismatch` with everything that would be lost,
     ///   `missingTransformer`, `storeReadOnly`, `storeBusy`. The database is then as it was.
     public convenience init(
-        model: Model, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
+        model: SyncModel, in writer: some DatabaseWriter, migration: MigrationPolicy = .keepingData,
         transformers: TransformerPolicy = .required
     ) throws {
         try transformers.check(model)
@@ -40,7 +40,7 @@ extension DataStack {
     /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which takes tables that it did not make for a change.
     ///
     /// - Throws: ``SyncError`` `nameCollision`.
-    public static func createTables(of model: Model, in db: Database) throws {
+    public static func createTables(of model: SyncModel, in db: Database) throws {
         guard try KeptModel.read(db, or: .guest) == nil else { return }
         try StoreFailure.mapped(.storeFailure, "the tables of the model cannot be made") {
             try KeptModel.create(model, in: db)

@@ -6,7 +6,7 @@ struct GuestStore {
     let writer: any DatabaseWriter
 
     /// Makes the tables of a model, or brings those that are there to it.
-    func open(_ model: Model, policy: MigrationPolicy) throws -> OpenStore {
+    func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "the database cannot be given the tables of the model"
         let version = try StoreFailure.mapped(.storeFailure, message) {
             try writer.writeWithoutTransaction { db in

@@ -24,7 +24,7 @@ struct SchemaNames {
     private static func thing(_ type: String) -> String { type == "index" ? "an index" : "a \(type)" }
 
     /// Those of a store of this model.
-    private init(_ model: Model) throws {
+    private init(_ model: SyncModel) throws {
         let scratch = try DatabaseQueue()
         defer { try? scratch.close() }
         self = try scratch.inDatabase { db in
@@ -38,7 +38,7 @@ struct SchemaNames {
     ///
     /// - Parameter kept: The model whose tables are there already.
     /// - Throws: ``SyncError`` `nameCollision`.
-    static func check(_ model: Model, besides kept: Model?, in db: Database) throws {
+    static func check(_ model: SyncModel, besides kept: SyncModel?, in db: Database) throws {
         let own = try kept.map { Set(try SchemaNames($0).kinds.keys) } ?? []
         let foreign = try SchemaNames(db).kinds.filter { !own.contains($0.key) }
         if foreign.isEmpty { return }

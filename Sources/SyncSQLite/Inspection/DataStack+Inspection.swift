@@ -9,7 +9,8 @@ extension DataStack {
     }
 
     /// A store that is a guest in the database of an app, in memory or in a file.
-    package static func guest(_ model: Model, at path: String?, transformers: TransformerPolicy) throws -> DataStack {
+    package static func guest(_ model: SyncModel, at path: String?, transformers: TransformerPolicy) throws -> DataStack
+    {
         let app: any DatabaseWriter = try path.map { try DatabasePool(path: $0) } ?? DatabaseQueue()
         try app.write { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS appSettings (name TEXT PRIMARY KEY, value ANY)")

@@ -21,7 +21,7 @@ struct MigrationMap {
     /// Old link → the first new link that it goes into.
     private(set) var linkSuccessors: [LinkID: LinkID] = [:]
 
-    init(from old: Model, to new: Model) {
+    init(from old: SyncModel, to new: SyncModel) {
         self.old = StoreLayout(old.compiled)
         self.new = StoreLayout(new.compiled)
         var entities: [Int: Int] = [:]
@@ -79,7 +79,7 @@ struct MigrationMap {
     }
 
     private func predecessor(
-        of relationship: Relationship, in owner: CompiledEntity, _ entity: Int
+        of relationship: SyncModel.Relationship, in owner: CompiledEntity, _ entity: Int
     ) -> CompiledRelationship? {
         if let same = owner.relationship(named: relationship.name) { return same }
         guard let renamed = relationship.renamedFrom,

@@ -24,7 +24,7 @@ struct StoreMigrator {
     /// - Throws: ``SyncError`` `modelMismatch` with every loss, unless losses are allowed, or if the rows cannot be those
     ///   of the new model; the caller rolls back.
     static func migrate(
-        _ db: Database, from old: Model, to new: Model, policy: MigrationPolicy
+        _ db: Database, from old: SyncModel, to new: SyncModel, policy: MigrationPolicy
     ) throws -> MigrationReport {
         var migrator = StoreMigrator(db, MigrationMap(from: old, to: new), policy)
         try migrator.findKeptTables()

@@ -14,14 +14,14 @@ extension DataStack {
     public func observe(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil
-    ) -> StoreObservation<[Record]> {
+    ) -> StoreObservation<[SyncRecord]> {
         let rows = ObservedRows(entity: entity, predicate: predicate, order: order, limit: limit)
         return StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0.map(\.record) }
     }
 
     /// The row with this key, which is brought to the type of the key: now, and whenever it is another; nil while there is
     /// none.
-    public func observe(_ entity: String, id: JSONValue) -> StoreObservation<Record?> {
+    public func observe(_ entity: String, id: JSONValue) -> StoreObservation<SyncRecord?> {
         StoreObservation(self, fetch: { db in try ObservedRow.fetch(entity, id: id, self, db) }) { $0?.record }
     }
 

@@ -4,7 +4,7 @@ import SyncStore
 
 /// A row, and to whom its to-one relationships lead: it is another row as well where only these are others.
 struct ObservedRow: Sendable, Hashable {
-    let record: Record
+    let record: SyncRecord
     let links: [DatabaseValue]
 
     /// The row with this key; nil if there is none.

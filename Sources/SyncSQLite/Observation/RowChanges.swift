@@ -18,7 +18,7 @@ public struct RowChanges: Sendable, Hashable {
     }
 
     /// All rows, as they are now.
-    public let rows: [Record]
+    public let rows: [SyncRecord]
     /// The indexes that rows had which are in the list no more, ascending.
     public let removed: [Int]
     /// The indexes of rows that were not in the list before, ascending; of the first changes all there are.
@@ -79,7 +79,7 @@ private struct RowIdentity: Hashable {
     let entity: Int
     let rowKey: String
 
-    init(_ record: Record) {
+    init(_ record: SyncRecord) {
         entity = record.type.keyOwner ?? record.type.id
         rowKey = "\(record.rowKey)"
     }

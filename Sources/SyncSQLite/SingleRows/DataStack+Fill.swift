@@ -12,7 +12,7 @@ extension DataStack {
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
-    ) throws -> (row: Record, diagnostics: [Diagnostic]) {
+    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
         try writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
@@ -20,7 +20,7 @@ extension DataStack {
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil
-    ) async throws -> (row: Record, diagnostics: [Diagnostic]) {
+    ) async throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
         try await writing { db in try self.fill(entity, with: record, where: predicate, in: db) }
     }
 
@@ -28,7 +28,7 @@ extension DataStack {
     @discardableResult
     public func fill(
         _ entity: String, with record: JSONValue, where predicate: RecordPredicate? = nil, in db: Database
-    ) throws -> (row: Record, diagnostics: [Diagnostic]) {
+    ) throws -> (row: SyncRecord, diagnostics: [SyncResult.Diagnostic]) {
         guard let predicate else {
             let mapped = try AttributeMapper(record, of: model.compiled.entity(named: entity), in: model)
             return (try insert(entity, storedValues: mapped.values, in: db), mapped.diagnostics)
@@ -47,7 +47,7 @@ extension DataStack {
         return (filled, mapped.diagnostics)
     }
 
-    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> Record? {
+    private func row(_ entity: CompiledEntity, _ rowKey: DatabaseValue, _ db: Database) throws -> SyncRecord? {
         let select = RecordSQL(entity, layout)
         return try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
@@ -56,7 +56,7 @@ extension DataStack {
 
     /// Writes the values that differ; the row's key afterwards.
     private func write(
-        _ values: [String: StoredValue], to row: Record, _ entity: CompiledEntity, _ db: Database
+        _ values: [String: StoredValue], to row: SyncRecord, _ entity: CompiledEntity, _ db: Database
     ) throws -> DatabaseValue {
         let tree = model.compiled[entity.table]
         let table = layout[entity.table]

@@ -20,24 +20,24 @@ extension DataStack {
     ///   `storeFailure`. Nothing is written then.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:]
-    ) throws -> Record {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:]
+    ) throws -> SyncRecord {
         try writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
     /// Creates a row from values by local name.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:]
-    ) async throws -> Record {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:]
+    ) async throws -> SyncRecord {
         try await writing { db in try self.insert(entity, values: values, links: links, in: db) }
     }
 
     /// Creates a row from stored values by local name, which must be of the attributes' types.
     @discardableResult
     public func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [Record]] = [:]
-    ) throws -> Record {
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRecord]] = [:]
+    ) throws -> SyncRecord {
         try writing { db in try self.insert(entity, storedValues: storedValues, links: links, in: db) }
     }
 
@@ -62,14 +62,14 @@ extension DataStack {
     /// Creates a row from values by local name, inside ``write(_:)-(_)``.
     @discardableResult
     public func insert(
-        _ entity: String, values: [String: JSONValue] = [:], links: [String: [Record]] = [:], in db: Database
-    ) throws -> Record {
+        _ entity: String, values: [String: JSONValue] = [:], links: [String: [SyncRecord]] = [:], in db: Database
+    ) throws -> SyncRecord {
         try RowInserter(self, entity, db).insert(values, links)
     }
 
     package func insert(
-        _ entity: String, storedValues: [String: StoredValue], links: [String: [Record]] = [:], in db: Database
-    ) throws -> Record {
+        _ entity: String, storedValues: [String: StoredValue], links: [String: [SyncRecord]] = [:], in db: Database
+    ) throws -> SyncRecord {
         try RowInserter(self, entity, db).insert(storedValues, links)
     }
 

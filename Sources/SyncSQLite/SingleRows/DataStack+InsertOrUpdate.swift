@@ -20,14 +20,14 @@ extension DataStack {
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
-    ) throws -> (row: Record, result: SyncResult) {
+    ) throws -> (row: SyncRecord, result: SyncResult) {
         try insertOrUpdate(entity, with: record, options, in: db, nil)
     }
 
     /// - Parameter arrivals: Nil in a transaction of the caller's.
     private func insertOrUpdate(
         _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
-    ) throws -> (row: Record, result: SyncResult) {
+    ) throws -> (row: SyncRecord, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
         return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, arrivals)
     }
@@ -36,7 +36,7 @@ extension DataStack {
     @discardableResult
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult) {
+    ) async throws -> (row: SyncRecord, result: SyncResult) {
         let stored = try await writing { db in
             try self.insertOrUpdate(entity, with: record, options, in: db, self.arrivals)
         }
@@ -55,7 +55,7 @@ extension DataStack {
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
     func sync(
         singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
-    ) throws -> (row: Record, result: SyncResult) {
+    ) throws -> (row: SyncRecord, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
         guard let key = plan.rootKey else {
@@ -63,7 +63,7 @@ extension DataStack {
                 .primaryKeyMissing, plan.diagnostics.first?.message ?? "the record has no readable key",
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
-        var applied: (row: Record, result: SyncResult)?
+        var applied: (row: SyncRecord, result: SyncResult)?
         try db.inSavepoint {
             let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
             guard result.root.inserted + result.root.matched > 0,

@@ -16,7 +16,7 @@ extension DataStack {
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
-    ) throws -> (row: Record, result: SyncResult)? {
+    ) throws -> (row: SyncRecord, result: SyncResult)? {
         try update(entity, id: id, with: values, options, in: db, nil)
     }
 
@@ -24,12 +24,12 @@ extension DataStack {
     private func update(
         _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
         _ arrivals: ArrivalWatch?
-    ) throws -> (row: Record, result: SyncResult)? {
+    ) throws -> (row: SyncRecord, result: SyncResult)? {
         guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
-        var updated: (row: Record, result: SyncResult)?
+        var updated: (row: SyncRecord, result: SyncResult)?
         try db.inSavepoint {
             if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
             updated = try sync(singleRecord: payload, options, in: db, arrivals)
@@ -61,7 +61,7 @@ extension DataStack {
     @discardableResult
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
-    ) async throws -> (row: Record, result: SyncResult)? {
+    ) async throws -> (row: SyncRecord, result: SyncResult)? {
         let updated = try await writing { db in
             try self.update(entity, id: id, with: values, options, in: db, self.arrivals)
         }

@@ -11,7 +11,7 @@ struct LinkInserter {
 
     /// - Throws: ``SyncError`` `valueDoesNotFit` if there are too many targets or they are of another entity,
     ///   `rowNotFound` if one is gone.
-    func link(_ relationship: CompiledRelationship, to targets: [Record]) throws {
+    func link(_ relationship: CompiledRelationship, to targets: [SyncRecord]) throws {
         try check(targets, relationship)
         let link = layout.model[relationship.link]
         switch layout[relationship.link] {
@@ -42,7 +42,7 @@ struct LinkInserter {
         if link.isSymmetric { try key.set(target, to: row) }
     }
 
-    private func check(_ targets: [Record], _ relationship: CompiledRelationship) throws {
+    private func check(_ targets: [SyncRecord], _ relationship: CompiledRelationship) throws {
         guard relationship.isToMany || targets.count <= 1 else {
             throw misfit("a to-one relationship has one target, not \(targets.count)", relationship)
         }

@@ -23,7 +23,7 @@ struct RowInserter {
         table = stack.layout[entity.table]
     }
 
-    func insert(_ values: [String: JSONValue], _ links: [String: [Record]]) throws -> Record {
+    func insert(_ values: [String: JSONValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
         var stored: [String: StoredValue] = [:]
         for (name, value) in values {
             let type = try attribute(name).type
@@ -38,7 +38,7 @@ struct RowInserter {
         return try insert(stored, links)
     }
 
-    func insert(_ values: [String: StoredValue], _ links: [String: [Record]]) throws -> Record {
+    func insert(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws -> SyncRecord {
         for (name, value) in values {
             let type = try attribute(name).type
             guard ColumnValue.fits(value, type) else { throw misfit(name, type) }
@@ -66,7 +66,7 @@ struct RowInserter {
     }
 
     /// A key of several parts must be there, and free.
-    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [Record]]) throws {
+    private func checkPartedKey(_ values: [String: StoredValue], _ links: [String: [SyncRecord]]) throws {
         guard let key = entity.compositeKey else { return }
         let parts = try key.parts.map { part -> RecordKey in
             let (name, part): (String, RecordKey?) =
@@ -94,7 +94,7 @@ struct RowInserter {
 
     // MARK: Values
 
-    private func attribute(_ name: String) throws -> Attribute {
+    private func attribute(_ name: String) throws -> SyncModel.Attribute {
         guard let slot = entity.slotByName[name] else { throw StoreFailure.unknownAttribute(name, of: entity) }
         return tree.attributes[slot]
     }
@@ -140,7 +140,7 @@ struct RowInserter {
         return key.1
     }
 
-    private func stored(_ rowKey: DatabaseValue) throws -> Record {
+    private func stored(_ rowKey: DatabaseValue) throws -> SyncRecord {
         let select = RecordSQL(entity, stack.layout)
         let records = try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey])

@@ -5,10 +5,10 @@ import SyncStore
 /// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`.
 struct RowKeyChange {
     private let stack: DataStack
-    private let row: Record
+    private let row: SyncRecord
     private let db: Database
 
-    init(_ stack: DataStack, _ row: Record, _ db: Database) {
+    init(_ stack: DataStack, _ row: SyncRecord, _ db: Database) {
         self.stack = stack
         self.row = row
         self.db = db

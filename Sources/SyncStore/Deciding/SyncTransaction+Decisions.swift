@@ -88,7 +88,9 @@ extension SyncTransaction {
         table.met.presence = presence
     }
 
-    private func problem(withNew node: NodeID, _ table: SyncTable) -> (kind: Diagnostic.Kind, message: String)? {
+    private func problem(withNew node: NodeID, _ table: SyncTable) -> (
+        kind: SyncResult.Diagnostic.Kind, message: String
+    )? {
         let entity = table.wantedEntity(of: node)
         if entity.isAbstract {
             return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored")

@@ -27,7 +27,7 @@ package struct ChangeReport {
     private(set) var linksRemoved = 0
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
-    package private(set) var diagnostics: [Diagnostic]
+    package private(set) var diagnostics: [SyncResult.Diagnostic]
     /// How many there were beyond those that are listed.
     private var omittedDiagnostics = 0
     /// Rows written outside the plan's own updates, such as those that lose a deleted target.
@@ -42,13 +42,14 @@ package struct ChangeReport {
         diagnostics = plan.diagnostics
     }
 
-    mutating func add(_ kind: Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String) {
+    mutating func add(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String)
+    {
         guard diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnostics += 1
             return
         }
         diagnostics.append(
-            Diagnostic(
+            SyncResult.Diagnostic(
                 kind, entity: model.entities[entity].name,
                 key: key.map { $0.recordKey(model.keyType(of: entity)).description },
                 path: path, message: message))

@@ -3,7 +3,7 @@ import SyncSQLite
 
 /// Compares a row with the values a scenario expects of it.
 struct ExpectationMatcher<Source: RowSource> {
-    let model: Model
+    let model: SyncModel
     let source: Source
 
     /// What of the expectation is not met; empty if all of it is.

@@ -8,7 +8,7 @@ struct FoundRow: Sendable {
     /// By attribute name; nil attributes are there as null.
     var values: [String: StoredValue]
     /// The record it was made from, to follow its links.
-    var record: Record?
+    var record: SyncRecord?
 }
 
 /// Follows the links of rows.

@@ -18,7 +18,7 @@ private struct RowPairing {
     private let reference: ReferenceStore
     private let stack: DataStack
     private(set) var differences: [String] = []
-    private var pairs: [ReferenceRow.ID: Record] = [:]
+    private var pairs: [ReferenceRow.ID: SyncRecord] = [:]
     private var rowOf: [RecordPlace: ReferenceRow.ID] = [:]
 
     init(_ reference: ReferenceStore, _ stack: DataStack) {
@@ -47,12 +47,12 @@ private struct RowPairing {
         try compareRest(records)
     }
 
-    private func allRecords() throws -> [Record] {
+    private func allRecords() throws -> [SyncRecord] {
         let compiled = reference.model.compiled
         return try compiled.entities.filter { $0.parent == nil }.flatMap { try stack.fetch($0.name) }
     }
 
-    private mutating func add(_ id: ReferenceRow.ID, _ record: Record) {
+    private mutating func add(_ id: ReferenceRow.ID, _ record: SyncRecord) {
         pairs[id] = record
         rowOf[RecordPlace(record)] = id
         for (name, value) in reference.rows[id]?.values ?? [:] where record[name] != value {
@@ -95,13 +95,13 @@ private struct RowPairing {
         reference.rows[id].map { reference.key(of: $0) == nil } ?? false
     }
 
-    private func isAnonymous(_ record: Record) -> Bool {
+    private func isAnonymous(_ record: SyncRecord) -> Bool {
         guard let slot = record.type.keySlot else { return !record.type.isKeyed }
         return record[reference.model.compiled[record.type.table].attributes[slot].name]?.isNull != false
     }
 
     /// Rows that nothing paired leads to are compared by their values.
-    private mutating func compareRest(_ records: [Record]) throws {
+    private mutating func compareRest(_ records: [SyncRecord]) throws {
         var left = records
         for (id, row) in reference.rows where pairs[id] == nil && isAnonymous(id) {
             guard
@@ -129,7 +129,7 @@ private struct RecordPlace: Hashable {
     let entity: String
     let key: RecordKey
 
-    init(_ record: Record) {
+    init(_ record: SyncRecord) {
         entity = record.entity
         key = record.key
     }

@@ -27,7 +27,7 @@ struct ReferenceReading: Sendable {
 
     // MARK: Attributes
 
-    private mutating func readAttributes(_ record: JSONValue, _ entity: CompiledEntity, _ model: Model) {
+    private mutating func readAttributes(_ record: JSONValue, _ entity: CompiledEntity, _ model: SyncModel) {
         var best: [Int: (strength: Int, value: JSONValue)] = [:]
         let attributes = model.compiled[entity.table].attributes
         let roots = Set(entity.slots.compactMap { attributes[$0].remoteKey }.flatMap(Self.prefixes))
@@ -65,7 +65,7 @@ struct ReferenceReading: Sendable {
     }
 
     /// Whether an object is only what the attribute's remote key walks into.
-    private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: Attribute) -> Bool {
+    private static func isOnlyAround(_ value: JSONValue, _ key: String, _ attribute: SyncModel.Attribute) -> Bool {
         guard case .object = value, attribute.type != .json, attribute.transformer == nil else { return false }
         return attribute.remoteKey?.hasPrefix(key + ".") ?? false
     }

@@ -36,7 +36,7 @@ extension ReferenceStore {
         return discriminator.otherwise == .parent ? destination : nil
     }
 
-    private func entity(ofKind kind: JSONValue, _ discriminator: Discriminator) -> CompiledEntity? {
+    private func entity(ofKind kind: JSONValue, _ discriminator: SyncModel.Discriminator) -> CompiledEntity? {
         let text: String
         switch kind {
         case .string(let value): text = value
@@ -48,7 +48,7 @@ extension ReferenceStore {
     }
 
     /// `commentable_type`, `commentableType`; with a remote key its own ending.
-    private static func kindKeys(beside relationship: Relationship) -> [String] {
+    private static func kindKeys(beside relationship: SyncModel.Relationship) -> [String] {
         guard let remote = relationship.remoteKey else {
             return ["\(Inflection.snakeCase(relationship.name))_type", "\(relationship.name)Type"]
         }

@@ -6,7 +6,7 @@ public import SyncCore
 /// conversion of single values. It is slow, keeps everything in memory, and is a value: a copy is a snapshot.
 public struct ReferenceStore: Sendable {
     /// The entities whose rows it keeps.
-    public let model: Model
+    public let model: SyncModel
     /// The rows by a number that only means something here.
     var rows: [ReferenceRow.ID: ReferenceRow] = [:]
     /// What each row is linked with, by link end, in order.
@@ -20,7 +20,7 @@ public struct ReferenceStore: Sendable {
     private var lastID = 0
 
     /// An empty store.
-    public init(model: Model) { self.model = model }
+    public init(model: SyncModel) { self.model = model }
 
     /// - Parameter key: That of several parts, which the row never loses.
     mutating func addRow(of entity: CompiledEntity, key: StoredValue? = nil) -> ReferenceRow.ID {

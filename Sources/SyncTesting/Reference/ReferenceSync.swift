@@ -69,7 +69,7 @@ struct ReferenceSync {
         self.inserted = inserted
     }
 
-    var model: Model { store.model }
+    var model: SyncModel { store.model }
     func isNew(_ row: ReferenceRow.ID) -> Bool { before.rows[row] == nil }
 
     // MARK: Records

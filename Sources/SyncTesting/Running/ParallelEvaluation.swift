@@ -24,10 +24,10 @@ struct ParallelEvaluation: Sendable {
     }
 
     /// Every model once, so that the time goes into the cases. One that cannot be read is left to its cases.
-    private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: Model] {
-        var models: [String: Model] = [:]
+    private static func models(of scenarios: [Scenario], in file: ScenarioFile) -> [String: SyncModel] {
+        var models: [String: SyncModel] = [:]
         for path in Set(scenarios.compactMap(\.model)) {
-            models[path] = try? Model(contentsOf: file.url(of: path))
+            models[path] = try? SyncModel(contentsOf: file.url(of: path))
         }
         return models
     }

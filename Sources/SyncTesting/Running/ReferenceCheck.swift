@@ -35,7 +35,7 @@ struct ReferenceCheck {
     }
 }
 
-extension Model {
+extension SyncModel {
     /// Whether it says how records are laid out, which the reference does not know.
     fileprivate var hasKeyedObjects: Bool {
         entities.contains { $0.relationships.contains { $0.keyedBy != nil } }

@@ -136,7 +136,7 @@ struct ScenarioActions: Sendable {
         let type = try stack.model.compiled.entity(named: entity)
         guard case .object(let members) = values else { throw ScenarioError("the values must be an object") }
         var attributes: [String: JSONValue] = [:]
-        var links: [String: [Record]] = [:]
+        var links: [String: [SyncRecord]] = [:]
         for member in members {
             if type.relationship(named: member.key) != nil {
                 links[member.key] = try await targets(member.value, of: member.key)
@@ -244,24 +244,24 @@ struct ScenarioActions: Sendable {
     }
 
     /// The stored rows that the value of a relationship refers to, in order.
-    private func targets(_ value: JSONValue, of relationship: String) async throws -> [Record] {
+    private func targets(_ value: JSONValue, of relationship: String) async throws -> [SyncRecord] {
         switch value {
         case .null: return []
         case .array(let references):
-            var records: [Record] = []
+            var records: [SyncRecord] = []
             for reference in references { records.append(try await target(reference, of: relationship)) }
             return records
         default: return [try await target(value, of: relationship)]
         }
     }
 
-    private func target(_ reference: JSONValue, of relationship: String) async throws -> Record {
+    private func target(_ reference: JSONValue, of relationship: String) async throws -> SyncRecord {
         var fields = try ScenarioFields(reference, of: "a target of \(relationship)")
         let entity = try fields.string("entity")
         let id = fields.optional("id")
         let predicate = try fields.optionalString("where")
         try fields.finish()
-        let found: [Record]
+        let found: [SyncRecord]
         switch (id, predicate) {
         case (let id?, nil): found = try await stack.fetch(entity, id: id).map { [$0] } ?? []
         case (nil, let text?): found = try await stack.fetch(entity, where: try self.predicate(text))
@@ -282,7 +282,7 @@ extension ScenarioActions: RowSource {
 }
 
 extension FoundRow {
-    fileprivate init(_ record: Record) {
+    fileprivate init(_ record: SyncRecord) {
         entity = record.entity
         values = Dictionary(record.attributes.map { ($0, record[$0] ?? .null) }) { first, _ in first }
         self.record = record

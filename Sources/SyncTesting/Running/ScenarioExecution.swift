@@ -10,11 +10,11 @@ struct ScenarioExecution: Sendable {
     private let facilities: ScenarioFacilities
     private let options: ScenarioRunner.Options
     /// Models that were read before, by path.
-    private let models: [String: Model]
+    private let models: [String: SyncModel]
 
     init(
         _ scenario: Scenario, file: ScenarioFile, facilities: ScenarioFacilities,
-        options: ScenarioRunner.Options = .init(), models: [String: Model] = [:]
+        options: ScenarioRunner.Options = .init(), models: [String: SyncModel] = [:]
     ) {
         self.facilities = facilities
         self.models = models
@@ -37,8 +37,8 @@ struct ScenarioExecution: Sendable {
         }
     }
 
-    private func loadModel(_ path: String) throws -> Model {
-        var model = try models[path] ?? Model(contentsOf: file.url(of: path))
+    private func loadModel(_ path: String) throws -> SyncModel {
+        var model = try models[path] ?? SyncModel(contentsOf: file.url(of: path))
         for transformer in facilities.transformers { model = model.registering(transformer) }
         return model
     }

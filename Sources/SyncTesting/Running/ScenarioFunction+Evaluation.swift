@@ -3,7 +3,7 @@ import SyncCore
 
 extension ScenarioFunction {
     /// Calls the function and compares what it returns; empty if it is what the case says.
-    func failures(model: Model?) throws -> [ScenarioReport.Failure] {
+    func failures(model: SyncModel?) throws -> [ScenarioReport.Failure] {
         try comparisons(model: model).filter { $0.expected != $0.found }.map {
             ScenarioReport.Failure(
                 expected: Self.text($0.expected), found: Self.text($0.found), message: $0.message)
@@ -12,7 +12,7 @@ extension ScenarioFunction {
 
     private typealias Comparison = (message: String, expected: String?, found: String?)
 
-    private func comparisons(model: Model?) throws -> [Comparison] {
+    private func comparisons(model: SyncModel?) throws -> [Comparison] {
         switch self {
         case .snakeCase(let text, let out):
             return [("snakeCase of \(text)", out, Inflection.snakeCase(text))]
@@ -26,7 +26,7 @@ extension ScenarioFunction {
         }
     }
 
-    private func comparisons(in model: Model) throws -> [Comparison] {
+    private func comparisons(in model: SyncModel) throws -> [Comparison] {
         switch self {
         case .primaryKey(let entity, let local, let remote, let type):
             let key = try model.primaryKey(of: entity)
@@ -66,7 +66,7 @@ extension ScenarioFunction {
     }
 }
 
-extension Attribute {
+extension SyncModel.Attribute {
     /// The type as the model's source names it.
     fileprivate var typeName: String { sourceType ?? type.rawValue }
 }

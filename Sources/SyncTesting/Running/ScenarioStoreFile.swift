@@ -19,7 +19,7 @@ struct ScenarioStoreFile: Sendable {
     }
 
     /// A case that depends on a transformer says so in its needs; models name others too.
-    func open(_ model: Model) throws -> DataStack {
+    func open(_ model: SyncModel) throws -> DataStack {
         if isGuest {
             let path = folder?.appendingPathComponent("app.sqlite").path
             return try DataStack.guest(model, at: path, transformers: .optional)

@@ -2,7 +2,7 @@ import Sync
 
 /// The model a database is to have.
 struct ChosenModel {
-    let model: Model
+    let model: SyncModel
     /// What was added to it for the JSON's sake, in lines.
     var remarks: [VisibleText] = []
 

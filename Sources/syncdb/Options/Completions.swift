@@ -20,7 +20,8 @@ enum Completions {
         }
         let model =
             databaseModel
-            ?? value(of: "--model", in: words).flatMap { path in try? Model(contentsOf: URL(fileURLWithPath: path)) }
+            ?? value(of: "--model", in: words).flatMap { path in try? SyncModel(contentsOf: URL(fileURLWithPath: path))
+            }
         return model?.entities.filter { !$0.isAbstract }.map(\.name) ?? []
     }
 

@@ -76,8 +76,8 @@ struct ModelOrDatabase: ParsableArguments {
     }
 
     /// The one that was given.
-    func loaded() throws -> Model {
-        if let model { return try Model.file(model) }
+    func loaded() throws -> SyncModel {
+        if let model { return try SyncModel.file(model) }
         return try DataStack.existing(at: database ?? "").model
     }
 }

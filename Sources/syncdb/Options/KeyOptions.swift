@@ -31,7 +31,7 @@ struct KeyOptions: ParsableArguments {
     }
 
     func apply(to sample: inout InferenceSample) {
-        if !keys.isEmpty { sample.primaryKey = PrimaryKey(keys) }
+        if !keys.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(keys) }
         sample.infersKey = inferKey
     }
 }

@@ -22,7 +22,7 @@ struct OutputOptions: ParsableArguments {
     @OptionGroup var color: ColorOptions
 
     /// Prints a result, with a line per row or the summary alone.
-    func show(_ result: SyncResult, of model: Model, withRows: Bool) throws {
+    func show(_ result: SyncResult, of model: SyncModel, withRows: Bool) throws {
         guard !quiet else { return }
         guard !json else { return try Terminal.write(json: ResultJSON.text(result)) }
         let printer = ResultPrinter(result: result, model: model, limit: list.limit, style: color.style)

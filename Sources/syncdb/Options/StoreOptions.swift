@@ -31,15 +31,15 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// The model named on the command line, if one is.
-    func givenModel() throws -> Model? {
-        try model.map { try Model.file($0) }
+    func givenModel() throws -> SyncModel? {
+        try model.map { try SyncModel.file($0) }
     }
 
     @OptionGroup var key: KeyOptions
 
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(
-        _ given: Model?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+        _ given: SyncModel?, inferring payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ChosenModel {
         if let model = given {
             return try modelForExistingDatabase(model, extendedBy: payloads, as: options, isQuiet: isQuiet)
@@ -80,7 +80,7 @@ struct StoreOptions: ParsableArguments {
 
     /// The model of a database that is there: the given or the kept one, extended if that is asked for.
     func modelForExistingDatabase(
-        _ model: Model, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+        _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ChosenModel {
         guard evolve else { return ChosenModel(model: model) }
         guard options.canEvolve else {
@@ -96,7 +96,9 @@ struct StoreOptions: ParsableArguments {
     private static let glance = 64 << 10
 
     /// Says what `--evolve` would add where something of the JSON had no place.
-    func suggestEvolving(_ model: Model, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions) {
+    func suggestEvolving(
+        _ model: SyncModel, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions
+    ) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
         guard options.canEvolve, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
             payloads.allSatisfy({ $0.data != nil })
@@ -115,7 +117,7 @@ struct StoreOptions: ParsableArguments {
         Terminal.writeError("note: --evolve would add \(added)" + (isWhole ? "" : ", by the first records alone"))
     }
 
-    private static func note(_ model: Model) -> VisibleText {
+    private static func note(_ model: SyncModel) -> VisibleText {
         "note: no --model: inferred \(ShortList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
     }
 }

@@ -3,14 +3,15 @@ import Sync
 
 /// What an examination found, for people and for programs.
 struct FindingPrinter {
-    let examination: Examination
+    let examination: SyncExamination
     /// How many findings of one kind are listed; nil for all.
     let limit: Int?
     var style = Style.plain
 
     /// The findings by kind, what loses data first, and a line that sums them up.
     var text: VisibleText {
-        let groups = Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind } }
+        let groups = SyncExamination.Finding.Kind.allCases.map { kind in examination.findings.filter { $0.kind == kind }
+        }
         return (groups.filter { !$0.isEmpty }.map(group) + [summary]).joined(separator: "\n\n")
     }
 
@@ -23,18 +24,18 @@ struct FindingPrinter {
     }
 
     private struct Form: Encodable {
-        let findings: [Finding]
+        let findings: [SyncExamination.Finding]
         let losesData: Bool
     }
 
-    private func group(_ findings: [Finding]) -> VisibleText {
+    private func group(_ findings: [SyncExamination.Finding]) -> VisibleText {
         let kind = findings[0].kind
         let title: VisibleText = "\(Self.title(of: kind))"
         let entries = ShortList(findings, upTo: limit).lines(entry, hint: "--all lists them")
         return ([kind.losesData ? style.red(title) : style.yellow(title)] + entries).joined(separator: "\n")
     }
 
-    private func entry(_ finding: Finding) -> VisibleText {
+    private func entry(_ finding: SyncExamination.Finding) -> VisibleText {
         let place: VisibleText = finding.path.map { "\($0): " } ?? ""
         let times: VisibleText = finding.count > 1 ? " (\(finding.count) times)" : ""
         return "  \(place)\(finding.message)\(times)\n      \(finding.advice)"
@@ -47,7 +48,7 @@ struct FindingPrinter {
         return lost == 0 ? style.green(notes == 0 ? "nothing found" : count) : style.red(count)
     }
 
-    private static func title(of kind: Finding.Kind) -> String {
+    private static func title(of kind: SyncExamination.Finding.Kind) -> String {
         switch kind {
         case .unmappedKey: "Keys that nothing takes"
         case .valueDoesNotFit: "Values that do not fit"

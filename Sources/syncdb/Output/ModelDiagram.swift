@@ -2,7 +2,7 @@ import Sync
 
 /// A model as text that a drawing program reads.
 struct ModelDiagram {
-    let model: Model
+    let model: SyncModel
 
     var mermaid: String {
         var lines = ["classDiagram"]

@@ -8,7 +8,7 @@ import Sync
 ///       company    → Company        inverse users
 ///       notes      → many Note      inverse user, cascade
 struct ModelPrinter {
-    let model: Model
+    let model: SyncModel
     var style = Style.plain
 
     var text: VisibleText {
@@ -22,7 +22,7 @@ struct ModelPrinter {
             .compactMap(\.self).joined(separator: "; ")
     }
 
-    private func block(_ entity: Entity) -> VisibleText {
+    private func block(_ entity: SyncModel.Entity) -> VisibleText {
         var table = TablePrinter([
             TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
         ])
@@ -38,19 +38,19 @@ struct ModelPrinter {
         return table.text
     }
 
-    private func title(_ entity: Entity) -> String {
+    private func title(_ entity: SyncModel.Entity) -> String {
         let rules = remarks(entity.keys, entity.ignore)
         return entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
             + (rules.isEmpty ? "" : " (\(rules))")
     }
 
-    private func type(_ attribute: Attribute) -> String {
+    private func type(_ attribute: SyncModel.Attribute) -> String {
         let name = attribute.type.rawValue
         guard let source = attribute.sourceType, source.lowercased() != name else { return name }
         return "\(name) (\(source))"
     }
 
-    private func remarks(_ attribute: Attribute, of entity: Entity) -> String {
+    private func remarks(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
         var remarks: [String] = []
         if isKey(attribute, of: entity) { remarks.append("primary key") }
         if let key = attribute.remoteKey { remarks.append("from \(key)") }
@@ -64,7 +64,7 @@ struct ModelPrinter {
         return remarks.joined(separator: ", ")
     }
 
-    private func remarks(_ relationship: Relationship) -> String {
+    private func remarks(_ relationship: SyncModel.Relationship) -> String {
         var remarks: [String] = []
         if let inverse = relationship.inverse { remarks.append("inverse \(inverse)") }
         if relationship.deleteRule != .nullify { remarks.append("\(relationship.deleteRule.rawValue)") }
@@ -73,7 +73,7 @@ struct ModelPrinter {
         return remarks.joined(separator: ", ")
     }
 
-    private func isKey(_ attribute: Attribute, of entity: Entity) -> Bool {
+    private func isKey(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> Bool {
         guard let compiled = try? model.compiled.entity(named: entity.name) else { return false }
         return model.compiled.keyNames(of: compiled).contains(attribute.name)
     }

@@ -3,7 +3,7 @@ import Sync
 /// A sync's result for people.
 struct ResultPrinter {
     let result: SyncResult
-    let model: Model
+    let model: SyncModel
     /// How many rows or remarks of one kind are listed before "and N more"; nil for all.
     let limit: Int?
     var style = Style.plain

@@ -5,10 +5,10 @@ import Sync
 struct ComparisonStore {
     private let options: StoreOptions
 
-    private let model: (_ kept: Model?) throws -> ChosenModel
+    private let model: (_ kept: SyncModel?) throws -> ChosenModel
 
     /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
-    init(_ options: StoreOptions, model: @escaping (_ kept: Model?) throws -> ChosenModel) {
+    init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ChosenModel) {
         self.options = options
         self.model = model
     }

@@ -11,7 +11,7 @@ struct NewDatabase {
     init(at url: URL) { self.url = url }
 
     /// Gives `body` the empty store to fill.
-    func fill<Result>(_ model: Model, _ body: (DataStack) async throws -> Result) async throws -> Result {
+    func fill<Result>(_ model: SyncModel, _ body: (DataStack) async throws -> Result) async throws -> Result {
         let draft = try StoreDraft(for: url)
         defer { draft.remove() }
         let stack = try DataStack(model: model, in: draft)

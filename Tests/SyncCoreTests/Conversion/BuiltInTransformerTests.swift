@@ -7,8 +7,10 @@ struct BuiltInTransformerTests {
     private func conversion(
         _ names: String..., format: AttributeFormat? = nil, as type: AttributeType
     ) throws -> ValueConversion {
-        let attribute = Attribute("x", type, transformers: names, format: format)
-        let model = try Model(entities: [Entity("A", attributes: [Attribute("id", .integer), attribute])])
+        let attribute = SyncModel.Attribute("x", type, transformers: names, format: format)
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer), attribute])
+        ])
         return try #require(model.conversion(of: attribute))
     }
 
@@ -85,13 +87,15 @@ struct BuiltInTransformerTests {
         } exporting: { value in
             value.int.map { JSONValue($0 / 2) }
         }
-        let attribute = Attribute("x", .integer, transformers: ["trimmed", "PlusOne", "Twice"])
-        let model = try Model(entities: [Entity("A", attributes: [Attribute("id", .integer), attribute])])
+        let attribute = SyncModel.Attribute("x", .integer, transformers: ["trimmed", "PlusOne", "Twice"])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer), attribute])
+        ])
         let conversion = try #require(model.registering(plusOne, twice).conversion(of: attribute))
         #expect(conversion.storedValue(" 3 ") == .integer(8))
         #expect(conversion.json(.integer(8)) == 3)
         #expect(model.missingTransformers.map(\.name) == ["PlusOne", "Twice"])
         #expect(model.hasForeignCode(attribute))
-        #expect(!model.hasForeignCode(Attribute("y", .string, transformer: "trimmed")))
+        #expect(!model.hasForeignCode(SyncModel.Attribute("y", .string, transformer: "trimmed")))
     }
 }

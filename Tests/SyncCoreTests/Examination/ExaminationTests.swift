@@ -4,21 +4,23 @@ import Testing
 
 @Suite("An examination")
 struct ExaminationTests {
-    private func findings(_ kind: Finding.Kind, _ entities: [Entity]) throws -> [Finding] {
-        Examination(of: try Model(entities: entities)).findings.filter { $0.kind == kind }
+    private func findings(_ kind: SyncExamination.Finding.Kind, _ entities: [SyncModel.Entity]) throws
+        -> [SyncExamination.Finding]
+    {
+        SyncExamination(of: try SyncModel(entities: entities)).findings.filter { $0.kind == kind }
     }
 
     @Test("of a sound model finds nothing")
     func sound() throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("firstName", .string)],
-                relationships: [Relationship("notes", to: "Note", many: true, inverse: "user")]),
-            Entity(
-                "Note", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("user", to: "User", inverse: "notes")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("firstName", .string)],
+                relationships: [SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user")]),
+            SyncModel.Entity(
+                "Note", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "notes")]),
         ])
-        #expect(Examination(of: model).findings == [])
+        #expect(SyncExamination(of: model).findings == [])
     }
 
     @Test("names the attribute and the relationship that read the same key")
@@ -26,10 +28,10 @@ struct ExaminationTests {
         let found = try findings(
             .ambiguousName,
             [
-                Entity(
-                    "Note", attributes: [Attribute("id", .integer), Attribute("userID", .integer)],
-                    relationships: [Relationship("user", to: "User", inverse: nil)]),
-                Entity("User", attributes: [Attribute("id", .integer)]),
+                SyncModel.Entity(
+                    "Note", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("userID", .integer)],
+                    relationships: [SyncModel.Relationship("user", to: "User", inverse: nil)]),
+                SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)]),
             ])
         #expect(found.map(\.message) == ["the JSON key 'userID' is a name of userID and user"])
         #expect(found.first?.path == "entities.Note")
@@ -40,23 +42,24 @@ struct ExaminationTests {
         let found = try findings(
             .missingInverse,
             [
-                Entity(
-                    "User", attributes: [Attribute("id", .integer)],
+                SyncModel.Entity(
+                    "User", attributes: [SyncModel.Attribute("id", .integer)],
                     relationships: [
-                        Relationship("photos", to: "Photo", many: true), Relationship("avatar", to: "Photo"),
+                        SyncModel.Relationship("photos", to: "Photo", many: true),
+                        SyncModel.Relationship("avatar", to: "Photo"),
                     ]),
-                Entity("Photo", attributes: [Attribute("id", .integer)]),
+                SyncModel.Entity("Photo", attributes: [SyncModel.Attribute("id", .integer)]),
             ])
         #expect(found.map(\.path) == ["entities.User.relationships.photos"])
     }
 
     @Test("puts what loses data first")
     func order() {
-        let note = Finding(.missingInverse, entity: nil, path: nil, message: "", advice: "")
-        let loss = Finding(.damage, entity: nil, path: nil, message: "", advice: "")
-        #expect(Examination([note, loss]).findings == [loss, note])
-        #expect(Examination([loss]).losesData)
-        #expect(!Examination([note]).losesData)
+        let note = SyncExamination.Finding(.missingInverse, entity: nil, path: nil, message: "", advice: "")
+        let loss = SyncExamination.Finding(.damage, entity: nil, path: nil, message: "", advice: "")
+        #expect(SyncExamination([note, loss]).findings == [loss, note])
+        #expect(SyncExamination([loss]).losesData)
+        #expect(!SyncExamination([note]).losesData)
     }
 
     @Test(
@@ -66,11 +69,14 @@ struct ExaminationTests {
             ("xyz", nil), ("note", "notes"),
         ] as [(String, String?)])
     func nearest(key: String, name: String?) throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
-                attributes: [Attribute("id", .integer), Attribute("firstName", .string), Attribute("age", .integer)],
-                relationships: [Relationship("notes", to: "User", many: true)])
+                attributes: [
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("firstName", .string),
+                    SyncModel.Attribute("age", .integer),
+                ],
+                relationships: [SyncModel.Relationship("notes", to: "User", many: true)])
         ])
         let entity = try model.compiled.entity(named: "User")
         var nearest = NearestName(model.compiled)

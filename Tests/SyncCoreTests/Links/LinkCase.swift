@@ -86,7 +86,7 @@ struct LinkCase: CustomTestStringConvertible, Sendable {
     // MARK: As the mapper would say it
 
     func statements(_ kind: Kind) throws -> LinkStatements {
-        let model = try Model(schema: Self.schema(kind)).compiled
+        let model = try SyncModel(schema: Self.schema(kind)).compiled
         let link = try #require(model.links.first)
         let presence: [RowPresence] = [.stored, .new, .stored, .missing]
         let rows = LinkStatements.Rows(presence: presence, entities: [])

@@ -26,7 +26,8 @@ struct PayloadStagingTests {
         _ json: String, _ entity: String = "User", operations: SyncOperations = .all
     ) throws -> ChangePlan {
         let staging = try PayloadStaging(
-            inEntity: entity, of: Model(schema: Self.schema), parent: nil, relationship: nil, operations: operations,
+            inEntity: entity, of: SyncModel(schema: Self.schema), parent: nil, relationship: nil,
+            operations: operations,
             options: SyncOptions())
         return try staging.stage(Data(json.utf8), options: SyncOptions()).plan
     }

@@ -4,9 +4,10 @@ import Testing
 @Suite("The types of JSON:API resources")
 struct ResourceTypesTests {
     static let model = Result {
-        try Model(entities: [
-            Entity("BlogPost"), Entity("Person"), Entity("Category"), Entity("News"),
-            Entity("Tag", resourceType: "labels"), Entity("Label"), Entity("Users"),
+        try SyncModel(entities: [
+            SyncModel.Entity("BlogPost"), SyncModel.Entity("Person"), SyncModel.Entity("Category"),
+            SyncModel.Entity("News"),
+            SyncModel.Entity("Tag", resourceType: "labels"), SyncModel.Entity("Label"), SyncModel.Entity("Users"),
         ])
     }
 

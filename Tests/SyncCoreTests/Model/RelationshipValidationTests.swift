@@ -5,28 +5,35 @@ import Testing
 struct RelationshipValidationTests {
     @Test("for inverses that do not lead back")
     func inverses() throws {
-        func problems(_ a: Relationship, _ b: Relationship...) throws -> [String] {
-            try ModelProblems.paths([Entity("A", relationships: [a]), Entity("B", relationships: b), Entity("C")])
+        func problems(_ a: SyncModel.Relationship, _ b: SyncModel.Relationship...) throws -> [String] {
+            try ModelProblems.paths([
+                SyncModel.Entity("A", relationships: [a]), SyncModel.Entity("B", relationships: b),
+                SyncModel.Entity("C"),
+            ])
         }
-        let unknown = try problems(Relationship("b", to: "B", inverse: "x"))
+        let unknown = try problems(SyncModel.Relationship("b", to: "B", inverse: "x"))
         #expect(unknown == ["entities.A.relationships.b.inverse"])
-        let elsewhere = try problems(Relationship("b", to: "B", inverse: "a"), Relationship("a", to: "C"))
+        let elsewhere = try problems(
+            SyncModel.Relationship("b", to: "B", inverse: "a"), SyncModel.Relationship("a", to: "C"))
         #expect(elsewhere == ["entities.A.relationships.b.inverse"])
         let other = try problems(
-            Relationship("b", to: "B", inverse: "a"), Relationship("a", to: "A", inverse: "c"),
-            Relationship("c", to: "B", inverse: "c"))
+            SyncModel.Relationship("b", to: "B", inverse: "a"), SyncModel.Relationship("a", to: "A", inverse: "c"),
+            SyncModel.Relationship("c", to: "B", inverse: "c"))
         #expect(other == ["entities.A.relationships.b.inverse", "entities.B.relationships.a.inverse"])
-        let nowhere = try problems(Relationship("b", to: "D", inverse: "a"))
+        let nowhere = try problems(SyncModel.Relationship("b", to: "D", inverse: "a"))
         #expect(nowhere == ["entities.A.relationships.b.entity"])
     }
 
     @Test("for inverses that two relationships name")
     func contested() throws {
         let entities = [
-            Entity(
+            SyncModel.Entity(
                 "A",
-                relationships: [Relationship("b", to: "B", inverse: "a"), Relationship("c", to: "B", inverse: "a")]),
-            Entity("B", relationships: [Relationship("a", to: "A", many: true)]),
+                relationships: [
+                    SyncModel.Relationship("b", to: "B", inverse: "a"),
+                    SyncModel.Relationship("c", to: "B", inverse: "a"),
+                ]),
+            SyncModel.Entity("B", relationships: [SyncModel.Relationship("a", to: "A", many: true)]),
         ]
         #expect(
             try ModelProblems.paths(entities) == [
@@ -36,13 +43,13 @@ struct RelationshipValidationTests {
 
     @Test("and get the inverses that one side leaves out")
     func completion() throws {
-        let model = try Model(entities: [
-            Entity("Note", relationships: [Relationship("owner", to: "Party", inverse: "notes")]),
-            Entity("Party", relationships: [Relationship("notes", to: "Note", many: true)]),
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("Note", relationships: [SyncModel.Relationship("owner", to: "Party", inverse: "notes")]),
+            SyncModel.Entity("Party", relationships: [SyncModel.Relationship("notes", to: "Note", many: true)]),
+            SyncModel.Entity(
                 "User", parent: "Party",
-                relationships: [Relationship("friends", to: "User", many: true, inverse: "friends")]),
-            Entity("Lone", relationships: [Relationship("users", to: "User", many: true)]),
+                relationships: [SyncModel.Relationship("friends", to: "User", many: true, inverse: "friends")]),
+            SyncModel.Entity("Lone", relationships: [SyncModel.Relationship("users", to: "User", many: true)]),
         ])
         #expect(model.entity(named: "Party")?.relationships.first?.inverse == "owner")
         #expect(model.entity(named: "User")?.relationships.first?.inverse == "friends")
@@ -51,11 +58,11 @@ struct RelationshipValidationTests {
 
     @Test("for relationships that cannot be as they are declared")
     func relationships() throws {
-        let entity = Entity(
+        let entity = SyncModel.Entity(
             "A",
             relationships: [
-                Relationship("b", to: "B"), Relationship("c", to: "A", ordered: true),
-                Relationship("d", to: "A", remoteKey: ""),
+                SyncModel.Relationship("b", to: "B"), SyncModel.Relationship("c", to: "A", ordered: true),
+                SyncModel.Relationship("d", to: "A", remoteKey: ""),
             ])
         #expect(
             try ModelProblems.paths([entity]) == [

@@ -6,7 +6,7 @@ struct BadSchemaFileTests {
     /// An entity `A` with this content, and an entity `B`.
     private func refusal(_ content: String) throws -> SyncError {
         let text = #"{ "entities": { "A": { \#(content) }, "B": { "attributes": { "id": "integer" } } } }"#
-        return try #require(throws: SyncError.self) { try Model(schema: text) }
+        return try #require(throws: SyncError.self) { try SyncModel(schema: text) }
     }
 
     @Test(
@@ -90,7 +90,7 @@ struct BadSchemaFileTests {
             (#"{ "entities": { "A": {}, "A": {} } }"#, "entities.A"),
         ])
     func root(text: String, path: String) throws {
-        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.map(\.path) == [path])
     }
@@ -104,7 +104,7 @@ struct BadSchemaFileTests {
                     "relationships": { "company": { "entity": "Company", "inverse": "name" } } },
                 "Company": { "abstrakt": true, "relationships": { "users": { "many": true } } } } }
             """
-        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
         #expect(
             error.problems.map(\.path) == [
                 "entities.User.attributes.age.type", "entities.User.attributes.age.optional",
@@ -123,7 +123,7 @@ struct BadSchemaFileTests {
                 "B": { "relationships": { "a": { "inverse": "b" } } },
                 "C": { "parent": "D", "primaryKey": "code" } } }
             """
-        let error = try #require(throws: SyncError.self) { try Model(schema: text) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schema: text) }
         #expect(
             error.problems.map(\.path)
                 == ["entities.A.attributes.id.type", "entities.B.relationships.a.entity", "entities.C.parent"])
@@ -131,12 +131,16 @@ struct BadSchemaFileTests {
 
     @Test("in the JSON are found by line and column")
     func malformed() throws {
-        let error = try #require(throws: SyncError.self) { try Model(schema: "{ \"entities\": {\n  \"A\": nil } }") }
+        let error = try #require(throws: SyncError.self) {
+            try SyncModel(schema: "{ \"entities\": {\n  \"A\": nil } }")
+        }
         #expect(error.code == .unreadableModel)
         #expect(error.line == 2 && error.column == 8, "\(error)")
-        let empty = try #require(throws: SyncError.self) { try Model(schema: "") }
+        let empty = try #require(throws: SyncError.self) { try SyncModel(schema: "") }
         #expect(empty.code == .unreadableModel)
-        let deep = try #require(throws: SyncError.self) { try Model(schema: String(repeating: "[", count: 100_000)) }
+        let deep = try #require(throws: SyncError.self) {
+            try SyncModel(schema: String(repeating: "[", count: 100_000))
+        }
         #expect(deep.code == .unreadableModel)
     }
 }

@@ -5,8 +5,8 @@ import Testing
 @Suite("Core Data models")
 struct CoreDataModelTests {
     /// The attribute that this element declares.
-    private func attribute(_ element: String) throws -> Attribute {
-        let model = try Model(coreDataElements: "<entity name=\"A\">\(element)</entity>")
+    private func attribute(_ element: String) throws -> SyncModel.Attribute {
+        let model = try SyncModel(coreDataElements: "<entity name=\"A\">\(element)</entity>")
         return try #require(model.entities.first?.attributes.first)
     }
 
@@ -20,7 +20,7 @@ struct CoreDataModelTests {
         ])
     func types(name: String, type: AttributeType) throws {
         let found = try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"\(name)\"/>")
-        #expect(found == Attribute("x", type, sourceType: name))
+        #expect(found == SyncModel.Attribute("x", type, sourceType: name))
     }
 
     @Test("leave out the type of an attribute that has none")
@@ -61,20 +61,22 @@ struct CoreDataModelTests {
     @Test(
         "say in the user info how JSON is mapped",
         arguments: [
-            ("sync.isPrimaryKey=YES", Attribute("x", .string, isPrimaryKey: true)),
-            ("sync.isPrimaryKey=true", Attribute("x", .string, isPrimaryKey: true)),
-            ("hyper.isPrimaryKey=YES", Attribute("x", .string, isPrimaryKey: true)),
-            ("sync.isPrimaryKey=NO", Attribute("x", .string)), ("sync.isPrimaryKey=1", Attribute("x", .string)),
-            ("sync.isPrimaryKey=yes", Attribute("x", .string)), ("isPrimaryKey=YES", Attribute("x", .string)),
-            ("sync.remoteKey=a.b", Attribute("x", .string, remoteKey: "a.b")),
-            ("hyper.remoteKey=a", Attribute("x", .string, remoteKey: "a")),
-            ("sync.remoteKey=", Attribute("x", .string)),
-            ("sync.nonExportable=NO", Attribute("x", .string, isExportable: false)),
-            ("hyper.nonExportable=", Attribute("x", .string, isExportable: false)),
-            ("sync.valueTransformer=Upper", Attribute("x", .string, transformer: "Upper")),
-            ("hyper.valueTransformer=Upper", Attribute("x", .string, transformer: "Upper")),
+            ("sync.isPrimaryKey=YES", SyncModel.Attribute("x", .string, isPrimaryKey: true)),
+            ("sync.isPrimaryKey=true", SyncModel.Attribute("x", .string, isPrimaryKey: true)),
+            ("hyper.isPrimaryKey=YES", SyncModel.Attribute("x", .string, isPrimaryKey: true)),
+            ("sync.isPrimaryKey=NO", SyncModel.Attribute("x", .string)),
+            ("sync.isPrimaryKey=1", SyncModel.Attribute("x", .string)),
+            ("sync.isPrimaryKey=yes", SyncModel.Attribute("x", .string)),
+            ("isPrimaryKey=YES", SyncModel.Attribute("x", .string)),
+            ("sync.remoteKey=a.b", SyncModel.Attribute("x", .string, remoteKey: "a.b")),
+            ("hyper.remoteKey=a", SyncModel.Attribute("x", .string, remoteKey: "a")),
+            ("sync.remoteKey=", SyncModel.Attribute("x", .string)),
+            ("sync.nonExportable=NO", SyncModel.Attribute("x", .string, isExportable: false)),
+            ("hyper.nonExportable=", SyncModel.Attribute("x", .string, isExportable: false)),
+            ("sync.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
+            ("hyper.valueTransformer=Upper", SyncModel.Attribute("x", .string, transformer: "Upper")),
         ])
-    func userInfo(entry: String, expected: Attribute) throws {
+    func userInfo(entry: String, expected: SyncModel.Attribute) throws {
         let parts = entry.split(separator: "=", omittingEmptySubsequences: false)
         var found = try attribute(
             """
@@ -106,7 +108,7 @@ struct CoreDataModelTests {
 
     @Test("name what a member was called before", arguments: ["elementID", "renamingIdentifier"])
     func formerNames(key: String) throws {
-        let model = try Model(
+        let model = try SyncModel(
             coreDataElements: """
                 <entity name="Team" \(key)="Group"><attribute name="title" attributeType="String" \(key)="caption"/>
                 <relationship name="lead" destinationEntity="Team" \(key)="head"/></entity>
@@ -119,7 +121,7 @@ struct CoreDataModelTests {
 
     @Test("declare entities and relationships")
     func relationships() throws {
-        let model = try Model(
+        let model = try SyncModel(
             coreDataElements: """
                 <entity name="Team" representedClassName="Team" elementID="Group" syncable="YES">
                   <attribute name="id" attributeType="Integer 32" defaultValueString="0" usesScalarValueType="NO"/>
@@ -142,24 +144,26 @@ struct CoreDataModelTests {
                 """)
         #expect(
             model.entities == [
-                Entity("Coach", parent: "Person"),
-                Entity(
+                SyncModel.Entity("Coach", parent: "Person"),
+                SyncModel.Entity(
                     "Person", isAbstract: true,
-                    relationships: [Relationship("team", to: "Team", inverse: "members", deleteRule: .noAction)]),
-                Entity(
+                    relationships: [
+                        SyncModel.Relationship("team", to: "Team", inverse: "members", deleteRule: .noAction)
+                    ]),
+                SyncModel.Entity(
                     "Team",
                     attributes: [
-                        Attribute(
+                        SyncModel.Attribute(
                             "id", .integer, isOptional: false, defaultValue: .integer(0), sourceType: "Integer 32"),
-                        Attribute("title", .string, renamedFrom: "caption", sourceType: "String"),
+                        SyncModel.Attribute("title", .string, renamedFrom: "caption", sourceType: "String"),
                     ],
                     relationships: [
-                        Relationship(
+                        SyncModel.Relationship(
                             "members", to: "Person", many: true, ordered: true, inverse: "team", deleteRule: .cascade,
                             remoteKey: "staff", renamedFrom: "people"),
-                        Relationship("lead", to: "Person", deleteRule: .deny, isOptional: false),
+                        SyncModel.Relationship("lead", to: "Person", deleteRule: .deny, isOptional: false),
                     ], renamedFrom: "Group"),
             ])
-        #expect(try Model(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 }

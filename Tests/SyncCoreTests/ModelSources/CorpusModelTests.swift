@@ -11,10 +11,10 @@ struct CorpusModelTests {
         let files = try FileManager.default.contentsOfDirectory(atPath: corpus.path).sorted()
         #expect(!files.isEmpty)
         for file in files {
-            let model = try Model(contentsOf: corpus.appendingPathComponent(file))
+            let model = try SyncModel(contentsOf: corpus.appendingPathComponent(file))
             #expect(!model.entities.isEmpty, "\(file)")
             let written = model.schemaFile()
-            #expect(try Model(schema: written) == model, "\(file)")
+            #expect(try SyncModel(schema: written) == model, "\(file)")
             #expect(schema.violations(of: try JSONValue(parsing: written)) == [], "\(file)")
         }
     }

@@ -22,7 +22,7 @@ struct InferenceTests {
         ])
     func types(_ values: [String], _ type: AttributeType) throws {
         let records = values.enumerated().map { "{\"id\": \($0.offset), \"x\": \($0.element)}" }
-        let model = try Model(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
+        let model = try SyncModel(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
         #expect(model.entities.map(\.name) == ["User"])
         #expect(model.entity(named: "User")?.attributes.map(\.name) == ["id", "x"])
         #expect(model.entity(named: "User")?.attributes.last?.type == type)
@@ -42,9 +42,9 @@ struct InferenceTests {
             (#"{"id":1,"user":{"id":2}}"#, "user", "User", false, nil),
         ])
     func links(_ json: String, _ name: String, _ target: String, _ isToMany: Bool, _ inverse: String?) throws {
-        let model = try Model(inferredFrom: Data("[\(json)]".utf8), entity: "User")
+        let model = try SyncModel(inferredFrom: Data("[\(json)]".utf8), entity: "User")
         let user = try #require(model.entity(named: "User"))
-        #expect(user.relationships == [Relationship(name, to: target, many: isToMany, inverse: inverse)])
+        #expect(user.relationships == [SyncModel.Relationship(name, to: target, many: isToMany, inverse: inverse)])
         #expect(model.entities.flatMap(\.relationships).allSatisfy { $0.deleteRule == .nullify })
     }
 
@@ -58,7 +58,7 @@ struct InferenceTests {
             let ids = (0..<notes).map { shared ? $0 : user * notes + $0 }
             return #"{"id":\#(user),"notes":[\#(ids.map { #"{"id":\#($0)}"# }.joined(separator: ","))]}"#
         }
-        let model = try Model(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
+        let model = try SyncModel(inferredFrom: Data("[\(records.joined(separator: ","))]".utf8), entity: "User")
         #expect(model.entity(named: "User")?.relationships.map(\.inverse) == [inverse])
     }
 
@@ -70,7 +70,10 @@ struct InferenceTests {
         let tags = InferenceSample(Data("{\"id\": \"a\"}\n{\"id\": \"b\"}".utf8), entity: "Tag", form: .ndjson)
         let model = try InferredModel(from: [posts, users, tags]).model
         let post = try #require(model.entity(named: "Post"))
-        #expect(post.relationships == [Relationship("user", to: "User"), Relationship("tags", to: "Tag", many: true)])
+        #expect(
+            post.relationships == [
+                SyncModel.Relationship("user", to: "User"), SyncModel.Relationship("tags", to: "Tag", many: true),
+            ])
         #expect(post.attributes.map(\.name) == ["id", "xID"])
     }
 
@@ -85,17 +88,18 @@ struct InferenceTests {
     }
 
     private func names(_ json: String) throws -> [String] {
-        try Model(inferredFrom: Data(json.utf8), entity: "User").entities.map(\.name)
+        try SyncModel(inferredFrom: Data(json.utf8), entity: "User").entities.map(\.name)
     }
 
     @Test("Ids that are numbers and texts are texts; a primary key can be named")
     func keys() throws {
-        let mixed = try Model(inferredFrom: Data(#"[{"id": 1}, {"id": "a"}]"#.utf8), entity: "User")
+        let mixed = try SyncModel(inferredFrom: Data(#"[{"id": 1}, {"id": "a"}]"#.utf8), entity: "User")
         #expect(try mixed.primaryKey(of: "User")?.attribute.type == .string)
-        let named = try Model(inferredFrom: Data(#"[{"ISBN": "1", "id": 1}]"#.utf8), entity: "Book", primaryKey: "ISBN")
+        let named = try SyncModel(
+            inferredFrom: Data(#"[{"ISBN": "1", "id": 1}]"#.utf8), entity: "Book", primaryKey: "ISBN")
         #expect(try named.primaryKey(of: "Book")?.local == "isbn")
         let error = try #require(throws: SyncError.self) {
-            try Model(inferredFrom: Data(#"[{"name": "a"}]"#.utf8), entity: "User")
+            try SyncModel(inferredFrom: Data(#"[{"name": "a"}]"#.utf8), entity: "User")
         }
         #expect(error.code == .primaryKeyMissing)
         #expect(error.message.contains("'name'"))

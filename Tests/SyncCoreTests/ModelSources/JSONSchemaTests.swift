@@ -39,7 +39,7 @@ struct JSONSchemaTests {
         ])
     func broken(text: String) throws {
         #expect(!checker.violations(of: try JSONValue(parsing: text)).isEmpty)
-        #expect(throws: SyncError.self) { try Model(schema: text) }
+        #expect(throws: SyncError.self) { try SyncModel(schema: text) }
     }
 
     @Test("has the keys and types that are read")
@@ -61,7 +61,7 @@ struct JSONSchemaTests {
         #expect(Set(members.map(\.key)) == Set(SchemaReader.attributeKeys))
         let types = AttributeType.allCases.map { JSONValue.string($0.rawValue) }
         #expect(checker.root["$defs"]?["type"]?["enum"] == .array(types))
-        let rules = DeleteRule.allCases.map { JSONValue.string($0.rawValue) }
+        let rules = SyncModel.DeleteRule.allCases.map { JSONValue.string($0.rawValue) }
         #expect(checker.root["$defs"]?["relationship"]?["properties"]?["deleteRule"]?["enum"] == .array(rules))
     }
 }

@@ -22,7 +22,7 @@ struct KeyEvidenceTests {
     @Test("Nested objects that all have one are rows")
     func nested() throws {
         let json = #"[{"id": 1, "authors": [{"author_id": 5, "name": "A"}], "place": {"uuid": "x", "a": 1}}]"#
-        let model = try Model(inferredFrom: Data(json.utf8), entity: "Book")
+        let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "Book")
         #expect(try model.primaryKey(of: "Author")?.local == "authorID")
         #expect(try model.primaryKey(of: "Place")?.local == "uuid")
     }
@@ -75,10 +75,10 @@ struct KeyEvidenceTests {
     @Test("A key of several parts can be named")
     func named() throws {
         let json = Data(#"[{"Name": "a", "Version": 1, "size": 2}, {"Name": "a", "Version": 2, "size": 2}]"#.utf8)
-        let model = try Model(inferredFrom: json, entity: "Package", primaryKey: ["Name", "Version"])
+        let model = try SyncModel(inferredFrom: json, entity: "Package", primaryKey: ["Name", "Version"])
         #expect(model.entity(named: "Package")?.primaryKey == ["name", "version"])
         let error = try #require(throws: SyncError.self) {
-            try Model(inferredFrom: json, entity: "Package", primaryKey: ["Name", "Major"])
+            try SyncModel(inferredFrom: json, entity: "Package", primaryKey: ["Name", "Major"])
         }
         #expect(error.message.contains("the keys 'Name', 'Major'"))
     }
@@ -136,7 +136,7 @@ struct KeyEvidenceTests {
               {"id": 1, "__typename": "User", "notes": {"nodes": [{"id": 2}]}}}]}}}
             """#
         let model = try InferredModel(from: [InferenceSample(Data(graph.utf8), entity: "User", form: .graphQL)]).model
-        #expect(model.entity(named: "User")?.relationships == [Relationship("notes", to: "Note", many: true)])
+        #expect(model.entity(named: "User")?.relationships == [SyncModel.Relationship("notes", to: "Note", many: true)])
         #expect(model.entity(named: "User")?.attributes.map(\.name) == ["id"])
 
         var lists = InferenceSample(

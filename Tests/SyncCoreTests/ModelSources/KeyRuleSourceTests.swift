@@ -18,7 +18,7 @@ struct KeyRuleSourceTests {
 
     @Test("are read from a schema file, and written to one")
     func schemaFile() throws {
-        let model = try Model(schema: Data(Self.schema.utf8))
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
         #expect(model.keys == .camel)
         #expect(model.ignore == ["*Url", "meta.?"])
         let page = try #require(model.entity(named: "Page"))
@@ -27,11 +27,11 @@ struct KeyRuleSourceTests {
         #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], ["Own"], [], []])
         #expect(page.attributes.map(\.format) == [nil, nil, nil, .pattern("dd.MM.yyyy"), .unixSeconds])
         let written = String(decoding: model.schemaFile(), as: UTF8.self)
-        #expect(try Model(schema: Data(written.utf8)) == model)
+        #expect(try SyncModel(schema: Data(written.utf8)) == model)
         #expect(written.contains(#""text": { "type": "string", "transformer": "Own" }"#))
-        let bare = try model.replacing(entities: [Entity("A")])
+        let bare = try model.replacing(entities: [SyncModel.Entity("A")])
         #expect(bare.keys == .camel && bare.ignore == model.ignore)
-        #expect(try bare != Model(entities: [Entity("A")]))
+        #expect(try bare != SyncModel(entities: [SyncModel.Entity("A")]))
     }
 
     @Test("are read from a Core Data model's user info")
@@ -44,7 +44,7 @@ struct KeyRuleSourceTests {
                 <userInfo><entry key="sync.keys" value="exact"/><entry key="hyper.ignore" value="meta.*"/></userInfo>
               </entity></model>
             """
-        let model = try Model(coreData: Data(xml.utf8))
+        let model = try SyncModel(coreData: Data(xml.utf8))
         #expect(model.keys == .pascal)
         #expect(model.ignore == ["*Url", "node-id"])
         let page = try #require(model.entity(named: "Page"))
@@ -52,7 +52,7 @@ struct KeyRuleSourceTests {
         #expect(page.ignore == ["meta.*"])
         #expect(page.attributes.map(\.transformers) == [[], ["trimmed", "Own"], []])
         #expect(page.attributes.map(\.format) == [nil, nil, .pattern("dd.MM.yyyy")])
-        #expect(try Model(schema: model.schemaFile()).rules == model.rules)
+        #expect(try SyncModel(schema: model.schemaFile()).rules == model.rules)
     }
 
     @Test(
@@ -93,14 +93,14 @@ struct KeyRuleSourceTests {
             ),
         ])
     func problems(schema: String, problem: String) throws {
-        let error = try #require(throws: SyncError.self) { try Model(schema: Data(schema.utf8)) }
+        let error = try #require(throws: SyncError.self) { try SyncModel(schema: Data(schema.utf8)) }
         #expect(error.problems.map { "\($0.path): \($0.message)" } == [problem])
     }
 
     @Test("come from samples: the spelling of most keys, and of entities that differ")
     func inferred() throws {
         func rules(_ json: String) throws -> [String] {
-            let model = try Model(inferredFrom: Data(json.utf8), entity: "User")
+            let model = try SyncModel(inferredFrom: Data(json.utf8), entity: "User")
             return [model.keys?.word ?? "-"] + model.entities.map { "\($0.name) \($0.keys?.word ?? "-")" }
         }
         #expect(try rules(#"{"id": 1, "first_name": "a"}"#) == ["-", "User -"])
@@ -116,12 +116,13 @@ struct KeyRuleSourceTests {
 
     @Test("keep what is ignored from extending a model, whatever stands in it")
     func extensions() throws {
-        let model = try Model(
+        let model = try SyncModel(
             entities: [
-                Entity(
-                    "User", attributes: [Attribute("id", .integer)], relationships: [Relationship("firm", to: "Firm")],
+                SyncModel.Entity(
+                    "User", attributes: [SyncModel.Attribute("id", .integer)],
+                    relationships: [SyncModel.Relationship("firm", to: "Firm")],
                     ignore: ["links.*", "stats.raw"]),
-                Entity("Firm", attributes: [Attribute("id", .integer)]),
+                SyncModel.Entity("Firm", attributes: [SyncModel.Attribute("id", .integer)]),
             ], keys: .kebab, ignore: ["*-url"])
         func remarks(_ json: String) throws -> [String] {
             try ModelExtension(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")]).remarks.map(

@@ -18,7 +18,7 @@ struct ModelExtensionTests {
         """
 
     private func extended(by json: String) throws -> ModelExtension {
-        let model = try Model(schema: Data(Self.model.utf8))
+        let model = try SyncModel(schema: Data(Self.model.utf8))
         return try ModelExtension(of: model, by: [InferenceSample(Data(json.utf8), entity: "User")])
     }
 
@@ -31,7 +31,7 @@ struct ModelExtensionTests {
     func nothing(json: String) throws {
         let found = try extended(by: json)
         #expect(found.remarks.isEmpty, "\(found.remarks)")
-        #expect(try found.model == Model(schema: Data(Self.model.utf8)))
+        #expect(try found.model == SyncModel(schema: Data(Self.model.utf8)))
     }
 
     @Test("has new attributes, wider types and new entities, and keeps what it had")
@@ -71,7 +71,9 @@ struct ModelExtensionTests {
 
     @Test("never widens its key")
     func key() throws {
-        let model = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
         let found = try ModelExtension(
             of: model, by: [InferenceSample(Data(#"[{"id": "a"}]"#.utf8), entity: "User")])
         #expect(found.remarks.isEmpty)

@@ -16,11 +16,11 @@ final class ModelFileTests {
     }
 
     private func names(in path: String) throws -> [String] {
-        try Model(contentsOf: folder.appendingPathComponent(path)).entities.map(\.name)
+        try SyncModel(contentsOf: folder.appendingPathComponent(path)).entities.map(\.name)
     }
 
     private func refusal(_ path: String) throws -> SyncError {
-        try #require(throws: SyncError.self) { try Model(contentsOf: folder.appendingPathComponent(path)) }
+        try #require(throws: SyncError.self) { try SyncModel(contentsOf: folder.appendingPathComponent(path)) }
     }
 
     private func xml(_ name: String) -> String { "<?xml version=\"1.0\"?>\n<model><entity name=\"\(name)\"/></model>" }

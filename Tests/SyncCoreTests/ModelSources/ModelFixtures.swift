@@ -19,14 +19,14 @@ enum ModelFixtures {
         URL(fileURLWithPath: $0).appendingPathComponent("models")
     }
 
-    static func model(_ name: String) throws -> Model {
-        try Model(contentsOf: folder.appendingPathComponent(name))
+    static func model(_ name: String) throws -> SyncModel {
+        try SyncModel(contentsOf: folder.appendingPathComponent(name))
     }
 
     static func json(_ url: URL) throws -> JSONValue { try JSONValue(parsing: Data(contentsOf: url)) }
 }
 
-extension Model {
+extension SyncModel {
     init(schema text: String) throws { try self.init(schema: Data(text.utf8)) }
 
     /// A Core Data model of these elements.

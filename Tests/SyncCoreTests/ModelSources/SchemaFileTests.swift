@@ -12,25 +12,27 @@ struct SchemaFileTests {
         #expect(user.primaryKey == "remoteID")
         #expect(
             user.attributes == [
-                Attribute("remoteID", .integer), Attribute("firstName", .string),
-                Attribute("email", .string, remoteKey: "contact.email_address"), Attribute("userType", .string),
-                Attribute("joinedAt", .date, renamedFrom: "createdAt"),
-                Attribute("passwordHint", .string, isExportable: false),
+                SyncModel.Attribute("remoteID", .integer), SyncModel.Attribute("firstName", .string),
+                SyncModel.Attribute("email", .string, remoteKey: "contact.email_address"),
+                SyncModel.Attribute("userType", .string),
+                SyncModel.Attribute("joinedAt", .date, renamedFrom: "createdAt"),
+                SyncModel.Attribute("passwordHint", .string, isExportable: false),
             ])
         #expect(
             user.relationships == [
-                Relationship("company", to: "Company", inverse: "users"),
-                Relationship("notes", to: "Note", many: true, inverse: "user", deleteRule: .cascade),
-                Relationship("follows", to: "User", many: true),
+                SyncModel.Relationship("company", to: "Company", inverse: "users"),
+                SyncModel.Relationship("notes", to: "Note", many: true, inverse: "user", deleteRule: .cascade),
+                SyncModel.Relationship("follows", to: "User", many: true),
             ])
         let note = try #require(model.entity(named: "Note"))
         #expect(note.renamedFrom == "Post")
-        #expect(note.attributes.first == Attribute("slug", .string, isPrimaryKey: true))
+        #expect(note.attributes.first == SyncModel.Attribute("slug", .string, isPrimaryKey: true))
         #expect(
             note.relationships.last
-                == Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "notes", remoteKey: "labels"))
+                == SyncModel.Relationship(
+                    "tags", to: "Tag", many: true, ordered: true, inverse: "notes", remoteKey: "labels"))
         let name = model.entity(named: "Company")?.attributes.last
-        #expect(name == Attribute("name", .string, isOptional: false, defaultValue: .string("")))
+        #expect(name == SyncModel.Attribute("name", .string, isOptional: false, defaultValue: .string("")))
     }
 
     @Test("declare inheritance")
@@ -63,29 +65,30 @@ struct SchemaFileTests {
     func roundTrip(name: String) throws {
         let model = try ModelFixtures.model(name)
         let written = model.schemaFile()
-        #expect(try Model(schema: written) == model)
-        #expect(try Model(schema: written).schemaFile() == written)
+        #expect(try SyncModel(schema: written) == model)
+        #expect(try SyncModel(schema: written).schemaFile() == written)
     }
 
     @Test("are written with what differs from the default, a member a line")
     func writing() throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User", parent: "Party",
                 attributes: [
-                    Attribute("name", .string),
-                    Attribute(
+                    SyncModel.Attribute("name", .string),
+                    SyncModel.Attribute(
                         "code", .string, remoteKey: "Code", isPrimaryKey: true, isOptional: false,
                         defaultValue: .string("a\"b"), transformer: "Upper", isExportable: false, renamedFrom: "nr",
                         sourceType: "String"),
                 ],
                 relationships: [
-                    Relationship(
+                    SyncModel.Relationship(
                         "logins", to: "Login", many: true, ordered: true, inverse: "user", deleteRule: .deny,
                         remoteKey: "log.ins", isExportable: false, isOptional: false, renamedFrom: "sessions")
                 ], renamedFrom: "Person"),
-            Entity("Login", relationships: [Relationship("user", to: "User")]),
-            Entity("Party", isAbstract: true, primaryKey: "id", attributes: [Attribute("id", .uuid)]),
+            SyncModel.Entity("Login", relationships: [SyncModel.Relationship("user", to: "User")]),
+            SyncModel.Entity(
+                "Party", isAbstract: true, primaryKey: "id", attributes: [SyncModel.Attribute("id", .uuid)]),
         ])
         let text = """
             {
@@ -121,9 +124,9 @@ struct SchemaFileTests {
 
             """
         #expect(String(decoding: model.schemaFile(), as: UTF8.self) == text)
-        #expect(try Model(schema: text) == model)
-        let empty = try Model(entities: [])
+        #expect(try SyncModel(schema: text) == model)
+        let empty = try SyncModel(entities: [])
         #expect(String(decoding: empty.schemaFile(), as: UTF8.self) == "{\n  \"entities\": {}\n}\n")
-        #expect(try Model(schema: empty.schemaFile()) == empty)
+        #expect(try SyncModel(schema: empty.schemaFile()) == empty)
     }
 }

@@ -4,27 +4,27 @@ import Testing
 
 @Suite("What a model says of the layout of records")
 struct ShapeModelTests {
-    static let discriminator = Discriminator(
+    static let discriminator = SyncModel.Discriminator(
         "meta.type", values: ["dog": "Dog", "Hund": "Dog", "cat": "Cat"], otherwise: .parent)
 
-    static func entities() -> [Entity] {
+    static func entities() -> [SyncModel.Entity] {
         [
-            Entity(
-                "Animal", attributes: [Attribute("id", .integer)],
+            SyncModel.Entity(
+                "Animal", attributes: [SyncModel.Attribute("id", .integer)],
                 relationships: [
-                    Relationship("names", to: "Name", many: true, keyedBy: "language"),
-                    Relationship("tags", to: "Tag", many: true, keyedBy: .primaryKey),
+                    SyncModel.Relationship("names", to: "Name", many: true, keyedBy: "language"),
+                    SyncModel.Relationship("tags", to: "Tag", many: true, keyedBy: .primaryKey),
                 ], resourceType: "beasts", discriminator: discriminator),
-            Entity("Cat", parent: "Animal"), Entity("Dog", parent: "Animal"),
-            Entity("Name", attributes: [Attribute("language", .string)]),
-            Entity("Tag", attributes: [Attribute("id", .string)]),
+            SyncModel.Entity("Cat", parent: "Animal"), SyncModel.Entity("Dog", parent: "Animal"),
+            SyncModel.Entity("Name", attributes: [SyncModel.Attribute("language", .string)]),
+            SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .string)]),
         ]
     }
 
     @Test("survives in a schema file")
     func schemaFile() throws {
-        let model = try Model(entities: Self.entities())
-        #expect(try Model(schema: model.schemaFile()) == model)
+        let model = try SyncModel(entities: Self.entities())
+        #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
     @Test("is said in the user info of a Core Data model")
@@ -32,7 +32,7 @@ struct ShapeModelTests {
         func info(_ entries: [(String, String)]) -> String {
             "<userInfo>" + entries.map { "<entry key=\"sync.\($0.0)\" value=\"\($0.1)\"/>" }.joined() + "</userInfo>"
         }
-        let model = try Model(
+        let model = try SyncModel(
             coreDataElements: """
                 <entity name="Animal"><attribute name="id" optional="YES" attributeType="Integer 64"/>
                   <relationship name="names" optional="YES" toMany="YES" destinationEntity="Name">
@@ -45,7 +45,7 @@ struct ShapeModelTests {
                 <entity name="Name"><attribute name="language" optional="YES" attributeType="String"/></entity>
                 <entity name="Tag"><attribute name="id" optional="YES" attributeType="String"/></entity>
                 """)
-        let expected = try Model(entities: Self.entities())
+        let expected = try SyncModel(entities: Self.entities())
         let animal = try #require(model.entity(named: "Animal"))
         #expect(animal.resourceType == "beasts")
         #expect(Set(animal.discriminator?.kinds ?? []) == Set(Self.discriminator.kinds))
@@ -57,7 +57,7 @@ struct ShapeModelTests {
     @Test("is refused in a Core Data model where it is unknown")
     func badCoreData() {
         let error = #expect(throws: SyncError.self) {
-            try Model(
+            try SyncModel(
                 coreDataElements: """
                     <entity name="A"><attribute name="id" optional="YES" attributeType="Integer 64"/><userInfo>
                     <entry key="sync.discriminator" value="type"/><entry key="sync.otherwise" value="maybe"/></userInfo>

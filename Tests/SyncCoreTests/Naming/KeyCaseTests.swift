@@ -22,18 +22,20 @@ struct KeyCaseTests {
         #expect(KeyCase.exact.key(for: name) == name)
     }
 
-    private func model(_ keys: KeyCase?) throws -> Model {
-        try Model(
+    private func model(_ keys: KeyCase?) throws -> SyncModel {
+        try SyncModel(
             entities: [
-                Entity(
+                SyncModel.Entity(
                     "User",
                     attributes: [
-                        Attribute("remoteID", .integer), Attribute("firstName", .string),
-                        Attribute("userType", .string),
-                        Attribute("managerID", .integer), Attribute("mail", .string, remoteKey: "E-Mail"),
+                        SyncModel.Attribute("remoteID", .integer), SyncModel.Attribute("firstName", .string),
+                        SyncModel.Attribute("userType", .string),
+                        SyncModel.Attribute("managerID", .integer),
+                        SyncModel.Attribute("mail", .string, remoteKey: "E-Mail"),
                     ],
                     relationships: [
-                        Relationship("homeTown", to: "User"), Relationship("bestFriends", to: "User", many: true),
+                        SyncModel.Relationship("homeTown", to: "User"),
+                        SyncModel.Relationship("bestFriends", to: "User", many: true),
                     ])
             ], keys: keys)
     }
@@ -80,10 +82,11 @@ struct KeyCaseTests {
 
     @Test("is inherited, unless a sub-entity says otherwise; and so is what is ignored, which adds up")
     func inheritance() throws {
-        let model = try Model(
+        let model = try SyncModel(
             entities: [
-                Entity("A", attributes: [Attribute("id", .integer)], keys: .kebab, ignore: ["a"]),
-                Entity("B", parent: "A", ignore: ["b"]), Entity("C", parent: "B", keys: .exact), Entity("D"),
+                SyncModel.Entity("A", attributes: [SyncModel.Attribute("id", .integer)], keys: .kebab, ignore: ["a"]),
+                SyncModel.Entity("B", parent: "A", ignore: ["b"]), SyncModel.Entity("C", parent: "B", keys: .exact),
+                SyncModel.Entity("D"),
             ], keys: .pascal, ignore: ["m"])
         let rules = try ["A", "B", "C", "D"].map { model.compiled.rules(of: try model.compiled.entity(named: $0)) }
         #expect(rules.map(\.keys) == [.kebab, .kebab, .exact, .pascal])
@@ -124,14 +127,14 @@ struct IgnoredKeysTests {
 
     @Test("take what only a loose spelling reads if they are named, and nothing that the model names")
     func strength() throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
                 attributes: [
-                    Attribute("id", .integer), Attribute("avatarURL", .url),
-                    Attribute("mail", .string, remoteKey: "e_mail"),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("avatarURL", .url),
+                    SyncModel.Attribute("mail", .string, remoteKey: "e_mail"),
                 ],
-                relationships: [Relationship("company", to: "User")],
+                relationships: [SyncModel.Relationship("company", to: "User")],
                 ignore: [
                     "*_url", "_id", "avatarUrl", "avatar_url", "id", "e_mail", "mail", "company", "company_id", "comp*",
                 ])

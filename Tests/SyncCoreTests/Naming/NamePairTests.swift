@@ -25,8 +25,9 @@ struct NamePairTests {
 
     @Test("a name's snake_case form leads back to an attribute of that name", arguments: snakeCase)
     func findsAttribute(_ name: String, _ key: String) throws {
-        let entity = Entity("Thing", attributes: [Attribute("other", .string), Attribute(name, .string)])
-        let model = try Model(entities: [entity])
+        let entity = SyncModel.Entity(
+            "Thing", attributes: [SyncModel.Attribute("other", .string), SyncModel.Attribute(name, .string)])
+        let model = try SyncModel(entities: [entity])
         #expect(try model.attribute(forKey: key, in: "Thing") == name)
         #expect(try model.attribute(forKey: name, in: "Thing") == name)
         #expect(try model.remoteKey(forAttribute: name, of: "Thing", case: .snake) == key)
@@ -35,7 +36,9 @@ struct NamePairTests {
 
     @Test("unknown entities and attributes are typed errors")
     func refusesUnknown() throws {
-        let model = try Model(entities: [Entity("Thing", attributes: [Attribute("id", .integer)])])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("Thing", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
         #expect(throws: SyncError.self) { try model.attribute(forKey: "id", in: "Other") }
         let error = #expect(throws: SyncError.self) { try model.remoteKey(forAttribute: "x", of: "Thing") }
         #expect(error?.code == .unknownAttribute && error?.entity == "Thing")

@@ -3,29 +3,33 @@ import Testing
 
 @Suite("Naming")
 struct NamingTests {
-    private let model: Model
+    private let model: SyncModel
 
     init() throws {
-        model = try Model(entities: [
-            Entity(
+        model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Person",
                 attributes: [
-                    Attribute("remoteID", .integer), Attribute("firstName", .string), Attribute("contractID", .integer),
-                    Attribute("avatarUrl", .url), Attribute("nick_name", .string),
-                    Attribute("email", .string, remoteKey: "contact.email_address"),
-                    Attribute("age", .integer, remoteKey: "age_of_person"), Attribute("personType", .string),
-                    Attribute("personDescription", .string), Attribute("rawSigned", .string, remoteKey: "signed"),
-                    Attribute("personSigned", .boolean), Attribute("destroy", .boolean),
+                    SyncModel.Attribute("remoteID", .integer), SyncModel.Attribute("firstName", .string),
+                    SyncModel.Attribute("contractID", .integer),
+                    SyncModel.Attribute("avatarUrl", .url), SyncModel.Attribute("nick_name", .string),
+                    SyncModel.Attribute("email", .string, remoteKey: "contact.email_address"),
+                    SyncModel.Attribute("age", .integer, remoteKey: "age_of_person"),
+                    SyncModel.Attribute("personType", .string),
+                    SyncModel.Attribute("personDescription", .string),
+                    SyncModel.Attribute("rawSigned", .string, remoteKey: "signed"),
+                    SyncModel.Attribute("personSigned", .boolean), SyncModel.Attribute("destroy", .boolean),
                 ]),
-            Entity("Student", parent: "Person", attributes: [Attribute("school", .string)]),
-            Entity(
+            SyncModel.Entity("Student", parent: "Person", attributes: [SyncModel.Attribute("school", .string)]),
+            SyncModel.Entity(
                 "Clash",
                 attributes: [
                     // Each of these could take `total`, in this order of strength the other way round.
-                    Attribute("remoteID", .string), Attribute("total", .integer),
-                    Attribute("sum", .integer, remoteKey: "total"),
-                    Attribute("userId", .integer), Attribute("user_id", .integer),
-                    Attribute("id", .string), Attribute("type", .string), Attribute("clashType", .string),
+                    SyncModel.Attribute("remoteID", .string), SyncModel.Attribute("total", .integer),
+                    SyncModel.Attribute("sum", .integer, remoteKey: "total"),
+                    SyncModel.Attribute("userId", .integer), SyncModel.Attribute("user_id", .integer),
+                    SyncModel.Attribute("id", .string), SyncModel.Attribute("type", .string),
+                    SyncModel.Attribute("clashType", .string),
                 ]),
         ])
     }
@@ -61,7 +65,9 @@ struct NamingTests {
             return model.compiled.names(of: entity).attribute(forKey: key)?.strength
         }
         #expect(strengths == [0, 1, 1, 2, 2, 4, 5])
-        let snake = try Model(entities: [Entity("A", attributes: [Attribute("URLPath", .string)])])
+        let snake = try SyncModel(entities: [
+            SyncModel.Entity("A", attributes: [SyncModel.Attribute("URLPath", .string)])
+        ])
         let found = snake.compiled.names(of: snake.compiled.entities[0]).attribute(forKey: "url_path")
         #expect(found?.strength == 3)
     }
@@ -103,7 +109,7 @@ struct NamingTests {
 
     @Test("reads every key of its own spelling back", arguments: ["Person", "Student"], KeyCase.allCases)
     func spelledKeysFillTheirAttributes(entity: String, keyCase: KeyCase) throws {
-        let model = try Model(entities: model.entities, keys: keyCase)
+        let model = try SyncModel(entities: model.entities, keys: keyCase)
         for name in try model.compiled.entity(named: entity).slotByName.keys {
             let key = try model.remoteKey(forAttribute: name, of: entity)
             #expect(try model.attribute(forKey: key, in: entity) == name, "\(key)")
@@ -119,7 +125,7 @@ struct NamingTests {
 
     @Test("lists where objects and ids of a to-one relationship stand")
     func toOneKeys() {
-        let relationship = Relationship("homeTown", to: "Town")
+        let relationship = SyncModel.Relationship("homeTown", to: "Town")
         #expect(AttributeNaming.objectKeys(for: relationship) == ["home_town", "homeTown"])
         #expect(
             AttributeNaming.idKeys(for: relationship)
@@ -128,7 +134,7 @@ struct NamingTests {
 
     @Test("lists where ids of a to-many relationship stand")
     func toManyKeys() {
-        let relationship = Relationship("tags", to: "Tag", many: true)
+        let relationship = SyncModel.Relationship("tags", to: "Tag", many: true)
         #expect(AttributeNaming.objectKeys(for: relationship) == ["tags"])
         #expect(
             AttributeNaming.idKeys(for: relationship)
@@ -137,7 +143,7 @@ struct NamingTests {
 
     @Test("reads a relationship with a remote key from that key only")
     func customRelationshipKey() {
-        let relationship = Relationship("tags", to: "Tag", many: true, remoteKey: "meta.labels")
+        let relationship = SyncModel.Relationship("tags", to: "Tag", many: true, remoteKey: "meta.labels")
         #expect(AttributeNaming.objectKeys(for: relationship) == ["meta.labels"])
         #expect(AttributeNaming.idKeys(for: relationship).isEmpty)
     }

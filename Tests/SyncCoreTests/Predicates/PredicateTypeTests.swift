@@ -41,7 +41,7 @@ struct PredicateTypeTests {
     private static let texts: Set<AttributeType> = [.string, .url]
 
     private func holds(_ text: String, _ type: AttributeType, _ value: StoredValue) throws -> Bool {
-        let model = try Model(entities: [Entity("Thing", attributes: [Attribute("v", type)])])
+        let model = try SyncModel(entities: [SyncModel.Entity("Thing", attributes: [SyncModel.Attribute("v", type)])])
         let entity = try model.compiled.entity(named: "Thing")
         return try RecordPredicate(parsing: text).resolved(on: entity, in: model.compiled)
             .holds(for: Row(values: ["v": value]))

@@ -10,28 +10,30 @@ struct ManyEntitiesTests {
     @Test("of many entities that refer to each other is checked and compiled")
     func entities() throws {
         let count = LongTests.count(1000, many: 5000)
-        let model = try Model(
+        let model = try SyncModel(
             entities: (0..<count).map { number in
-                Entity(
-                    "E\(number)", attributes: [Attribute("id", .integer)],
+                SyncModel.Entity(
+                    "E\(number)", attributes: [SyncModel.Attribute("id", .integer)],
                     relationships: [
-                        Relationship("next", to: "E\((number + 1) % count)", inverse: "previous"),
-                        Relationship("previous", to: "E\((number + count - 1) % count)"),
+                        SyncModel.Relationship("next", to: "E\((number + 1) % count)", inverse: "previous"),
+                        SyncModel.Relationship("previous", to: "E\((number + count - 1) % count)"),
                     ])
             })
         #expect(model.compiled.links.count == count)
-        #expect(try Model(schema: model.schemaFile()) == model)
+        #expect(try SyncModel(schema: model.schemaFile()) == model)
     }
 
     @Test("of many sub-entities shares one table")
     func inheritance() throws {
-        let parent = Entity(
-            "Parent", attributes: [Attribute("id", .integer)] + (0..<200).map { Attribute("a\($0)", .integer) })
+        let parent = SyncModel.Entity(
+            "Parent",
+            attributes: [SyncModel.Attribute("id", .integer)]
+                + (0..<200).map { SyncModel.Attribute("a\($0)", .integer) })
         let count = LongTests.count(1000, many: 3000)
         let children = (0..<count).map {
-            Entity("E\($0)", parent: "Parent", attributes: [Attribute("own\($0)", .string)])
+            SyncModel.Entity("E\($0)", parent: "Parent", attributes: [SyncModel.Attribute("own\($0)", .string)])
         }
-        let model = try Model(entities: children + [parent])
+        let model = try SyncModel(entities: children + [parent])
         #expect(model.compiled.trees.count == 1)
         #expect(try model.compiled.entity(named: "Parent").family.count == count + 1)
         #expect(try model.compiled.entity(named: "E7").slots.count == 202)
@@ -40,28 +42,33 @@ struct ManyEntitiesTests {
     @Test("of many members is checked, an inverse and a parent's too")
     func members() throws {
         let names = (0..<LongTests.count(1000, many: 5000)).map { "m\($0)" }
-        let model = try Model(entities: [
-            Entity(
-                "A", attributes: [Attribute("id", .integer)] + names.map { Attribute("v" + $0, .string) },
-                relationships: names.map { Relationship($0, to: "B", inverse: $0) }),
-            Entity(
-                "B", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "A") }),
-            Entity("C", parent: "A", attributes: names.map { Attribute("w" + $0, .string) }),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A",
+                attributes: [SyncModel.Attribute("id", .integer)]
+                    + names.map { SyncModel.Attribute("v" + $0, .string) },
+                relationships: names.map { SyncModel.Relationship($0, to: "B", inverse: $0) }),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "A") }),
+            SyncModel.Entity("C", parent: "A", attributes: names.map { SyncModel.Attribute("w" + $0, .string) }),
         ])
         #expect(model.compiled.links.count == names.count)
-        #expect(Examination(of: model).findings.filter { $0.kind == .missingInverse } == [])
+        #expect(SyncExamination(of: model).findings.filter { $0.kind == .missingInverse } == [])
     }
 
     @Test("of many relationships without an inverse is told of each of them, with a few that could be it")
     func openInverses() throws {
         let names = (0..<3000).map { "m\($0)" }
-        let model = try Model(entities: [
-            Entity(
-                "A", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "B") }),
-            Entity(
-                "B", attributes: [Attribute("id", .integer)], relationships: names.map { Relationship($0, to: "A") }),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "B") }),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "A") }),
         ])
-        let found = Examination(of: model).findings.filter { $0.kind == .missingInverse }
+        let found = SyncExamination(of: model).findings.filter { $0.kind == .missingInverse }
         #expect(found.count == 6000)
         #expect(
             found.first?.message
@@ -70,10 +77,10 @@ struct ManyEntitiesTests {
 
     @Test("that inherits through more entities than anybody needs is refused")
     func chain() throws {
-        let chain = (0..<3000).map { Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") }
-        let error = try #require(throws: SyncError.self) { try Model(entities: chain) }
+        let chain = (0..<3000).map { SyncModel.Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") }
+        let error = try #require(throws: SyncError.self) { try SyncModel(entities: chain) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.first?.message == "inherits through more than 100 entities")
-        #expect(throws: Never.self) { try Model(entities: Array(chain.prefix(101))) }
+        #expect(throws: Never.self) { try SyncModel(entities: Array(chain.prefix(101))) }
     }
 }

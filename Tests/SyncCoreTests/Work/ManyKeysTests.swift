@@ -10,19 +10,20 @@ import Testing
 struct ManyKeysTests {
     private static let count = LongTests.count(2_000, many: 20_000)
 
-    private func model(_ attributes: [Attribute] = []) throws -> Model {
-        try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer)] + attributes,
+    private func model(_ attributes: [SyncModel.Attribute] = []) throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer)] + attributes,
                 relationships: [
-                    Relationship("company", to: "Company"), Relationship("tags", to: "Tag", many: true),
+                    SyncModel.Relationship("company", to: "Company"),
+                    SyncModel.Relationship("tags", to: "Tag", many: true),
                 ]),
-            Entity("Company", attributes: [Attribute("id", .integer)]),
-            Entity("Tag", attributes: [Attribute("id", .integer)]),
+            SyncModel.Entity("Company", attributes: [SyncModel.Attribute("id", .integer)]),
+            SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .integer)]),
         ])
     }
 
-    private func plan(_ text: String, _ model: Model) throws -> ChangePlan {
+    private func plan(_ text: String, _ model: SyncModel) throws -> ChangePlan {
         try PayloadStaging(
             inEntity: "User", of: model, parent: nil, relationship: nil, operations: .all, options: SyncOptions()
         ).stage(Data(text.utf8), options: SyncOptions()).plan
@@ -55,7 +56,7 @@ struct ManyKeysTests {
         "that nothing takes are told apart at once, also where they are alike",
         arguments: ["k", "temperature_measured_", "user_name_"])
     func unknown(name: String) throws {
-        let attributes = (0..<LongTests.count(200, many: 1000)).map { Attribute("value\($0)", .integer) }
+        let attributes = (0..<LongTests.count(200, many: 1000)).map { SyncModel.Attribute("value\($0)", .integer) }
         let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
         #expect(plan.unmappedKeys.count == Self.count)
         #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
@@ -64,10 +65,11 @@ struct ManyKeysTests {
     @Test("of many attributes and relationships are each looked up")
     func wide() throws {
         let names = (0..<LongTests.count(500, many: 3000)).map { "someValue\($0)" }
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer)] + names.map { Attribute($0, .integer) },
-                relationships: names.map { Relationship($0 + "Owner", to: "User") })
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [SyncModel.Attribute("id", .integer)] + names.map { SyncModel.Attribute($0, .integer) },
+                relationships: names.map { SyncModel.Relationship($0 + "Owner", to: "User") })
         ])
         let members = names.flatMap { ["\"\(Inflection.snakeCase($0))\": 1", "\"\($0)OwnerID\": 2"] }
         let plan = try plan("[{\"id\": 1, \(members.joined(separator: ", "))}]", model)
@@ -95,9 +97,10 @@ struct ManyKeysTests {
 
     @Test("are examined, and the first hundreds of them compared with every name")
     func examined() throws {
-        let model = try model((0..<LongTests.count(200, many: 1000)).map { Attribute("someValue\($0)", .integer) })
+        let model = try model(
+            (0..<LongTests.count(200, many: 1000)).map { SyncModel.Attribute("someValue\($0)", .integer) })
         let text = record { "\"same_valu\($0)\": 1" }
-        let walk = try Examination(
+        let walk = try SyncExamination(
             Data(text.utf8), of: "User", in: model, hasParent: false, options: SyncOptions(),
             dryRun: SyncResult(entity: "User"))
         let unmapped = walk.findings.filter { $0.kind == .unmappedKey }

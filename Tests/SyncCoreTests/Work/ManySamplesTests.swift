@@ -73,9 +73,11 @@ struct ManySamplesTests {
 
     @Test("extends a model by each")
     func extended() throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer)] + (0..<2000).map { Attribute("some\($0)", .integer) })
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [SyncModel.Attribute("id", .integer)]
+                    + (0..<2000).map { SyncModel.Attribute("some\($0)", .integer) })
         ])
         let sample = object { $0 == 0 ? "\"id\": 1" : "\"some\($0)\": 1.5" }
         let found = try ModelExtension(of: model, by: [InferenceSample(Data(sample.utf8), entity: "User")])

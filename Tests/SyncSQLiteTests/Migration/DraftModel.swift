@@ -194,13 +194,13 @@ struct DraftModel {
         return [entity] + (entity.parent.map(lineage) ?? [])
     }
 
-    func model() throws -> Model {
-        try Model(
+    func model() throws -> SyncModel {
+        try SyncModel(
             entities: entities.map { entity in
-                var made = SyncCore.Entity(entity.name, renamedFrom: entity.oldName)
+                var made = SyncModel.Entity(entity.name, renamedFrom: entity.oldName)
                 made.parent = entity.parent.flatMap(self.entity)?.name
                 if entity.parent == nil {
-                    made.primaryKey = entity.key.map { PrimaryKey($0) }
+                    made.primaryKey = entity.key.map { SyncModel.PrimaryKey($0) }
                     made.attributes = [.init("mark", .integer), .init("code", entity.codeType)]
                 }
                 made.attributes += entity.attributes.map { attribute in
@@ -218,9 +218,9 @@ struct DraftModel {
             })
     }
 
-    private func relationship(_ pair: Pair, isFirst: Bool) -> Relationship {
+    private func relationship(_ pair: Pair, isFirst: Bool) -> SyncModel.Relationship {
         let (here, there) = isFirst ? (pair.first, pair.second) : (pair.second, pair.first)
-        return Relationship(
+        return SyncModel.Relationship(
             here.name, to: entity(there.entity)?.name ?? "", many: here.isToMany, ordered: here.isOrdered,
             inverse: pair.hasInverse ? there.name : nil, deleteRule: pair.cascades && isFirst ? .cascade : .nullify,
             renamedFrom: here.oldName)

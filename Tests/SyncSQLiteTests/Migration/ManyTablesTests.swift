@@ -63,11 +63,14 @@ struct ManyTablesTests {
     @Test("has names for all columns and indexes of a table that refers to many")
     func names() throws {
         let names = (0..<4000).map { "m\($0)" }
-        let model = try Model(entities: [
-            Entity(
-                "A", attributes: [Attribute("id", .integer)] + names.map { Attribute("v" + $0, .string) },
-                relationships: names.map { Relationship($0, to: "B") }),
-            Entity("B", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A",
+                attributes: [SyncModel.Attribute("id", .integer)]
+                    + names.map { SyncModel.Attribute("v" + $0, .string) },
+                relationships: names.map { SyncModel.Relationship($0, to: "B") }),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
         ])
         let layout = StoreLayout(model.compiled)
         #expect(Set(layout.indexNames).count == names.count)

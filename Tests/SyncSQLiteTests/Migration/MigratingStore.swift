@@ -28,8 +28,8 @@ final class MigratingStore {
     }
 
     /// The entities of a schema file, without the braces around them.
-    static func model(_ schema: String) throws -> Model {
-        try Model(schema: Data("{\"entities\": {\(schema)}}".utf8))
+    static func model(_ schema: String) throws -> SyncModel {
+        try SyncModel(schema: Data("{\"entities\": {\(schema)}}".utf8))
     }
 
     /// The schema of this store, which must be that of a store just made with the model.

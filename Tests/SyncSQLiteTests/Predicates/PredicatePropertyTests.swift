@@ -36,7 +36,7 @@ struct PredicatePropertyTests {
 
 /// Rows of every type and kind of link, at random, in a store and in memory.
 private struct RandomPredicateStore {
-    let model: Model
+    let model: SyncModel
     private let stack: DataStack
     private let graph: MemoryGraph
 
@@ -82,7 +82,7 @@ private struct RandomPredicateStore {
                 values[attribute.name] = random.pick(PredicateValues.stored[attribute.type] ?? [.null])
             }
         }
-        var links: [String: [SyncSQLite.Record]] = [:]
+        var links: [String: [SyncRecord]] = [:]
         for hop in entity.relationships where random.chance(2, of: 3) {
             let known = try stack.fetch(stack.model.compiled.entities[hop.destination].name)
             guard !known.isEmpty else { continue }
@@ -92,37 +92,45 @@ private struct RandomPredicateStore {
         try stack.insert(name, storedValues: values, links: links)
     }
 
-    private static func model() throws -> Model {
-        let types = AttributeType.allCases.map { Attribute("\($0.rawValue)Value", $0) }
-        let name = Attribute("name", .string)
-        return try Model(entities: [
-            Entity(
-                "Thing", attributes: [Attribute("id", .integer)] + types,
+    private static func model() throws -> SyncModel {
+        let types = AttributeType.allCases.map { SyncModel.Attribute("\($0.rawValue)Value", $0) }
+        let name = SyncModel.Attribute("name", .string)
+        return try SyncModel(entities: [
+            SyncModel.Entity(
+                "Thing", attributes: [SyncModel.Attribute("id", .integer)] + types,
                 relationships: [
-                    Relationship("parent", to: "Thing", inverse: "children"),
-                    Relationship("children", to: "Thing", many: true, ordered: true, inverse: "parent"),
-                    Relationship("friends", to: "Thing", many: true, inverse: "friends"),
-                    Relationship("tags", to: "Tag", many: true, inverse: "things"),
-                    Relationship("box", to: "Box"),
-                    Relationship("passport", to: "Passport", inverse: "owner"),
-                    Relationship("pets", to: "Animal", many: true, inverse: "owner"),
-                    Relationship("dog", to: "Dog"),
+                    SyncModel.Relationship("parent", to: "Thing", inverse: "children"),
+                    SyncModel.Relationship("children", to: "Thing", many: true, ordered: true, inverse: "parent"),
+                    SyncModel.Relationship("friends", to: "Thing", many: true, inverse: "friends"),
+                    SyncModel.Relationship("tags", to: "Tag", many: true, inverse: "things"),
+                    SyncModel.Relationship("box", to: "Box"),
+                    SyncModel.Relationship("passport", to: "Passport", inverse: "owner"),
+                    SyncModel.Relationship("pets", to: "Animal", many: true, inverse: "owner"),
+                    SyncModel.Relationship("dog", to: "Dog"),
                 ]),
-            Entity(
-                "Tag", attributes: [Attribute("code", .string, isPrimaryKey: true), name, Attribute("rank", .decimal)],
+            SyncModel.Entity(
+                "Tag",
+                attributes: [
+                    SyncModel.Attribute("code", .string, isPrimaryKey: true), name,
+                    SyncModel.Attribute("rank", .decimal),
+                ],
                 relationships: [
-                    Relationship("things", to: "Thing", many: true, inverse: "tags"),
-                    Relationship("box", to: "Box"),
+                    SyncModel.Relationship("things", to: "Thing", many: true, inverse: "tags"),
+                    SyncModel.Relationship("box", to: "Box"),
                 ]),
-            Entity("Box", attributes: [name, Attribute("at", .date)], relationships: [Relationship("tag", to: "Tag")]),
-            Entity(
-                "Passport", attributes: [Attribute("number", .string, isPrimaryKey: true)],
-                relationships: [Relationship("owner", to: "Thing", inverse: "passport")]),
-            Entity(
+            SyncModel.Entity(
+                "Box", attributes: [name, SyncModel.Attribute("at", .date)],
+                relationships: [SyncModel.Relationship("tag", to: "Tag")]),
+            SyncModel.Entity(
+                "Passport", attributes: [SyncModel.Attribute("number", .string, isPrimaryKey: true)],
+                relationships: [SyncModel.Relationship("owner", to: "Thing", inverse: "passport")]),
+            SyncModel.Entity(
                 "Animal", isAbstract: true, attributes: [name],
-                relationships: [Relationship("owner", to: "Thing", inverse: "pets")]),
-            Entity("Dog", parent: "Animal", attributes: [Attribute("tag", .integer, isPrimaryKey: true)]),
-            Entity("Cat", parent: "Animal", attributes: [Attribute("chip", .string, isPrimaryKey: true)]),
+                relationships: [SyncModel.Relationship("owner", to: "Thing", inverse: "pets")]),
+            SyncModel.Entity(
+                "Dog", parent: "Animal", attributes: [SyncModel.Attribute("tag", .integer, isPrimaryKey: true)]),
+            SyncModel.Entity(
+                "Cat", parent: "Animal", attributes: [SyncModel.Attribute("chip", .string, isPrimaryKey: true)]),
         ])
     }
 }
@@ -130,7 +138,7 @@ private struct RandomPredicateStore {
 /// Every row of a store and where its relationships lead, read without a condition.
 private final class MemoryGraph {
     struct Row: PredicateRow {
-        let record: SyncSQLite.Record
+        let record: SyncRecord
         let graph: MemoryGraph
 
         func predicateValue(of attribute: String) throws -> StoredValue { try #require(record[attribute]) }
@@ -140,12 +148,12 @@ private final class MemoryGraph {
         }
     }
 
-    private let records: [String: [SyncSQLite.Record]]
-    private let targets: [SyncSQLite.Record: [String: [SyncSQLite.Record]]]
+    private let records: [String: [SyncRecord]]
+    private let targets: [SyncRecord: [String: [SyncRecord]]]
 
     init(_ stack: DataStack) throws {
-        var records: [String: [SyncSQLite.Record]] = [:]
-        var targets: [SyncSQLite.Record: [String: [SyncSQLite.Record]]] = [:]
+        var records: [String: [SyncRecord]] = [:]
+        var targets: [SyncRecord: [String: [SyncRecord]]] = [:]
         for entity in stack.model.compiled.entities {
             let rows = try stack.fetch(entity.name).sorted { Self.key($0) < Self.key($1) }
             records[entity.name] = rows
@@ -159,7 +167,7 @@ private final class MemoryGraph {
         self.targets = targets
     }
 
-    private static func key(_ record: SyncSQLite.Record) -> RecordKey {
+    private static func key(_ record: SyncRecord) -> RecordKey {
         switch record.rowKey.storage {
         case .int64(let key): .integer(key)
         case .string(let key): .text(key)

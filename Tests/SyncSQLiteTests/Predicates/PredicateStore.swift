@@ -63,54 +63,60 @@ struct PredicateStore {
         return "CREATE TABLE \"\(table.name)\" (\(columns.joined(separator: ", "))) STRICT"
     }
 
-    private static func model() throws -> Model {
-        let ref = Attribute("ref", .string)
-        let user = Entity(
+    private static func model() throws -> SyncModel {
+        let ref = SyncModel.Attribute("ref", .string)
+        let user = SyncModel.Entity(
             "User",
             attributes: [
-                ref, Attribute("id", .integer), Attribute("name", .string), Attribute("age", .integer),
-                Attribute("balance", .decimal), Attribute("score", .double), Attribute("active", .boolean),
-                Attribute("born", .date), Attribute("token", .uuid), Attribute("site", .url),
-                Attribute("photo", .binary), Attribute("meta", .json), Attribute("secret", .transformable),
+                ref, SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string),
+                SyncModel.Attribute("age", .integer),
+                SyncModel.Attribute("balance", .decimal), SyncModel.Attribute("score", .double),
+                SyncModel.Attribute("active", .boolean),
+                SyncModel.Attribute("born", .date), SyncModel.Attribute("token", .uuid),
+                SyncModel.Attribute("site", .url),
+                SyncModel.Attribute("photo", .binary), SyncModel.Attribute("meta", .json),
+                SyncModel.Attribute("secret", .transformable),
             ],
             relationships: [
-                Relationship("company", to: "Company", inverse: "users"),
-                Relationship("tags", to: "Tag", many: true, inverse: "users"),
-                Relationship("friends", to: "User", many: true, inverse: "friends"),
-                Relationship("passport", to: "Passport", inverse: "owner"),
-                Relationship("boss", to: "User", inverse: "reports"),
-                Relationship("reports", to: "User", many: true, inverse: "boss"),
-                Relationship("address", to: "Address"),
-                Relationship("animals", to: "Animal", many: true, inverse: "owner"),
-                Relationship("spouse", to: "User", inverse: "spouse"),
-                Relationship("favourite", to: "Dog", inverse: "fan"),
+                SyncModel.Relationship("company", to: "Company", inverse: "users"),
+                SyncModel.Relationship("tags", to: "Tag", many: true, inverse: "users"),
+                SyncModel.Relationship("friends", to: "User", many: true, inverse: "friends"),
+                SyncModel.Relationship("passport", to: "Passport", inverse: "owner"),
+                SyncModel.Relationship("boss", to: "User", inverse: "reports"),
+                SyncModel.Relationship("reports", to: "User", many: true, inverse: "boss"),
+                SyncModel.Relationship("address", to: "Address"),
+                SyncModel.Relationship("animals", to: "Animal", many: true, inverse: "owner"),
+                SyncModel.Relationship("spouse", to: "User", inverse: "spouse"),
+                SyncModel.Relationship("favourite", to: "Dog", inverse: "fan"),
             ])
-        return try Model(entities: [
+        return try SyncModel(entities: [
             user,
-            Entity(
-                "Company", attributes: [ref, Attribute("id", .integer), Attribute("name", .string)],
+            SyncModel.Entity(
+                "Company",
+                attributes: [ref, SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
                 relationships: [
-                    Relationship("users", to: "User", many: true, inverse: "company"),
-                    Relationship("country", to: "Country"),
+                    SyncModel.Relationship("users", to: "User", many: true, inverse: "company"),
+                    SyncModel.Relationship("country", to: "Country"),
                 ]),
-            Entity("Country", primaryKey: "code", attributes: [ref, Attribute("code", .string)]),
-            Entity(
-                "Tag", attributes: [ref, Attribute("id", .integer), Attribute("title", .string)],
+            SyncModel.Entity("Country", primaryKey: "code", attributes: [ref, SyncModel.Attribute("code", .string)]),
+            SyncModel.Entity(
+                "Tag", attributes: [ref, SyncModel.Attribute("id", .integer), SyncModel.Attribute("title", .string)],
                 relationships: [
-                    Relationship("users", to: "User", many: true, inverse: "tags"),
-                    Relationship("company", to: "Company"),
+                    SyncModel.Relationship("users", to: "User", many: true, inverse: "tags"),
+                    SyncModel.Relationship("company", to: "Company"),
                 ]),
-            Entity(
-                "Passport", primaryKey: "number", attributes: [ref, Attribute("number", .string)],
-                relationships: [Relationship("owner", to: "User", inverse: "passport")]),
-            Entity("Address", attributes: [ref, Attribute("street", .string)]),
-            Entity(
+            SyncModel.Entity(
+                "Passport", primaryKey: "number", attributes: [ref, SyncModel.Attribute("number", .string)],
+                relationships: [SyncModel.Relationship("owner", to: "User", inverse: "passport")]),
+            SyncModel.Entity("Address", attributes: [ref, SyncModel.Attribute("street", .string)]),
+            SyncModel.Entity(
                 "Animal", isAbstract: true, attributes: [ref],
-                relationships: [Relationship("owner", to: "User", inverse: "animals")]),
-            Entity(
-                "Dog", parent: "Animal", primaryKey: "tag", attributes: [Attribute("tag", .integer)],
-                relationships: [Relationship("fan", to: "User", inverse: "favourite")]),
-            Entity("Cat", parent: "Animal", primaryKey: "chip", attributes: [Attribute("chip", .string)]),
+                relationships: [SyncModel.Relationship("owner", to: "User", inverse: "animals")]),
+            SyncModel.Entity(
+                "Dog", parent: "Animal", primaryKey: "tag", attributes: [SyncModel.Attribute("tag", .integer)],
+                relationships: [SyncModel.Relationship("fan", to: "User", inverse: "favourite")]),
+            SyncModel.Entity(
+                "Cat", parent: "Animal", primaryKey: "chip", attributes: [SyncModel.Attribute("chip", .string)]),
         ])
     }
 

@@ -7,22 +7,23 @@ import Testing
 struct RowSelectionTests {
     /// Users of companies, which have an owner each: users again.
     private func stack() throws -> DataStack {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
                 attributes: [
-                    Attribute("id", .integer), Attribute("name", .string), Attribute("size", .integer),
-                    Attribute("price", .decimal),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string),
+                    SyncModel.Attribute("size", .integer),
+                    SyncModel.Attribute("price", .decimal),
                 ],
                 relationships: [
-                    Relationship("company", to: "Company", inverse: "users"),
-                    Relationship("owned", to: "Company", inverse: "owner"),
+                    SyncModel.Relationship("company", to: "Company", inverse: "users"),
+                    SyncModel.Relationship("owned", to: "Company", inverse: "owner"),
                 ]),
-            Entity(
-                "Company", attributes: [Attribute("id", .string), Attribute("name", .string)],
+            SyncModel.Entity(
+                "Company", attributes: [SyncModel.Attribute("id", .string), SyncModel.Attribute("name", .string)],
                 relationships: [
-                    Relationship("users", to: "User", many: true, inverse: "company"),
-                    Relationship("owner", to: "User", inverse: "owned"),
+                    SyncModel.Relationship("users", to: "User", many: true, inverse: "company"),
+                    SyncModel.Relationship("owner", to: "User", inverse: "owned"),
                 ]),
         ])
         let stack = try DataStack.inMemory(model)

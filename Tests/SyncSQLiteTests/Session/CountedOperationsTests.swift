@@ -36,7 +36,7 @@ struct CountedOperationsTests {
     /// As many of everything.
     private static let sizes = [10, 1000]
 
-    init() throws { stack = try DataStack.inMemory(Model(schema: Data(Self.schema.utf8))) }
+    init() throws { stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8))) }
 
     /// Syncs, and counts what that asks of the store.
     private func operations(

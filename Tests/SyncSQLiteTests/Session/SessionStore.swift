@@ -16,7 +16,7 @@ struct SessionStore {
 
     /// Fills a store, and begins a sync of a payload; without one, a sync that says nothing.
     static func with(
-        _ model: Model, _ sql: String, payload: (entity: String, json: String)? = nil,
+        _ model: SyncModel, _ sql: String, payload: (entity: String, json: String)? = nil,
         _ body: (SessionStore) throws -> Void
     ) throws {
         let stack = try DataStack.inMemory(model)

@@ -8,22 +8,23 @@ struct PredicateDialectTests {
 
     init() throws {
         layout = StoreLayout(
-            try Model(entities: [
-                Entity(
+            try SyncModel(entities: [
+                SyncModel.Entity(
                     "User",
                     attributes: [
-                        Attribute("id", .integer), Attribute("name", .string), Attribute("balance", .decimal),
-                        Attribute("active", .boolean), Attribute("born", .date),
+                        SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string),
+                        SyncModel.Attribute("balance", .decimal),
+                        SyncModel.Attribute("active", .boolean), SyncModel.Attribute("born", .date),
                     ],
                     relationships: [
-                        Relationship("country", to: "Country", inverse: "users"),
-                        Relationship("tags", to: "Tag", many: true),
+                        SyncModel.Relationship("country", to: "Country", inverse: "users"),
+                        SyncModel.Relationship("tags", to: "Tag", many: true),
                     ]),
-                Entity(
-                    "Country", attributes: [Attribute("code", .string, isPrimaryKey: true)],
-                    relationships: [Relationship("users", to: "User", many: true, inverse: "country")]),
-                Entity("Tag", attributes: [Attribute("id", .integer)]),
-                Entity("SpecialTag", parent: "Tag"),
+                SyncModel.Entity(
+                    "Country", attributes: [SyncModel.Attribute("code", .string, isPrimaryKey: true)],
+                    relationships: [SyncModel.Relationship("users", to: "User", many: true, inverse: "country")]),
+                SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .integer)]),
+                SyncModel.Entity("SpecialTag", parent: "Tag"),
             ]).compiled)
     }
 

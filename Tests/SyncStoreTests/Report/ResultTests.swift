@@ -42,7 +42,9 @@ struct ResultTests {
         }
         let found = report.takeResult(unresolved: []).diagnostics
         #expect(found.count == 10_000 && found.first?.kind == .recordWithoutKey)
-        #expect(found[1] == Diagnostic(.entityMismatch, entity: "Song", key: "0", path: "[0]", message: "another"))
+        #expect(
+            found[1]
+                == SyncResult.Diagnostic(.entityMismatch, entity: "Song", key: "0", path: "[0]", message: "another"))
         #expect(found.last?.path == "[9998]")
     }
 }

@@ -31,7 +31,7 @@ enum SongModel {
                       "shelf": { "entity": "Shelf", "inverse": "songs" } } } } }
         """
 
-    static func model() throws -> Model { try Model(schema: Data(schema.utf8)) }
+    static func model() throws -> SyncModel { try SyncModel(schema: Data(schema.utf8)) }
 
     /// What a payload of songs says.
     static func plan(

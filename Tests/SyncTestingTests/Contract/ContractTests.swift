@@ -47,7 +47,7 @@ struct ContractTests {
         for refusal in refusals {
             let folder = try ScenarioFolder(model: refusal.schema)
             let error = #expect(throws: SyncError.self, "line \(refusal.line)") {
-                try Model(contentsOf: folder.url.appendingPathComponent("model.json"))
+                try SyncModel(contentsOf: folder.url.appendingPathComponent("model.json"))
             }
             #expect(error?.problems.map { "\($0.path): \($0.message)" } == refusal.problems, "line \(refusal.line)")
         }

@@ -10,7 +10,7 @@ import SyncTesting
 struct LinkDamage {
     private let layout: StoreLayout
 
-    init(_ model: Model) { layout = StoreLayout(model.compiled) }
+    init(_ model: SyncModel) { layout = StoreLayout(model.compiled) }
 
     /// A connection to a store that does not look at foreign keys.
     static func connection(to url: URL) throws -> DatabaseQueue {

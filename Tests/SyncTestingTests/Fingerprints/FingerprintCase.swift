@@ -13,7 +13,7 @@ struct FingerprintCase {
         case damage(seed: UInt64)
     }
 
-    let model: Model
+    let model: SyncModel
     var steps: [Step]
 
     static func random(_ random: inout SplitMix64) throws -> FingerprintCase {
@@ -66,8 +66,8 @@ struct FingerprintCase {
     }
 
     /// The model with or without fingerprints, of all its entities.
-    func model(fingerprints: Bool) throws -> Model {
-        try Model(
+    func model(fingerprints: Bool) throws -> SyncModel {
+        try SyncModel(
             entities: model.entities.map { entity in
                 var entity = entity
                 entity.keepsFingerprints = fingerprints

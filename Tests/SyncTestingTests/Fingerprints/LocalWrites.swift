@@ -8,7 +8,7 @@ import SyncTesting
 struct LocalWrites {
     private let layout: StoreLayout
 
-    init(_ model: Model) { layout = StoreLayout(model.compiled) }
+    init(_ model: SyncModel) { layout = StoreLayout(model.compiled) }
 
     /// A statement, by what a store has; nil if it has nothing to change.
     func statement(_ random: inout SplitMix64, in db: Database) throws -> String? {

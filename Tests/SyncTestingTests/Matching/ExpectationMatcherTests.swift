@@ -23,20 +23,22 @@ struct ExpectationMatcherTests {
         "notes": [FoundRow(entity: "Note", values: [:])],
     ])
 
-    static func model() throws -> Model {
-        try Model(entities: [
-            Entity("Company", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
-            Entity("Note", attributes: [Attribute("text", .string)]),
-            Entity("Tag", attributes: [Attribute("id", .integer)]),
-            Entity(
+    static func model() throws -> SyncModel {
+        try SyncModel(entities: [
+            SyncModel.Entity(
+                "Company", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
+            SyncModel.Entity("Note", attributes: [SyncModel.Attribute("text", .string)]),
+            SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .integer)]),
+            SyncModel.Entity(
                 "User",
                 attributes: [
-                    Attribute("id", .integer), Attribute("height", .double, sourceType: "Float"),
-                    Attribute("nick", .string),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("height", .double, sourceType: "Float"),
+                    SyncModel.Attribute("nick", .string),
                 ],
                 relationships: [
-                    Relationship("boss", to: "User"), Relationship("company", to: "Company"),
-                    Relationship("notes", to: "Note", many: true), Relationship("tags", to: "Tag", many: true),
+                    SyncModel.Relationship("boss", to: "User"), SyncModel.Relationship("company", to: "Company"),
+                    SyncModel.Relationship("notes", to: "Note", many: true),
+                    SyncModel.Relationship("tags", to: "Tag", many: true),
                 ]),
         ])
     }

@@ -61,7 +61,7 @@ enum CaseShrinker {
                 where entities[index].relationships[place].name == name {
                     entities[index].relationships[place].keyedBy = nil
                 }
-                guard let model = try? Model(entities: entities) else { continue }
+                guard let model = try? SyncModel(entities: entities) else { continue }
                 var smaller = propertyCase
                 smaller.model = model
                 found.append(smaller)
@@ -72,14 +72,14 @@ enum CaseShrinker {
                 for other in entities.indices {
                     entities[other].relationships.removeAll { $0.inverse == name }
                 }
-                guard let model = try? Model(entities: entities) else { continue }
+                guard let model = try? SyncModel(entities: entities) else { continue }
                 var smaller = propertyCase
                 smaller.model = model
                 found.append(smaller)
             }
             var entities = propertyCase.model.entities
             entities.remove(at: index)
-            guard let model = try? Model(entities: entities) else { continue }
+            guard let model = try? SyncModel(entities: entities) else { continue }
             var smaller = propertyCase
             smaller.model = model
             found.append(smaller)

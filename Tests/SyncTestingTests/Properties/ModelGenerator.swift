@@ -4,10 +4,10 @@ import SyncCore
 struct ModelGenerator {
     private var random: SplitMix64
     private let kinds: PropertyKinds
-    private var entities: [Entity] = []
+    private var entities: [SyncModel.Entity] = []
     private var linkCount = 0
 
-    static func model(_ random: inout SplitMix64, _ kinds: PropertyKinds) throws -> Model {
+    static func model(_ random: inout SplitMix64, _ kinds: PropertyKinds) throws -> SyncModel {
         var generator = ModelGenerator(random: SplitMix64(seed: random.next()), kinds: kinds)
         return try generator.model()
     }
@@ -17,11 +17,12 @@ struct ModelGenerator {
         self.kinds = kinds
     }
 
-    private mutating func model() throws -> Model {
+    private mutating func model() throws -> SyncModel {
         let count = 1 + random.below(3)
         for name in ["Ant", "Bee", "Cat"].prefix(count) { entities.append(keyed(name)) }
         if kinds.contains(.inheritance), random.chance(kinds.contains(.discriminators) ? 75 : 25) {
-            entities.append(Entity("Sub", parent: "Ant", attributes: [Attribute("extra", .integer)]))
+            entities.append(
+                SyncModel.Entity("Sub", parent: "Ant", attributes: [SyncModel.Attribute("extra", .integer)]))
             if kinds.contains(.discriminators) { tellKindsApart() }
         }
         let keyedCount = entities.count
@@ -29,41 +30,49 @@ struct ModelGenerator {
         if kinds.contains(.partedKeys), random.chance(30) { addDependent(keyedCount) }
         if kinds.contains(.keyless), random.chance(50) { addKeyless(keyedCount) }
         if kinds.contains(.keyedObjects) { keyObjects() }
-        return try Model(entities: entities)
+        return try SyncModel(entities: entities)
     }
 
-    private mutating func keyed(_ name: String) -> Entity {
+    private mutating func keyed(_ name: String) -> SyncModel.Entity {
         let types: [AttributeType] = [.integer, .string, .uuid, .date, .decimal, .double]
         let type = kinds.contains(.keyTypes) && random.chance(40) ? random.pick(types) : .integer
-        var attributes = [Attribute("id", type), Attribute("value", .integer), Attribute("name", .string)]
+        var attributes = [
+            SyncModel.Attribute("id", type), SyncModel.Attribute("value", .integer),
+            SyncModel.Attribute("name", .string),
+        ]
         if kinds.contains(.requiredValues), random.chance(15) {
             attributes.append(
-                Attribute(
+                SyncModel.Attribute(
                     "state", .string, isOptional: false, defaultValue: random.chance(60) ? .string("new") : nil))
         }
-        guard kinds.contains(.partedKeys), random.chance(25) else { return Entity(name, attributes: attributes) }
-        attributes.append(Attribute("part", random.pick([.string, .integer, .date])))
-        return Entity(name, primaryKey: ["id", "part"], attributes: attributes)
+        guard kinds.contains(.partedKeys), random.chance(25) else {
+            return SyncModel.Entity(name, attributes: attributes)
+        }
+        attributes.append(SyncModel.Attribute("part", random.pick([.string, .integer, .date])))
+        return SyncModel.Entity(name, primaryKey: ["id", "part"], attributes: attributes)
     }
 
     /// Has the records of `Ant` say of which entity they are, in words of which some are the same and one is a number.
     private mutating func tellKindsApart() {
-        var values = [Discriminator.Kind("sub", "Sub"), .init("Unterart", "Sub"), .init("ant", "Ant")]
+        var values = [SyncModel.Discriminator.Kind("sub", "Sub"), .init("Unterart", "Sub"), .init("ant", "Ant")]
         if random.chance(50) {
             entities.append(
-                Entity("Elf", parent: random.chance(70) ? "Ant" : "Sub", attributes: [Attribute("size", .integer)]))
+                SyncModel.Entity(
+                    "Elf", parent: random.chance(70) ? "Ant" : "Sub",
+                    attributes: [SyncModel.Attribute("size", .integer)]))
             values.append(.init("7", "Elf"))
         }
         entities[0].isAbstract = random.chance(20)
-        let otherwise: Discriminator.Otherwise = !entities[0].isAbstract && random.chance(50) ? .parent : .skip
+        let otherwise: SyncModel.Discriminator.Otherwise =
+            !entities[0].isAbstract && random.chance(50) ? .parent : .skip
         let key = random.pick(["kind", "kind", "meta.kind"])
-        if key == "kind", random.chance(30) { entities[0].attributes.append(Attribute("kind", .string)) }
-        entities[0].discriminator = Discriminator(key, kinds: values, otherwise: otherwise)
+        if key == "kind", random.chance(30) { entities[0].attributes.append(SyncModel.Attribute("kind", .string)) }
+        entities[0].discriminator = SyncModel.Discriminator(key, kinds: values, otherwise: otherwise)
         // A kind may have kinds of its own.
         guard let sub = entities.firstIndex(where: { $0.name == "Sub" }), entities.last?.parent == "Sub",
             random.chance(50)
         else { return }
-        entities[sub].discriminator = Discriminator("rank", values: ["first": "Elf"])
+        entities[sub].discriminator = SyncModel.Discriminator("rank", values: ["first": "Elf"])
     }
 
     /// Has lists keyed by the primary key of their rows, or by something else, in which rows may be alike.
@@ -86,21 +95,24 @@ struct ModelGenerator {
         let owner = random.below(count)
         let isListed = random.chance(70)
         entities.append(
-            Entity(
+            SyncModel.Entity(
                 "Dot", primaryKey: random.chance(50) ? ["owner", "id"] : ["id", "owner"],
-                attributes: [Attribute("id", .integer), Attribute("value", .integer)],
-                relationships: [Relationship("owner", to: entities[owner].name, inverse: isListed ? "dots" : nil)]))
+                attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("value", .integer)],
+                relationships: [
+                    SyncModel.Relationship("owner", to: entities[owner].name, inverse: isListed ? "dots" : nil)
+                ]))
         if isListed {
             entities[owner].relationships.append(
-                Relationship("dots", to: "Dot", many: true, ordered: isOrdered(), inverse: "owner", deleteRule: rule()))
+                SyncModel.Relationship(
+                    "dots", to: "Dot", many: true, ordered: isOrdered(), inverse: "owner", deleteRule: rule()))
         }
         if random.chance(50) {
             entities[random.below(count)].relationships.append(
-                Relationship("points", to: "Dot", many: random.chance(50) && kinds.contains(.manyToMany)))
+                SyncModel.Relationship("points", to: "Dot", many: random.chance(50) && kinds.contains(.manyToMany)))
         }
     }
 
-    private mutating func rule() -> DeleteRule {
+    private mutating func rule() -> SyncModel.DeleteRule {
         guard kinds.contains(.deleteRules), random.chance(35) else { return .nullify }
         return random.pick([.cascade, .cascade, .deny, .noAction])
     }
@@ -123,18 +135,18 @@ struct ModelGenerator {
         let hasInverse = shape == 1 || shape == 2 || shape == 4
         let isToMany = shape == 1 || shape == 2 || shape == 3 || shape == 5 && kinds.contains(.manyToMany)
         entities[from].relationships.append(
-            Relationship(
+            SyncModel.Relationship(
                 name, to: entities[to].name, many: isToMany, ordered: isToMany && isOrdered(),
                 inverse: hasInverse ? back : shape == 5 ? name : nil, deleteRule: rule()))
         guard hasInverse else { return }
         entities[to].relationships.append(
-            Relationship(
+            SyncModel.Relationship(
                 back, to: entities[from].name, many: shape == 2, ordered: shape == 2 && isOrdered(), inverse: name,
                 deleteRule: rule()))
     }
 
     /// For keyless rows, which go with their owner: a deletion that comes of the owner is not denied for its sake.
-    private mutating func ruleWithoutDeny() -> DeleteRule {
+    private mutating func ruleWithoutDeny() -> SyncModel.DeleteRule {
         let rule = rule()
         return rule == .deny ? .cascade : rule
     }
@@ -142,20 +154,24 @@ struct ModelGenerator {
     private mutating func isOrdered() -> Bool { kinds.contains(.ordered) && random.chance(30) }
 
     private mutating func addKeyless(_ count: Int) {
-        entities.append(Entity("Box", attributes: [Attribute("label", .string), Attribute("size", .integer)]))
+        entities.append(
+            SyncModel.Entity(
+                "Box", attributes: [SyncModel.Attribute("label", .string), SyncModel.Attribute("size", .integer)]))
         let owner = random.below(count)
         switch random.below(3) {
-        case 0: entities[owner].relationships.append(Relationship("box", to: "Box", deleteRule: ruleWithoutDeny()))
-        case 1: entities[owner].relationships.append(Relationship("boxes", to: "Box", many: true))
+        case 0:
+            entities[owner].relationships.append(
+                SyncModel.Relationship("box", to: "Box", deleteRule: ruleWithoutDeny()))
+        case 1: entities[owner].relationships.append(SyncModel.Relationship("boxes", to: "Box", many: true))
         default:
             entities[owner].relationships.append(
-                Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: ruleWithoutDeny()))
+                SyncModel.Relationship("boxes", to: "Box", many: true, inverse: "owner", deleteRule: ruleWithoutDeny()))
             entities[entities.count - 1].relationships.append(
-                Relationship("owner", to: entities[owner].name, inverse: "boxes"))
+                SyncModel.Relationship("owner", to: entities[owner].name, inverse: "boxes"))
         }
         if random.chance(30) {
             entities[entities.count - 1].relationships.append(
-                Relationship("maker", to: entities[random.below(count)].name))
+                SyncModel.Relationship("maker", to: entities[random.below(count)].name))
         }
     }
 }

@@ -4,7 +4,7 @@ import SyncCore
 /// Makes random payloads for a model, out of few keys, so that rows meet.
 struct PayloadGenerator {
     var random: SplitMix64
-    let model: Model
+    let model: SyncModel
     let kinds: PropertyKinds
     /// Whether every row is named once only.
     private let alwaysNamesOnce: Bool
@@ -14,7 +14,8 @@ struct PayloadGenerator {
     private var named: Set<String> = []
     private var given: Set<String> = []
 
-    init(_ random: inout SplitMix64, _ model: Model, _ kinds: PropertyKinds, namesOnce: Bool, keyCount: Int? = nil) {
+    init(_ random: inout SplitMix64, _ model: SyncModel, _ kinds: PropertyKinds, namesOnce: Bool, keyCount: Int? = nil)
+    {
         self.keyCount = keyCount
         self.random = SplitMix64(seed: random.next())
         self.model = model
@@ -160,7 +161,7 @@ struct PayloadGenerator {
         return .object(random.chance(30) ? members.shuffled(using: &random) : members)
     }
 
-    private mutating func value(of attribute: Attribute) -> JSONValue {
+    private mutating func value(of attribute: SyncModel.Attribute) -> JSONValue {
         if random.chance(15) { return .null }
         if attribute.type == .integer {
             if kinds.contains(.misfits), random.chance(5) { return "odd" }

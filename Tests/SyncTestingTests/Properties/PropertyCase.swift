@@ -39,7 +39,7 @@ struct PropertyCase: Sendable {
         }
     }
 
-    var model: Model
+    var model: SyncModel
     var steps: [Step]
     /// Whether every row is named at most once in each payload.
     var namesOnce = false

@@ -8,7 +8,7 @@ import SyncCore
 ///
 /// What is written besides follows from the record alone, so that a case is the same each time.
 struct PropertyLayout {
-    let model: Model
+    let model: SyncModel
 
     private var compiled: CompiledModel { model.compiled }
 

@@ -118,7 +118,7 @@ extension PropertyCase.Step {
     }
 }
 
-extension Model {
+extension SyncModel {
     /// Whether a new row may lack a value.
     fileprivate var canRefuseRows: Bool {
         entities.flatMap(\.attributes).contains { !$0.isOptional && $0.defaultValue == nil }

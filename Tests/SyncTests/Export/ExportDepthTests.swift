@@ -6,12 +6,12 @@ import Testing
 struct ExportDepthTests {
     /// Rows in one long chain.
     private func chain(_ count: Int) async throws -> DataStack {
-        let model = try Model(entities: [
-            Entity(
-                "Link", attributes: [Attribute("id", .integer), Attribute("any", .json)],
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Link", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("any", .json)],
                 relationships: [
-                    Relationship("next", to: "Link", inverse: "previous"),
-                    Relationship("previous", to: "Link", many: true, inverse: "next"),
+                    SyncModel.Relationship("next", to: "Link", inverse: "previous"),
+                    SyncModel.Relationship("previous", to: "Link", many: true, inverse: "next"),
                 ])
         ])
         let stack = try DataStack.inMemory(model)

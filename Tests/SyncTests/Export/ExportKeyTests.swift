@@ -5,7 +5,7 @@ import Testing
 /// Two attributes, or an attribute and a relationship, that would have one place in the JSON.
 @Suite("Exported keys that meet")
 struct ExportKeyTests {
-    private func exported(_ model: Model, _ entity: String, _ payload: JSONValue) async throws -> JSONValue? {
+    private func exported(_ model: SyncModel, _ entity: String, _ payload: JSONValue) async throws -> JSONValue? {
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([payload], inEntity: entity, stack: stack)
         let records = try await stack.export(entity)
@@ -15,12 +15,12 @@ struct ExportKeyTests {
 
     @Test("belong to the attribute that reads them; one that no key fills is left out")
     func remoteKeyOfAnother() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Word",
                 attributes: [
-                    Attribute("id", .integer), Attribute("title", .string),
-                    Attribute("heading", .string, remoteKey: "title"),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("title", .string),
+                    SyncModel.Attribute("heading", .string, remoteKey: "title"),
                 ])
         ])
         let record = try await exported(model, "Word", ["id": 1, "title": "a", "heading": "b"])
@@ -29,12 +29,12 @@ struct ExportKeyTests {
 
     @Test("A value and what is inside it are not written to one place")
     func valueAndPart() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Word",
                 attributes: [
-                    Attribute("id", .integer), Attribute("city", .string, remoteKey: "place.city"),
-                    Attribute("place", .json),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("city", .string, remoteKey: "place.city"),
+                    SyncModel.Attribute("place", .json),
                 ])
         ])
         let record = try await exported(model, "Word", ["id": 1, "place": ["city": "Oslo", "zip": 1]])
@@ -43,12 +43,16 @@ struct ExportKeyTests {
 
     @Test("An attribute inside a relationship's object has its own name")
     func insideRelationship() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
-                attributes: [Attribute("id", .integer), Attribute("firm", .string, remoteKey: "company.name")],
-                relationships: [Relationship("company", to: "Company")]),
-            Entity("Company", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
+                attributes: [
+                    SyncModel.Attribute("id", .integer),
+                    SyncModel.Attribute("firm", .string, remoteKey: "company.name"),
+                ],
+                relationships: [SyncModel.Relationship("company", to: "Company")]),
+            SyncModel.Entity(
+                "Company", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
         ])
         let linked = try await exported(model, "User", ["id": 1, "company": ["id": 5, "name": "X"]])
         #expect(linked == ["id": 1, "firm": "X", "company": ["id": 5, "name": "X"]])
@@ -57,15 +61,18 @@ struct ExportKeyTests {
 
     @Test("Dotted keys of attributes and relationships share their objects, which are left out when empty")
     func sharedObjects() async throws {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "User",
-                attributes: [Attribute("id", .integer), Attribute("email", .string, remoteKey: "meta.mail.address")],
+                attributes: [
+                    SyncModel.Attribute("id", .integer),
+                    SyncModel.Attribute("email", .string, remoteKey: "meta.mail.address"),
+                ],
                 relationships: [
-                    Relationship("company", to: "Company", remoteKey: "meta.company"),
-                    Relationship("boss", to: "User", remoteKey: "links.boss"),
+                    SyncModel.Relationship("company", to: "Company", remoteKey: "meta.company"),
+                    SyncModel.Relationship("boss", to: "User", remoteKey: "links.boss"),
                 ]),
-            Entity("Company", attributes: [Attribute("id", .integer)]),
+            SyncModel.Entity("Company", attributes: [SyncModel.Attribute("id", .integer)]),
         ])
         let payload: JSONValue = ["id": 1, "meta": ["mail": ["address": "a"], "company": ["id": 2]]]
         #expect(try await exported(model, "User", payload) == payload)
@@ -75,9 +82,11 @@ struct ExportKeyTests {
 
     @Test("A key of a sub-entity that its parent reads as something else is not used")
     func subEntity() async throws {
-        let model = try Model(entities: [
-            Entity("Animal", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
-            Entity("Dog", parent: "Animal", attributes: [Attribute("nick", .string, remoteKey: "name")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Animal", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
+            SyncModel.Entity(
+                "Dog", parent: "Animal", attributes: [SyncModel.Attribute("nick", .string, remoteKey: "name")]),
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "nick": "Rex"]], inEntity: "Dog", stack: stack)
@@ -87,13 +96,13 @@ struct ExportKeyTests {
 
     @Test("A nil attribute whose key is also a relationship's id is left out: null would unlink")
     func idOfRelationship() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer), Attribute("companyID", .integer)],
-                relationships: [Relationship("company", to: "Company")]),
-            Entity(
-                "Company", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("boss", to: "User")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("companyID", .integer)],
+                relationships: [SyncModel.Relationship("company", to: "Company")]),
+            SyncModel.Entity(
+                "Company", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("boss", to: "User")]),
         ])
         let circle: JSONValue = ["id": 1, "company": ["id": 7, "boss": 1]]
         #expect(try await exported(model, "User", circle) == ["id": 1, "company": ["id": 7]])

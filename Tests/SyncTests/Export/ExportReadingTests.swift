@@ -37,7 +37,10 @@ struct ExportReadingTests {
     @Test("a million bytes in pieces, each far smaller than the whole")
     func pieces() async throws {
         let stack = try DataStack.inMemory(
-            Model(entities: [Entity("Word", attributes: [Attribute("id", .integer), Attribute("text", .string)])]))
+            SyncModel(entities: [
+                SyncModel.Entity(
+                    "Word", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("text", .string)])
+            ]))
         let long = String(repeating: "x", count: 1000)
         let records = (1...1000).map { JSONValue.object([.init("id", JSONValue($0)), .init("text", .string(long))]) }
         try await Sync.changes(.array(records), inEntity: "Word", stack: stack)

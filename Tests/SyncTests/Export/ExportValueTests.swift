@@ -14,14 +14,14 @@ struct ExportValueTests {
     static let oneWay = AttributeTransformer("OneWay") { .json($0) }
 
     private func exported(_ values: JSONValue) async throws -> JSONValue? {
-        let model = try Model(entities: [
-            Entity(
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Word",
                 attributes: [
-                    Attribute("id", .integer), Attribute("both", .string, transformer: "Wrapped"),
-                    Attribute("oneWay", .string, transformer: "OneWay"),
-                    Attribute("unknown", .string, transformer: "Nowhere"),
-                    Attribute("opaque", .transformable, transformer: "Wrapped"),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("both", .string, transformer: "Wrapped"),
+                    SyncModel.Attribute("oneWay", .string, transformer: "OneWay"),
+                    SyncModel.Attribute("unknown", .string, transformer: "Nowhere"),
+                    SyncModel.Attribute("opaque", .transformable, transformer: "Wrapped"),
                 ])
         ])
         let stack = try DataStack.inMemory(model.registering(Self.wrapped, Self.oneWay), transformers: .optional)
@@ -40,8 +40,9 @@ struct ExportValueTests {
 
     /// How a date is exported; in ISO 8601 it must read as the same instant again.
     private func date(_ text: String, _ options: ExportOptions) async throws -> String? {
-        let model = try Model(entities: [
-            Entity("Day", attributes: [Attribute("id", .integer), Attribute("at", .date)])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Day", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("at", .date)])
         ])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes([["id": 1, "at": .string(text)]], inEntity: "Day", stack: stack)
@@ -85,9 +86,10 @@ struct ExportValueTests {
 
     @Test("Text of every kind comes back byte for byte")
     func text() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "Word", primaryKey: "word", attributes: [Attribute("word", .string), Attribute("size", .double)])
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Word", primaryKey: "word",
+                attributes: [SyncModel.Attribute("word", .string), SyncModel.Attribute("size", .double)])
         ])
         let stack = try DataStack.inMemory(model)
         let words = ["", "\u{0}x", "é", "e\u{301}", "\"\\/\n\r\t\u{1F}\u{7F}\u{2028}", "\u{1F469}\u{200D}\u{1F680}"]

@@ -4,26 +4,26 @@ import Sync
 /// Records of an entity with everything a model has room for: values of every type, null and absent, objects and ids,
 /// rows that come up several times. There are few keys, so that rows meet.
 struct RandomPayload {
-    let model: Model
+    let model: SyncModel
     var numbers: RandomNumbers
 
-    init(_ model: Model, seed: UInt64) {
+    init(_ model: SyncModel, seed: UInt64) {
         self.model = model
         numbers = RandomNumbers(seed: seed)
     }
 
     /// The entities whose rows can be synced.
-    var entities: [Entity] {
+    var entities: [SyncModel.Entity] {
         model.entities.filter { entity in
             !entity.isAbstract && (try? model.primaryKey(of: entity.name)) ?? nil != nil
         }
     }
 
-    mutating func records(of entity: Entity) throws -> JSONValue {
+    mutating func records(of entity: SyncModel.Entity) throws -> JSONValue {
         .array(try (0...numbers.below(4)).map { _ in try record(of: entity, depth: 0) })
     }
 
-    private mutating func record(of entity: Entity, depth: Int) throws -> JSONValue {
+    private mutating func record(of entity: SyncModel.Entity, depth: Int) throws -> JSONValue {
         var object: [String: JSONValue] = [:]
         let key = try model.primaryKey(of: entity.name)
         for attribute in lineage(of: entity).flatMap(\.attributes) {
@@ -42,13 +42,13 @@ struct RandomPayload {
         return json(object)
     }
 
-    private func lineage(of entity: Entity) -> [Entity] {
+    private func lineage(of entity: SyncModel.Entity) -> [SyncModel.Entity] {
         (entity.parent.flatMap(model.entity(named:)).map(lineage) ?? []) + [entity]
     }
 
     // MARK: Relationships
 
-    private mutating func link(_ relationship: Relationship, depth: Int) throws -> (String, JSONValue)? {
+    private mutating func link(_ relationship: SyncModel.Relationship, depth: Int) throws -> (String, JSONValue)? {
         guard let target = model.entity(named: relationship.destination) else { return nil }
         let name = relationship.remoteKey ?? Inflection.snakeCase(relationship.name)
         if numbers.chance(0.1) { return (name, .null) }
@@ -65,7 +65,7 @@ struct RandomPayload {
     // MARK: Values
 
     /// The key of one of few rows. Those of entities that are in one table differ, as one row cannot be of both.
-    private mutating func key(_ type: AttributeType, of entity: Entity) -> JSONValue {
+    private mutating func key(_ type: AttributeType, of entity: SyncModel.Entity) -> JSONValue {
         let concrete = model.entities.indices.filter { index in
             !model.entities[index].isAbstract && lineage(of: model.entities[index]).contains(entity)
         }

@@ -37,7 +37,7 @@ struct RoundTripTests {
     }
 
     private func expectNoChange(_ payload: PayloadFile) async throws {
-        let stack = try DataStack.inMemory(Model(contentsOf: payload.model), transformers: .optional)
+        let stack = try DataStack.inMemory(SyncModel(contentsOf: payload.model), transformers: .optional)
         var options = SyncOptions()
         options.keyPath = payload.keyPath
         let json = try Data(contentsOf: payload.file)

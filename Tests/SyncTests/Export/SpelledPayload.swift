@@ -31,7 +31,7 @@ struct SpelledPayload {
         }
     }
 
-    mutating func model() throws -> Model {
+    mutating func model() throws -> SyncModel {
         toOne = name([], words: 2...2)
         toMany = name([toOne], words: 2...2) + "Rows"
         // One of two words at least shows the spelling.
@@ -43,16 +43,19 @@ struct SpelledPayload {
         for _ in 0..<Int.random(in: 1...3, using: &random) {
             innerAttributes.append(name(innerAttributes, words: 1...3))
         }
-        let inner = innerAttributes.map { Attribute($0, .string) }
-        return try Model(
+        let inner = innerAttributes.map { SyncModel.Attribute($0, .string) }
+        return try SyncModel(
             entities: [
-                Entity(
-                    "Order", attributes: [Attribute("id", .integer)] + attributes.map { Attribute($0, .string) },
+                SyncModel.Entity(
+                    "Order",
+                    attributes: [SyncModel.Attribute("id", .integer)]
+                        + attributes.map { SyncModel.Attribute($0, .string) },
                     relationships: [
-                        Relationship(toOne, to: "Place"), Relationship(toMany, to: "Line", many: true),
+                        SyncModel.Relationship(toOne, to: "Place"),
+                        SyncModel.Relationship(toMany, to: "Line", many: true),
                     ]),
-                Entity("Place", attributes: [Attribute("id", .integer)] + inner),
-                Entity("Line", attributes: [Attribute("id", .integer)] + inner),
+                SyncModel.Entity("Place", attributes: [SyncModel.Attribute("id", .integer)] + inner),
+                SyncModel.Entity("Line", attributes: [SyncModel.Attribute("id", .integer)] + inner),
             ], keys: keys)
     }
 

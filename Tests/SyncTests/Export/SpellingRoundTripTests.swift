@@ -38,7 +38,7 @@ struct SpellingRoundTripTests {
         try await expectSameKeys([record], as: "Order", InferredModel(from: [sample]).model)
     }
 
-    private func expectSameKeys(_ records: [JSONValue], as entity: String, _ model: Model) async throws {
+    private func expectSameKeys(_ records: [JSONValue], as entity: String, _ model: SyncModel) async throws {
         let stack = try DataStack.inMemory(model)
         let first = try await Sync.changes(.array(records), inEntity: entity, stack: stack)
         #expect(first.unmappedKeys == [])
@@ -48,7 +48,7 @@ struct SpellingRoundTripTests {
         let second = try await Sync.changes(.array(exported), inEntity: entity, stack: stack)
         #expect(second.isEmpty && second.unmappedKeys == [] && second.diagnostics == [])
         // The model that the store keeps says the same.
-        let kept = try Model(schema: model.schemaFile())
+        let kept = try SyncModel(schema: model.schemaFile())
         #expect(kept == model)
         #expect(kept.schemaFile() == model.schemaFile())
     }

@@ -6,19 +6,20 @@ import Testing
 /// The app's `DatabaseMigrator` and the migration of our tables.
 @Suite("Migrations of an app and of a store in its database")
 struct GuestMigrationTests {
-    private let first: Model
-    private let second: Model
+    private let first: SyncModel
+    private let second: SyncModel
 
     init() throws {
-        first = try Model(entities: [
-            Entity("Person", attributes: [Attribute("id", .integer), Attribute("name", .string)])
+        first = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Person", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)])
         ])
-        second = try Model(entities: [
-            Entity(
+        second = try SyncModel(entities: [
+            SyncModel.Entity(
                 "Person",
                 attributes: [
-                    Attribute("id", .integer), Attribute("fullName", .string, renamedFrom: "name"),
-                    Attribute("age", .integer),
+                    SyncModel.Attribute("id", .integer), SyncModel.Attribute("fullName", .string, renamedFrom: "name"),
+                    SyncModel.Attribute("age", .integer),
                 ])
         ])
     }
@@ -100,7 +101,9 @@ struct GuestMigrationTests {
         try AppDatabase.fill(queue)
         try await Sync.changes(people, inEntity: "Person", stack: DataStack(model: first, in: queue))
         let schema = try AppDatabase.schema(queue)
-        let other = try Model(entities: [Entity("Other", attributes: [Attribute("id", .integer)])])
+        let other = try SyncModel(entities: [
+            SyncModel.Entity("Other", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
         let error = #expect(throws: SyncError.self) { try DataStack(model: other, in: queue) }
         #expect(error?.code == .modelMismatch)
         #expect(try AppDatabase.schema(queue) == schema)

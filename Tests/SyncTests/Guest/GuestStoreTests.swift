@@ -151,10 +151,13 @@ struct GuestStoreTests {
     @Test("is not brought to a model that needs a name that was taken meanwhile")
     func laterCollision() async throws {
         let queue = try DatabaseQueue()
-        let small = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
-        let large = try Model(entities: [
-            Entity("User", attributes: [Attribute("id", .integer), Attribute("name", .string)]),
-            Entity("Bookmark", attributes: [Attribute("id", .integer)]),
+        let small = try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
+        let large = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)]),
+            SyncModel.Entity("Bookmark", attributes: [SyncModel.Attribute("id", .integer)]),
         ])
         let stack = try DataStack(model: small, in: queue)
         try await Sync.changes([["id": 1]] as JSONValue, inEntity: "User", stack: stack)
@@ -214,7 +217,9 @@ struct GuestStoreTests {
             try await Sync.changes(Fixtures.payload("day2"), inEntity: "User", stack: stack)
         }
         #expect(write?.code == .storeReadOnly)
-        let other = try Model(entities: [Entity("Other", attributes: [Attribute("id", .integer)])])
+        let other = try SyncModel(entities: [
+            SyncModel.Entity("Other", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
         let error = #expect(throws: SyncError.self) {
             try DataStack(model: other, in: queue, migration: .allowingLoss)
         }

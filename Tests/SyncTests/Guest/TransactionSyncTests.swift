@@ -141,9 +141,10 @@ struct TransactionSyncTests {
     @Test("keeps no fingerprints of what was undone")
     func fingerprints() async throws {
         let queue = try DatabaseQueue()
-        let model = try Model(entities: [
-            Entity(
-                "Item", attributes: [Attribute("id", .integer), Attribute("name", .string)], keepsFingerprints: true)
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "Item", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
+                keepsFingerprints: true)
         ])
         let stack = try DataStack(model: model, in: queue)
         let (one, two) = (Data(#"[{"id":1,"name":"a"}]"#.utf8), Data(#"[{"id":1,"name":"b"},{"id":2}]"#.utf8))

@@ -81,7 +81,7 @@ struct ObservationTests {
         #expect(error?.code == .unknownEntity)
         var rows = stack.observe("Tag").makeAsyncIterator()
         _ = try await rows.next()
-        let other = try Model(entities: [Entity("Tag", attributes: [Attribute("id", .string)])])
+        let other = try SyncModel(entities: [SyncModel.Entity("Tag", attributes: [SyncModel.Attribute("id", .string)])])
         let next = try DataStack(model: other, in: queue, migration: .allowingLoss)
         try await Sync.changes([["id": "x"]] as JSONValue, inEntity: "Tag", stack: next)
         let mismatch = await #expect(throws: SyncError.self) { while try await rows.next() != nil {} }

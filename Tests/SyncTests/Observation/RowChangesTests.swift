@@ -6,8 +6,9 @@ import Testing
 struct RowChangesTests {
     private func stack() async throws -> DataStack {
         try DataStack.inMemory(
-            Model(entities: [
-                Entity("Item", attributes: [Attribute("id", .integer), Attribute("place", .integer)])
+            SyncModel(entities: [
+                SyncModel.Entity(
+                    "Item", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("place", .integer)])
             ]))
     }
 

@@ -33,78 +33,89 @@ struct PlanModel: Sendable, CustomStringConvertible {
         .array(numbers.map { record($0, members) })
     }
 
-    private var id: Attribute { Attribute("id", type, isPrimaryKey: true) }
-    private let name = Attribute("name", .string)
+    private var id: SyncModel.Attribute { SyncModel.Attribute("id", type, isPrimaryKey: true) }
+    private let name = SyncModel.Attribute("name", .string)
 
     init(_ type: AttributeType) { self.type = type }
 
-    func model() throws -> Model {
-        try Model(entities: [person] + around + animals + media)
+    func model() throws -> SyncModel {
+        try SyncModel(entities: [person] + around + animals + media)
     }
 
-    private var person: Entity {
-        Entity(
-            "Person", attributes: [id, name, Attribute("age", .integer)],
+    private var person: SyncModel.Entity {
+        SyncModel.Entity(
+            "Person", attributes: [id, name, SyncModel.Attribute("age", .integer)],
             relationships: [
-                Relationship("team", to: "Team", inverse: "members"),
-                Relationship("notes", to: "Note", many: true, inverse: "person", deleteRule: .cascade),
-                Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "people"),
-                Relationship("likes", to: "Tag", many: true),
-                Relationship("friends", to: "Person", many: true, inverse: "friends"),
-                Relationship("manager", to: "Person", inverse: "reports"),
-                Relationship("reports", to: "Person", many: true, inverse: "manager"),
-                Relationship("passport", to: "Passport", inverse: "person", deleteRule: .cascade),
-                Relationship("address", to: "Address", deleteRule: .cascade),
-                Relationship("phones", to: "Phone", many: true, inverse: "person", deleteRule: .cascade),
-                Relationship("accounts", to: "Account", many: true, inverse: "person", deleteRule: .deny),
-                Relationship("animals", to: "Animal", many: true, inverse: "owner"),
-                Relationship("media", to: "Media", many: true, inverse: "fan"),
+                SyncModel.Relationship("team", to: "Team", inverse: "members"),
+                SyncModel.Relationship("notes", to: "Note", many: true, inverse: "person", deleteRule: .cascade),
+                SyncModel.Relationship("tags", to: "Tag", many: true, ordered: true, inverse: "people"),
+                SyncModel.Relationship("likes", to: "Tag", many: true),
+                SyncModel.Relationship("friends", to: "Person", many: true, inverse: "friends"),
+                SyncModel.Relationship("manager", to: "Person", inverse: "reports"),
+                SyncModel.Relationship("reports", to: "Person", many: true, inverse: "manager"),
+                SyncModel.Relationship("passport", to: "Passport", inverse: "person", deleteRule: .cascade),
+                SyncModel.Relationship("address", to: "Address", deleteRule: .cascade),
+                SyncModel.Relationship("phones", to: "Phone", many: true, inverse: "person", deleteRule: .cascade),
+                SyncModel.Relationship("accounts", to: "Account", many: true, inverse: "person", deleteRule: .deny),
+                SyncModel.Relationship("animals", to: "Animal", many: true, inverse: "owner"),
+                SyncModel.Relationship("media", to: "Media", many: true, inverse: "fan"),
             ])
     }
 
-    private var around: [Entity] {
+    private var around: [SyncModel.Entity] {
         [
-            Entity(
+            SyncModel.Entity(
                 "Team", attributes: [id, name],
-                relationships: [Relationship("members", to: "Person", many: true, ordered: true, inverse: "team")]),
-            Entity(
-                "Note", attributes: [id, name], relationships: [Relationship("person", to: "Person", inverse: "notes")]),
-            Entity(
+                relationships: [
+                    SyncModel.Relationship("members", to: "Person", many: true, ordered: true, inverse: "team")
+                ]),
+            SyncModel.Entity(
+                "Note", attributes: [id, name],
+                relationships: [SyncModel.Relationship("person", to: "Person", inverse: "notes")]),
+            SyncModel.Entity(
                 "Tag", attributes: [id, name],
-                relationships: [Relationship("people", to: "Person", many: true, ordered: true, inverse: "tags")]),
-            Entity(
+                relationships: [
+                    SyncModel.Relationship("people", to: "Person", many: true, ordered: true, inverse: "tags")
+                ]),
+            SyncModel.Entity(
                 "Passport", attributes: [id, name],
-                relationships: [Relationship("person", to: "Person", inverse: "passport")]),
-            Entity("Address", attributes: [name]),
-            Entity(
-                "Phone", attributes: [name], relationships: [Relationship("person", to: "Person", inverse: "phones")]),
-            Entity(
+                relationships: [SyncModel.Relationship("person", to: "Person", inverse: "passport")]),
+            SyncModel.Entity("Address", attributes: [name]),
+            SyncModel.Entity(
+                "Phone", attributes: [name],
+                relationships: [SyncModel.Relationship("person", to: "Person", inverse: "phones")]),
+            SyncModel.Entity(
                 "Account", attributes: [id, name],
-                relationships: [Relationship("person", to: "Person", inverse: "accounts")]),
+                relationships: [SyncModel.Relationship("person", to: "Person", inverse: "accounts")]),
         ]
     }
 
     /// A tree with a common key.
-    private var animals: [Entity] {
+    private var animals: [SyncModel.Entity] {
         [
-            Entity(
+            SyncModel.Entity(
                 "Animal", attributes: [id, name],
-                relationships: [Relationship("owner", to: "Person", inverse: "animals")]),
-            Entity("Dog", parent: "Animal", attributes: [Attribute("tricks", .integer)]),
-            Entity("Cat", parent: "Animal", attributes: [Attribute("lives", .integer)]),
+                relationships: [SyncModel.Relationship("owner", to: "Person", inverse: "animals")]),
+            SyncModel.Entity("Dog", parent: "Animal", attributes: [SyncModel.Attribute("tricks", .integer)]),
+            SyncModel.Entity("Cat", parent: "Animal", attributes: [SyncModel.Attribute("lives", .integer)]),
         ]
     }
 
     /// A tree whose rows have hidden keys: two families with keys of their own, and one within.
-    private var media: [Entity] {
+    private var media: [SyncModel.Entity] {
         [
-            Entity(
+            SyncModel.Entity(
                 "Media", isAbstract: true, attributes: [name],
-                relationships: [Relationship("fan", to: "Person", inverse: "media")]),
-            Entity("Book", parent: "Media", attributes: [Attribute("isbn", type, remoteKey: "id", isPrimaryKey: true)]),
-            Entity("Film", parent: "Media", attributes: [Attribute("code", type, remoteKey: "id", isPrimaryKey: true)]),
-            Entity("Short", parent: "Film", attributes: [Attribute("minutes", .integer)]),
-            Entity("Clip", parent: "Film", attributes: [Attribute("path", .string, isPrimaryKey: true)]),
+                relationships: [SyncModel.Relationship("fan", to: "Person", inverse: "media")]),
+            SyncModel.Entity(
+                "Book", parent: "Media",
+                attributes: [SyncModel.Attribute("isbn", type, remoteKey: "id", isPrimaryKey: true)]),
+            SyncModel.Entity(
+                "Film", parent: "Media",
+                attributes: [SyncModel.Attribute("code", type, remoteKey: "id", isPrimaryKey: true)]),
+            SyncModel.Entity("Short", parent: "Film", attributes: [SyncModel.Attribute("minutes", .integer)]),
+            SyncModel.Entity(
+                "Clip", parent: "Film", attributes: [SyncModel.Attribute("path", .string, isPrimaryKey: true)]),
         ]
     }
 }

@@ -11,7 +11,7 @@ struct InferenceLossTests {
         payload.make()
         let inferred = try InferredModel(from: [payload.sample])
         let schema = String(decoding: inferred.model.schemaFile(), as: UTF8.self)
-        #expect(try Model(schema: inferred.model.schemaFile()) == inferred.model)
+        #expect(try SyncModel(schema: inferred.model.schemaFile()) == inferred.model)
         let stack = try DataStack.inMemory(inferred.model)
         let losses: Bool
         if payload.sample.entities.isEmpty {
@@ -79,7 +79,7 @@ struct InferenceLossTests {
     func contradictions() async throws {
         let json = Data(
             #"[{"id": 1, "on": {"id": 1, "type": "a"}}, {"id": 2, "on": {"id": 1, "type": "b"}}]"#.utf8)
-        let model = try Model(inferredFrom: json, entity: "Event")
+        let model = try SyncModel(inferredFrom: json, entity: "Event")
         #expect(model.entities.map(\.name) == ["Event"])
         let stack = try DataStack.inMemory(model)
         try await Sync.changes(json, inEntity: "Event", stack: stack)
@@ -91,13 +91,13 @@ struct InferenceLossTests {
     func openType() async throws {
         let first = Data(#"[{"id": 1, "size": null}]"#.utf8)
         let next = Data(#"[{"id": 1, "size": 5}]"#.utf8)
-        let model = try Model(schema: Model(inferredFrom: first, entity: "Box").schemaFile())
+        let model = try SyncModel(schema: SyncModel(inferredFrom: first, entity: "Box").schemaFile())
         let stack = try DataStack.inMemory(model)
         try await Sync.changes(next, inEntity: "Box", stack: stack)
         #expect(try await stack.export("Box")[0]["size"] == 5)
         let found = try ModelExtension(of: model, by: [InferenceSample(next, entity: "Box")])
         #expect(found.remarks.map(\.description) == ["Box.size: integer, of which only null was seen"])
-        #expect(found.model.entity(named: "Box")?.attributes.last == Attribute("size", .integer))
+        #expect(found.model.entity(named: "Box")?.attributes.last == SyncModel.Attribute("size", .integer))
         let evolved = try stack.copy(with: found.model, migration: .keepingData)
         #expect(try await evolved.export("Box")[0]["size"] == 5)
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Syncs a document on every route to a store of its own, and expects the same rows and the same result of all.
 struct ShapeRoutes {
-    let model: Model
+    let model: SyncModel
     let entity: String
     var entities: [String: String] = [:]
     var options = SyncOptions()
@@ -34,7 +34,7 @@ struct ShapeRoutes {
         hooked.willInsert = { $0.record }
         let hook = try await outcome(before) { [hooked] in try await changes(Data(text.utf8), $0, hooked) }
         expectSame(hook, plain, "a hook")
-        let remembering = try Model(entities: model.entities.map { $0.keepingFingerprints })
+        let remembering = try SyncModel(entities: model.entities.map { $0.keepingFingerprints })
         let known = try await outcome(before, remembering) { try await changes(Data(text.utf8), $0, options) }
         expectSame(known, plain, "fingerprints")
         let again = try await changes(Data(text.utf8), plain.stack, options)
@@ -65,7 +65,7 @@ struct ShapeRoutes {
     }
 
     private func outcome(
-        _ before: String?, _ model: Model? = nil, _ sync: (DataStack) async throws -> SyncResult
+        _ before: String?, _ model: SyncModel? = nil, _ sync: (DataStack) async throws -> SyncResult
     ) async throws -> (result: SyncResult, stack: DataStack) {
         let stack = try DataStack.inMemory(model ?? self.model)
         if let before { _ = try await changes(Data(before.utf8), stack, options) }
@@ -80,7 +80,7 @@ struct ShapeRoutes {
     }
 
     private static func expectSameRows(
-        _ one: DataStack, _ other: DataStack, _ model: Model, _ what: Comment
+        _ one: DataStack, _ other: DataStack, _ model: SyncModel, _ what: Comment
     ) throws {
         for entity in model.entities where !entity.isAbstract {
             let options = ExportOptions()
@@ -97,8 +97,8 @@ struct ShapeRoutes {
     }
 }
 
-extension Entity {
-    fileprivate var keepingFingerprints: Entity {
+extension SyncModel.Entity {
+    fileprivate var keepingFingerprints: SyncModel.Entity {
         var entity = self
         entity.keepsFingerprints = true
         return entity

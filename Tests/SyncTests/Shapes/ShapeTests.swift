@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Records in other shapes than a list")
 struct ShapeTests {
-    static func model(_ json: String) throws -> Model { try Model(schema: Data(json.utf8)) }
+    static func model(_ json: String) throws -> SyncModel { try SyncModel(schema: Data(json.utf8)) }
 
     static let countries = """
         {"entities": {

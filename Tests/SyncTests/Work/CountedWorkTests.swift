@@ -78,13 +78,13 @@ struct CountedWorkTests {
 
     @Test("rows without keys in one list take the work of each of them, not of the list for each")
     func rowsWithoutKeys() async throws {
-        let model = try Model(entities: [
-            Entity(
-                "User", attributes: [Attribute("id", .integer)],
-                relationships: [Relationship("addresses", to: "Address", many: true, inverse: "user")]),
-            Entity(
-                "Address", attributes: [Attribute("street", .string)],
-                relationships: [Relationship("user", to: "User", inverse: "addresses")]),
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: [SyncModel.Relationship("addresses", to: "Address", many: true, inverse: "user")]),
+            SyncModel.Entity(
+                "Address", attributes: [SyncModel.Attribute("street", .string)],
+                relationships: [SyncModel.Relationship("user", to: "User", inverse: "addresses")]),
         ])
         var steps: [Int] = []
         for count in [50, 500] {

@@ -11,8 +11,8 @@ struct ManyColumnsTests {
     @Test("is imported, changed, and found as it was")
     func wide() async throws {
         let names = (0..<Self.count).map { "a\($0)" }
-        let attributes = [Attribute("id", .integer)] + names.map { Attribute($0, .integer) }
-        let stack = try DataStack.inMemory(Model(entities: [Entity("Wide", attributes: attributes)]))
+        let attributes = [SyncModel.Attribute("id", .integer)] + names.map { SyncModel.Attribute($0, .integer) }
+        let stack = try DataStack.inMemory(SyncModel(entities: [SyncModel.Entity("Wide", attributes: attributes)]))
         func json(_ base: Int) -> Data {
             let records = (0..<40).map { row in
                 let members = names.indices.map { "\"a\($0)\": \($0 + row + base)" }

@@ -11,12 +11,12 @@ extension CoreDataModel {
             guard let element = elements[name] else { continue }
             let userInfo = CoreDataUserInfo(element)
             guard let key = userInfo.discriminator else { continue }
-            var discriminator = Discriminator(key, kinds: [])
+            var discriminator = SyncModel.Discriminator(key, kinds: [])
             if let text = userInfo.otherwise {
-                if let otherwise = Discriminator.Otherwise(rawValue: text) {
+                if let otherwise = SyncModel.Discriminator.Otherwise(rawValue: text) {
                     discriminator.otherwise = otherwise
                 } else {
-                    let known = Discriminator.Otherwise.allCases.map(\.rawValue).joined(separator: ", ")
+                    let known = SyncModel.Discriminator.Otherwise.allCases.map(\.rawValue).joined(separator: ", ")
                     draft.note(
                         .entity(name)["discriminator"]["otherwise"],
                         "unknown otherwise '\(text)'; known are \(known) (line \(element.line))")

@@ -22,7 +22,7 @@ struct CoreDataModel {
 
     private mutating func addEntity(_ element: CoreDataElement) {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
-        var entity = Entity(
+        var entity = SyncModel.Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
             renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
             keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore,
@@ -52,7 +52,7 @@ struct CoreDataModel {
 
     // MARK: Members
 
-    private mutating func addAttribute(_ element: CoreDataElement, to entity: inout Entity) {
+    private mutating func addAttribute(_ element: CoreDataElement, to entity: inout SyncModel.Entity) {
         guard let name = element.text("name") else {
             return noteUnnamed(element, in: .entity(entity.name)["attributes"])
         }
@@ -65,7 +65,7 @@ struct CoreDataModel {
             draft.unreadable.insert("\(entity.name).\(name)")
         }
         entity.attributes.append(
-            Attribute(
+            SyncModel.Attribute(
                 name, type ?? .string, remoteKey: userInfo.remoteKey, isPrimaryKey: userInfo.isPrimaryKey,
                 isOptional: element.flag("optional"),
                 defaultValue: type.flatMap { defaultValue(element, $0, of: entity.name, name) },
@@ -75,7 +75,7 @@ struct CoreDataModel {
                 format: userInfo.format))
     }
 
-    private mutating func addRelationship(_ element: CoreDataElement, to entity: inout Entity) {
+    private mutating func addRelationship(_ element: CoreDataElement, to entity: inout SyncModel.Entity) {
         guard let name = element.text("name") else {
             return noteUnnamed(element, in: .entity(entity.name)["relationships"])
         }
@@ -94,7 +94,7 @@ struct CoreDataModel {
         let userInfo = CoreDataUserInfo(element)
         let isToMany = element.flag("toMany")
         entity.relationships.append(
-            Relationship(
+            SyncModel.Relationship(
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
                 remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
@@ -120,7 +120,7 @@ struct CoreDataModel {
         }
     }
 
-    private static func deleteRule(_ name: String) -> DeleteRule? {
+    private static func deleteRule(_ name: String) -> SyncModel.DeleteRule? {
         switch name {
         case "Nullify": .nullify
         case "Cascade": .cascade

@@ -1,6 +1,6 @@
 extension EntityDraft {
     /// Asks the rules of naming whether each key reaches its member, and mends what they mix up. True if something was.
-    mutating func settleNames(in model: Model) throws -> Bool {
+    mutating func settleNames(in model: SyncModel) throws -> Bool {
         var isChanged = false
         let compiled = try model.compiled.entity(named: entity.name)
         let names = model.compiled.names(of: compiled)
@@ -27,7 +27,7 @@ extension EntityDraft {
 
     /// What would be exported under another key than it came under keeps that as its remote key. A relationship that is read
     /// from several keys does not: it would be read from one only.
-    private mutating func keepSpelling(of name: String, _ keys: [String], in model: Model) throws -> Bool {
+    private mutating func keepSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
         guard let key = keys.first, keys.count == 1, !key.contains(".") else { return false }
         if let index = attributePlaces[name] {
             guard entity.attributes[index].remoteKey == nil,
@@ -65,9 +65,9 @@ extension EntityDraft {
         entity.attributes[index].name = other
         entity.attributes[index].remoteKey = own
         if let parts = entity.primaryKey?.parts {
-            entity.primaryKey = PrimaryKey(parts.map { $0 == name ? other : $0 })
+            entity.primaryKey = SyncModel.PrimaryKey(parts.map { $0 == name ? other : $0 })
         } else if inferred.key == [own] {
-            entity.primaryKey = PrimaryKey(other)
+            entity.primaryKey = SyncModel.PrimaryKey(other)
         }
         keys[other] = keys.removeValue(forKey: name)
         attributePlaces[other] = attributePlaces.removeValue(forKey: name)

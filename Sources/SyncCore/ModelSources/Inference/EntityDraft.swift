@@ -1,6 +1,6 @@
 /// An inferred entity on its way into a model, with the JSON key of each member.
 struct EntityDraft {
-    var entity: Entity
+    var entity: SyncModel.Entity
     /// Member name → the JSON keys it is for. A generated inverse has none.
     var keys: [String: [String]] = [:]
     var members: [(name: String, member: InferredMember)] = []
@@ -22,7 +22,7 @@ struct EntityDraft {
 
     init(_ inferred: InferredEntity, _ spelling: InferredSpelling, target: (String) -> InferredEntity?) {
         self.inferred = inferred
-        entity = Entity(inferred.name, keys: spelling.own(inferred.name))
+        entity = SyncModel.Entity(inferred.name, keys: spelling.own(inferred.name))
         rule = entity.keys ?? spelling.ofModel
         // An attribute of one of these names would be taken for the key.
         if inferred.key.isEmpty { taken = UniqueNames(["id", "remoteID"]) }
@@ -38,10 +38,10 @@ struct EntityDraft {
             add(InferredMember(key, value, of: inferred, target: target))
         }
         let parts = inferred.key.compactMap { key in keys.first { $0.value == [key] }?.key }
-        if parts.count > 1 { entity.primaryKey = PrimaryKey(parts) }
+        if parts.count > 1 { entity.primaryKey = SyncModel.PrimaryKey(parts) }
         guard let name = inferred.nameOfNames else { return }
         nameAttribute = taken.take(name)
-        entity.attributes.append(Attribute(nameAttribute, .string))
+        entity.attributes.append(SyncModel.Attribute(nameAttribute, .string))
     }
 
     /// An empty key names nothing, and `a.b` beside `a` reads as b inside a.
@@ -75,10 +75,10 @@ struct EntityDraft {
         let isKey = inferred.key == [member.key]
         let name = taken.take(InferredNames.member(member.key))
         attributePlaces[name] = entity.attributes.count
-        var attribute = Attribute(name, type)
+        var attribute = SyncModel.Attribute(name, type)
         if !inferred.key.contains(member.key), member.value.isNullOnly { attribute.leaveTypeOpen() }
         entity.attributes.append(attribute)
-        if isKey, name != "id" { entity.primaryKey = PrimaryKey(name) }
+        if isKey, name != "id" { entity.primaryKey = SyncModel.PrimaryKey(name) }
         note(name, member)
     }
 
@@ -102,19 +102,19 @@ struct EntityDraft {
             return true
         }
         let name = taken.take(plain)
-        var relationship = Relationship(name, to: target, many: many)
+        var relationship = SyncModel.Relationship(name, to: target, many: many)
         if !Self.isRead(member.key, by: relationship, rule) { relationship.remoteKey = member.key }
         append(relationship)
         note(name, member)
         return true
     }
 
-    private mutating func append(_ relationship: Relationship) {
+    private mutating func append(_ relationship: SyncModel.Relationship) {
         relationshipPlaces[relationship.name.lowercased()] = entity.relationships.count
         entity.relationships.append(relationship)
     }
 
-    func relationship(_ name: String) -> Relationship? {
+    func relationship(_ name: String) -> SyncModel.Relationship? {
         guard let place = relationshipPlaces[name.lowercased()] else { return nil }
         let found = entity.relationships[place]
         return found.name == name ? found : nil
@@ -126,7 +126,7 @@ struct EntityDraft {
         members.append((name, member))
     }
 
-    static func isRead(_ key: String, by relationship: Relationship, _ keys: KeyCase? = nil) -> Bool {
+    static func isRead(_ key: String, by relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> Bool {
         AttributeNaming.keys(for: relationship, keys).contains(key)
     }
 
@@ -144,11 +144,11 @@ struct EntityDraft {
     mutating func addInverse(_ wish: String, to target: String, inverse: String) -> String {
         var wish = wish
         func isTaken(_ name: String) -> Bool {
-            AttributeNaming.keys(for: Relationship(name, to: target), rule).contains(where: hasKey)
+            AttributeNaming.keys(for: SyncModel.Relationship(name, to: target), rule).contains(where: hasKey)
         }
         while isTaken(wish) { wish += "Owner" }
         let name = taken.take(wish)
-        append(Relationship(name, to: target, inverse: inverse))
+        append(SyncModel.Relationship(name, to: target, inverse: inverse))
         return name
     }
 

@@ -11,7 +11,7 @@ public struct InferenceSample: Sendable {
     /// The entity of the root records; of a JSON:API document, that of its first resource.
     public var entity: String
     /// The JSON keys of the root records' primary key, scalars all; nil for `id` or another name of a key.
-    public var primaryKey: PrimaryKey?
+    public var primaryKey: SyncModel.PrimaryKey?
     /// Whether root records without a key that is called like one get the best that their values allow: what is unique in
     /// all of them.
     public var infersKey = false
@@ -39,7 +39,7 @@ public struct InferenceSample: Sendable {
     ) {
         self.json = json
         self.entity = entity
-        self.primaryKey = primaryKey.map { PrimaryKey($0) }
+        self.primaryKey = primaryKey.map { SyncModel.PrimaryKey($0) }
         self.form = form
         self.keyPath = keyPath
         self.size = size
@@ -52,7 +52,7 @@ public struct InferenceSample: Sendable {
         size: Int? = nil, name: String? = nil
     ) {
         self.init(json, entity: entity, form: form, keyPath: keyPath, size: size, name: name)
-        self.primaryKey = PrimaryKey(primaryKey)
+        self.primaryKey = SyncModel.PrimaryKey(primaryKey)
     }
 }
 

@@ -11,8 +11,8 @@ public import Foundation
 /// lost: a list is many-to-many unless each of its rows has one owner, no delete rule cascades, what fits no
 /// type is kept as JSON, and things that contradict each other are not of one entity.
 public struct InferredModel: Sendable {
-    /// The model; ``Model/schemaFile()`` writes it down.
-    public let model: Model
+    /// The model; ``SyncModel/schemaFile()`` writes it down.
+    public let model: SyncModel
     /// What was guessed, in the order of the model.
     public let remarks: [InferenceRemark]
     /// Which JSON keys the members are for.
@@ -51,7 +51,7 @@ public struct InferredModel: Sendable {
     }
 }
 
-extension Model {
+extension SyncModel {
     /// Infers a model from sample JSON. See ``InferredModel``, which also says what was guessed.
     ///
     /// - Parameters:

@@ -1,6 +1,6 @@
 /// Makes a model of inferred entities: names, keys, inverses.
 struct ModelAssembly {
-    private(set) var model: Model
+    private(set) var model: SyncModel
     private(set) var remarks: [InferenceRemark]
     private(set) var origins: [InferredOrigin]
 
@@ -18,7 +18,7 @@ struct ModelAssembly {
         for index in drafts.indices { drafts[index].setNames { names[$0].flatMap { $0.isEmpty ? nil : $0 } } }
         InferredInverses.complete(&drafts)
         while true {
-            let model = try Model(entities: drafts.map(\.entity), keys: spelling.ofModel)
+            let model = try SyncModel(entities: drafts.map(\.entity), keys: spelling.ofModel)
             var isSettled = true
             for index in drafts.indices where try drafts[index].settleNames(in: model) { isSettled = false }
             guard isSettled else { continue }
@@ -31,7 +31,7 @@ struct ModelAssembly {
     }
 
     /// The model, in which each entity says what its resources are called.
-    private static func declaringTypes(_ found: [InferredEntity], of model: Model) throws -> Model {
+    private static func declaringTypes(_ found: [InferredEntity], of model: SyncModel) throws -> SyncModel {
         let types = Dictionary(
             found.compactMap { entity in entity.resourceType.map { (entity.name, $0) } },
             uniquingKeysWith: { first, _ in first })

@@ -6,11 +6,11 @@
 /// ```
 public struct ModelExtension: Sendable {
     /// The model, extended.
-    public private(set) var model: Model
+    public private(set) var model: SyncModel
     /// What was added or widened, in the order it was found; empty if the samples have nothing new.
     public private(set) var remarks: [InferenceRemark] = []
 
-    private var entities: [Entity]
+    private var entities: [SyncModel.Entity]
     /// Entity name → position; by entity, attribute name → position, and the names that are taken.
     private var places: [String: Int]
     private var attributePlaces: [String: [String: Int]] = [:]
@@ -25,7 +25,7 @@ public struct ModelExtension: Sendable {
     ///
     /// - Throws: What inferring a model throws; ``SyncError`` `unknownEntity` for a sample of an entity that the model
     ///   does not have.
-    public init(of model: Model, by samples: [InferenceSample]) throws {
+    public init(of model: SyncModel, by samples: [InferenceSample]) throws {
         let samples = try samples.map { sample in
             var sample = sample
             for entity in sample.rootEntities {
@@ -33,7 +33,7 @@ public struct ModelExtension: Sendable {
             }
             if sample.entities.isEmpty, sample.primaryKey == nil {
                 let parts = try model.primaryKeyParts(of: sample.entity).map(\.remote)
-                if !parts.isEmpty { sample.primaryKey = PrimaryKey(parts) }
+                if !parts.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(parts) }
                 // A part may be a relationship, which the list that has the record stands for.
                 sample.admitsNoKey = parts.count > 1
             } else if !sample.entities.isEmpty {
@@ -75,20 +75,20 @@ public struct ModelExtension: Sendable {
 
     // MARK: Attributes
 
-    private mutating func add(_ attribute: Attribute, _ origin: InferredOrigin, to entity: String) throws {
+    private mutating func add(_ attribute: SyncModel.Attribute, _ origin: InferredOrigin, to entity: String) throws {
         if let known = try model.attribute(forKey: origin.key, in: entity) {
             if origin.hasValues { widen(known, of: entity, to: attribute) }
             return
         }
         guard try !isRead(origin.key, of: entity) else { return }
-        var added = Attribute(
+        var added = SyncModel.Attribute(
             unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
         place(&added.remoteKey, added.name, for: origin.key, of: entity)
         update(entity) { $0.attributes.append(added) }
         note("\(entity).\(added.name)", "\(added.type), new")
     }
 
-    private mutating func widen(_ name: String, of entity: String, to found: Attribute) {
+    private mutating func widen(_ name: String, of entity: String, to found: SyncModel.Attribute) {
         let type = found.type
         var owner: String? = entity
         while let current = owner, let index = places[current] {
@@ -142,7 +142,9 @@ public struct ModelExtension: Sendable {
 
     // MARK: Relationships
 
-    private mutating func add(_ relationship: Relationship, _ origin: InferredOrigin, to entity: String) throws {
+    private mutating func add(_ relationship: SyncModel.Relationship, _ origin: InferredOrigin, to entity: String)
+        throws
+    {
         if let known = try self.relationship(for: origin.key, of: entity) {
             pair(relationship.destination, with: known.destination)
             return
@@ -151,7 +153,7 @@ public struct ModelExtension: Sendable {
             return
         }
         let destination = try destination(relationship.destination)
-        var added = Relationship(
+        var added = SyncModel.Relationship(
             unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany,
             keyedBy: relationship.keyedBy)
         let rule = try rule(of: entity)
@@ -187,7 +189,7 @@ public struct ModelExtension: Sendable {
 
     // MARK: Names
 
-    private func relationship(for key: String, of entity: String) throws -> Relationship? {
+    private func relationship(for key: String, of entity: String) throws -> SyncModel.Relationship? {
         let compiled = try model.compiled.entity(named: entity)
         return model.compiled.names(of: compiled).relationships(readFrom: key).first
             .map { compiled.relationships[$0.index].relationship }
@@ -218,7 +220,7 @@ public struct ModelExtension: Sendable {
 
     /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it.
     private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
-        let alone = [(0, Attribute("id", .integer)), (1, Attribute(name, .string))]
+        let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
         let rule = try? rule(of: entity)
         let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
@@ -230,7 +232,7 @@ public struct ModelExtension: Sendable {
         return model.compiled.rules(of: model.compiled.entities[id]).keys
     }
 
-    private mutating func update(_ entity: String, _ change: (inout Entity) -> Void) {
+    private mutating func update(_ entity: String, _ change: (inout SyncModel.Entity) -> Void) {
         if let index = places[entity] { change(&entities[index]) }
     }
 

@@ -1,5 +1,5 @@
 // Attributes of which nothing but null was seen yet.
-extension Attribute {
+extension SyncModel.Attribute {
     /// How a model says that the type is still open.
     private static let open = "unknown"
 

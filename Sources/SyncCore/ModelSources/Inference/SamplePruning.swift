@@ -7,7 +7,7 @@ struct SamplePruning: Sendable {
     /// Nil if the model wants everything as it comes.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`.
-    init?(_ model: Model, entity name: String) throws {
+    init?(_ model: SyncModel, entity name: String) throws {
         let compiled = model.compiled
         entity = try compiled.entity(named: name).id
         self.model = compiled

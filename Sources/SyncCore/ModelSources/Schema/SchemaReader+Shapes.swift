@@ -19,14 +19,14 @@ extension SchemaReader {
     }
 
     /// `"discriminator": {"key": "type", "values": {"dog": "Dog"}, "otherwise": "skip"}`.
-    mutating func discriminator(_ entity: inout SchemaObject) -> Discriminator? {
+    mutating func discriminator(_ entity: inout SchemaObject) -> SyncModel.Discriminator? {
         guard let value = entity["discriminator"] else { return nil }
         let path = entity.path["discriminator"]
         guard var object = SchemaObject(value, at: path, keys: Self.discriminatorKeys, noting: &draft) else {
             return nil
         }
         for key in ["key", "values"] where object[key] == nil { object.note(&draft, key, "is missing") }
-        var kinds: [Discriminator.Kind] = []
+        var kinds: [SyncModel.Discriminator.Kind] = []
         for (name, value) in members(of: object["values"] ?? .object([]), at: path["values"]) {
             if case .string(let entity) = value {
                 kinds.append(.init(name, entity))
@@ -35,7 +35,7 @@ extension SchemaReader {
             }
         }
         guard let key = object.text("key", &draft), !object.hasProblems else { return nil }
-        let otherwise = object.choice("otherwise", Discriminator.Otherwise.self, &draft) ?? .skip
-        return Discriminator(key, kinds: kinds, otherwise: otherwise)
+        let otherwise = object.choice("otherwise", SyncModel.Discriminator.Otherwise.self, &draft) ?? .skip
+        return SyncModel.Discriminator(key, kinds: kinds, otherwise: otherwise)
     }
 }

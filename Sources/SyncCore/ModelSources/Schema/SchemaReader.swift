@@ -48,15 +48,15 @@ struct SchemaReader {
         }
     }
 
-    private mutating func entity(_ name: String, _ value: JSONValue) -> Entity {
-        var entity = Entity(name)
+    private mutating func entity(_ name: String, _ value: JSONValue) -> SyncModel.Entity {
+        var entity = SyncModel.Entity(name)
         guard var object = SchemaObject(value, at: .entity(name), keys: Self.entityKeys, noting: &draft) else {
             draft.unreadable.insert(name)
             return entity
         }
         entity.parent = object.text("parent", &draft)
         entity.isAbstract = object.flag("abstract", default: false, &draft)
-        entity.primaryKey = object.names("primaryKey", &draft).map { PrimaryKey($0) }
+        entity.primaryKey = object.names("primaryKey", &draft).map { SyncModel.PrimaryKey($0) }
         entity.renamedFrom = object.text("renamedFrom", &draft)
         entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
         entity.keys = object.keyCase(&draft)
@@ -79,9 +79,9 @@ struct SchemaReader {
     // MARK: Members
 
     /// An attribute whose type cannot be read counts as a string, so that others may still refer to it.
-    private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> Attribute {
+    private mutating func attribute(_ name: String, _ value: JSONValue, of entity: String) -> SyncModel.Attribute {
         let path = ModelPath.attribute(name, of: entity)
-        var attribute = Attribute(name, .string)
+        var attribute = SyncModel.Attribute(name, .string)
         if case .string(let text) = value {
             guard let type = AttributeType(rawValue: text) else {
                 draft.note(path, "unknown type '\(text)'; known are \(Self.typeNames)")
@@ -118,7 +118,8 @@ struct SchemaReader {
 
     private static var typeNames: String { AttributeType.allCases.map(\.rawValue).joined(separator: ", ") }
 
-    private mutating func relationship(_ name: String, _ value: JSONValue, of entity: String) -> Relationship? {
+    private mutating func relationship(_ name: String, _ value: JSONValue, of entity: String) -> SyncModel.Relationship?
+    {
         let path = ModelPath.relationship(name, of: entity)
         let member = "\(entity).\(name)"
         guard var object = SchemaObject(value, at: path, keys: Self.relationshipKeys, noting: &draft) else {
@@ -127,10 +128,10 @@ struct SchemaReader {
         }
         let destination = object.text("entity", &draft)
         if object["entity"] == nil { object.note(&draft, "entity", "is missing") }
-        let relationship = Relationship(
+        let relationship = SyncModel.Relationship(
             name, to: destination ?? "", many: object.flag("many", default: false, &draft),
             ordered: object.flag("ordered", default: false, &draft), inverse: object.text("inverse", &draft),
-            deleteRule: object.choice("deleteRule", DeleteRule.self, &draft) ?? .nullify,
+            deleteRule: object.choice("deleteRule", SyncModel.DeleteRule.self, &draft) ?? .nullify,
             remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
             isOptional: object.flag("optional", default: true, &draft),
             renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object))

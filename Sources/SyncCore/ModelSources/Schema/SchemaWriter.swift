@@ -3,7 +3,7 @@ enum SchemaWriter {
     /// How deep objects stand on lines of their own: down to the lists of members.
     static let openLevels = 4
 
-    static func json(of model: Model) -> JSONValue {
+    static func json(of model: SyncModel) -> JSONValue {
         var object = Members()
         object.add("keys", model.keys?.word)
         object.add("ignore", model.ignore)
@@ -11,7 +11,7 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    private static func entity(_ entity: Entity) -> JSONValue {
+    private static func entity(_ entity: SyncModel.Entity) -> JSONValue {
         var object = Members()
         object.add("parent", entity.parent)
         object.add("abstract", entity.isAbstract, unless: false)
@@ -34,7 +34,7 @@ enum SchemaWriter {
     }
 
     /// Just the type's name if there is nothing else to say.
-    private static func attribute(_ attribute: Attribute) -> JSONValue {
+    private static func attribute(_ attribute: SyncModel.Attribute) -> JSONValue {
         var object = Members()
         object.add("type", .string(attribute.type.rawValue))
         object.add("primaryKey", attribute.isPrimaryKey, unless: false)
@@ -53,7 +53,7 @@ enum SchemaWriter {
         return object.members.count == 1 ? .string(attribute.type.rawValue) : .object(object.members)
     }
 
-    private static func relationship(_ relationship: Relationship) -> JSONValue {
+    private static func relationship(_ relationship: SyncModel.Relationship) -> JSONValue {
         var object = Members()
         object.add("entity", .string(relationship.destination))
         object.add("many", relationship.isToMany, unless: false)
@@ -72,7 +72,7 @@ enum SchemaWriter {
         return .object(object.members)
     }
 
-    private static func discriminator(_ discriminator: Discriminator) -> JSONValue {
+    private static func discriminator(_ discriminator: SyncModel.Discriminator) -> JSONValue {
         var object = Members()
         object.add("key", discriminator.key)
         object.add("values", .object(discriminator.kinds.map { .init($0.value, .string($0.entity)) }))

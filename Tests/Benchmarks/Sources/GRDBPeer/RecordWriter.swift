@@ -12,16 +12,16 @@ struct RecordWriter {
     let db: Database
     let way: WayOfWriting
 
-    func put<Record: StoredRecord>(_ record: Record) throws where Record.ID: DatabaseValueConvertible {
+    func put<SyncRecord: StoredRecord>(_ record: SyncRecord) throws where SyncRecord.ID: DatabaseValueConvertible {
         guard way == .compare else { return try record.upsert(db) }
-        guard let stored = try Record.fetchOne(db, id: record.id) else { return try record.insert(db) }
+        guard let stored = try SyncRecord.fetchOne(db, id: record.id) else { return try record.insert(db) }
         if stored != record { try record.update(db) }
     }
 
     /// Deletes the rows whose keys the payload does not have.
-    func deleteMissing<Record: StoredRecord>(_: Record.Type, except kept: Set<Record.ID>) throws
-    where Record.ID: DatabaseValueConvertible & StatementColumnConvertible {
-        let stored = try Record.ID.fetchSet(db, sql: "SELECT id FROM \(Record.databaseTableName)")
-        try Record.deleteAll(db, ids: stored.subtracting(kept))
+    func deleteMissing<SyncRecord: StoredRecord>(_: SyncRecord.Type, except kept: Set<SyncRecord.ID>) throws
+    where SyncRecord.ID: DatabaseValueConvertible & StatementColumnConvertible {
+        let stored = try SyncRecord.ID.fetchSet(db, sql: "SELECT id FROM \(SyncRecord.databaseTableName)")
+        try SyncRecord.deleteAll(db, ids: stored.subtracting(kept))
     }
 }

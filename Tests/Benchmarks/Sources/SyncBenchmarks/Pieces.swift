@@ -3,14 +3,14 @@ import Sync
 
 /// What a sync is made of, piece by piece.
 struct Pieces {
-    private let model: Model
+    private let model: SyncModel
     private let entity: String
     private let json: Data
     /// What is stored before, because the payload names it by id only.
     var storedBefore: (entity: String, json: Data)?
 
     init(model: String, entity: String, payload: String) throws {
-        self.model = try Model(contentsOf: URL(fileURLWithPath: model))
+        self.model = try SyncModel(contentsOf: URL(fileURLWithPath: model))
         self.entity = entity
         json = try contents(payload)
     }

@@ -31,7 +31,7 @@ extension ChangePlan {
 }
 
 extension RowBatch {
-    fileprivate func lines(_ attributes: [Attribute], _ pool: TextPool) -> [String] {
+    fileprivate func lines(_ attributes: [SyncModel.Attribute], _ pool: TextPool) -> [String] {
         var lines: [String] = []
         for node in nodes {
             lines.append("row of \(node.entity), root \(node.isRoot), owned \(node.ownerPlace != nil)")

@@ -1,4 +1,4 @@
-extension Model {
+extension SyncModel {
     /// A transformer that the model names and nobody registered.
     public struct MissingTransformer: Sendable, Hashable {
         /// The entity that declares the attribute.
@@ -43,14 +43,14 @@ extension Model {
     }
 
     /// What is done with an attribute's values instead of the coercion table; nil for nothing.
-    package func conversion(of attribute: Attribute) -> ValueConversion? {
+    package func conversion(of attribute: SyncModel.Attribute) -> ValueConversion? {
         if attribute.transformers.isEmpty, attribute.format == nil { return nil }
         return ValueConversion(
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
     /// Whether code of the app decides about an attribute's values.
-    package func hasForeignCode(_ attribute: Attribute) -> Bool {
+    package func hasForeignCode(_ attribute: SyncModel.Attribute) -> Bool {
         attribute.transformers.contains { transformers[$0] != nil || BuiltInTransformer(rawValue: $0) == nil }
     }
 }

@@ -1,6 +1,6 @@
 import Sync
 
-extension Model {
+extension SyncModel {
     /// Says on standard error which transformers the model names and only an app can have: values are read and written
     /// without them.
     func remarkOnMissingTransformers() {

@@ -1,6 +1,6 @@
-extension Finding {
+extension SyncExamination.Finding {
     /// What a dry run reports, with what to change.
-    init(_ diagnostic: Diagnostic) {
+    init(_ diagnostic: SyncResult.Diagnostic) {
         let (kind, advice): (Kind, String) =
             switch diagnostic.kind {
             case .valueDoesNotFit:

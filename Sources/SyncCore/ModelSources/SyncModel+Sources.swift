@@ -1,6 +1,6 @@
 public import Foundation
 
-extension Model {
+extension SyncModel {
     /// Reads a model file and checks it.
     ///
     /// - Parameter url: A schema file (`.json`), a Core Data model (`.xcdatamodel`), its `contents` file, or a

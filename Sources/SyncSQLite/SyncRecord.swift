@@ -7,7 +7,7 @@ public import SyncCore
 /// let user = try await stack.fetch("User", id: 6)
 /// user?["firstName"]?.string
 /// ```
-public struct Record: Sendable {
+public struct SyncRecord: Sendable {
     /// The entity the row is of; for a fetch over an inheritance tree, the most specific one.
     public let entity: String
     /// The key the row is stored under, also where the key attribute reads as nil because the key is local.
@@ -30,9 +30,9 @@ public struct Record: Sendable {
     }
 }
 
-extension Record: Hashable {
+extension SyncRecord: Hashable {
     /// Whether both are the same row with the same values.
-    public static func == (left: Record, right: Record) -> Bool {
+    public static func == (left: SyncRecord, right: SyncRecord) -> Bool {
         left.entity == right.entity && left.rowKey == right.rowKey && left.values == right.values
     }
 
@@ -44,7 +44,7 @@ extension Record: Hashable {
     }
 }
 
-extension Record: CustomStringConvertible {
+extension SyncRecord: CustomStringConvertible {
     /// `User 6 (age: 20, firstName: "Ann")`, without what is nil.
     public var description: String {
         let values = attributes.compactMap { name in

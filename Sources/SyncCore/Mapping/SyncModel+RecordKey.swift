@@ -1,4 +1,4 @@
-extension Model {
+extension SyncModel {
     /// The key that a JSON record gives a row: the parts that it has, and those of another key for the others.
     ///
     /// - Throws: ``SyncError`` `recordExpected`, `nestingTooDeep`.

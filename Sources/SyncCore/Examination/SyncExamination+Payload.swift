@@ -1,9 +1,9 @@
 package import Foundation
 
-extension Examination {
+extension SyncExamination {
     /// A payload against a model, with the result of its dry run, which has shown that it can be read.
     package init(
-        _ json: Data, of entity: String, in model: Model, hasParent: Bool, options: SyncOptions,
+        _ json: Data, of entity: String, in model: SyncModel, hasParent: Bool, options: SyncOptions,
         dryRun result: SyncResult
     ) throws {
         let compiled = try model.compiled.entity(named: entity)
@@ -26,6 +26,6 @@ extension Examination {
                     nameSlot: reader.nameToken < 0 ? -1 : list.nameSlot)
             }
         }
-        self = Examination(of: model).adding(walk.findings(with: result))
+        self = SyncExamination(of: model).adding(walk.findings(with: result))
     }
 }

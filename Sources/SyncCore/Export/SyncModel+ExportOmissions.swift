@@ -1,4 +1,4 @@
-extension Model {
+extension SyncModel {
     /// What an export of an entity's rows leaves out although the model does not say so, in the rows it leads to as well.
     ///
     /// ```swift

@@ -1,4 +1,4 @@
-extension Model {
+extension SyncModel {
     /// The key an attribute is exported under.
     ///
     /// A custom remote key as it is; `id` for `id` and `remoteID`; a reserved word without the entity's name
@@ -40,7 +40,8 @@ extension Model {
 
     /// The key attribute of an entity and what it is called in JSON; nil for a keyless entity, and one whose key has
     /// several parts (see ``primaryKeyParts(of:)``).
-    public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: Attribute)? {
+    public func primaryKey(of entity: String) throws -> (local: String, remote: String, attribute: SyncModel.Attribute)?
+    {
         let compiled = try self.compiled.entity(named: entity)
         guard let slot = compiled.keySlot else { return nil }
         let attribute = self.compiled[compiled.table].attributes[slot]
