@@ -1,5 +1,6 @@
 // swift-tools-version: 6.2
 
+import CompilerPluginSupport
 import PackageDescription
 
 /// What every target of ours is built with: warnings are errors, imports are internal unless they are part of the API.
@@ -20,9 +21,16 @@ let package = Package(
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncdb", targets: ["syncdb"]),
     ],
+    traits: [
+        .default(enabledTraits: []),
+        .trait(
+            name: "Macros",
+            description: "Swift types as entities: @Entity. Builds swift-syntax, which is not fetched without."),
+    ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0"),
     ],
     targets: [
         .systemLibrary(name: "CPrefetch"),
@@ -36,7 +44,19 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
-        .target(name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], swiftSettings: ours),
+        .macro(
+            name: "SyncMacros",
+            dependencies: [
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+            ],
+            swiftSettings: ours),
+        .target(
+            name: "Sync",
+            dependencies: [
+                "SyncCore", "SyncSQLite", .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
+            ],
+            swiftSettings: ours),
         .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: ours),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),

@@ -37,6 +37,8 @@ public struct ExportOptions: Sendable, Hashable {
     public var timeZone: TimeZone
     /// Set to have text with the records as members of an object, `{"AD": {…}}`: the attribute whose values are the names.
     public var keyedBy: MemberNames?
+    /// Whether what the model does not export is exported too.
+    package var exportsAll = false
 
     /// Options with their defaults: keys and dates as the model says, else snake_case and ISO 8601 in UTC; relationships
     /// as objects and arrays.

@@ -49,7 +49,7 @@ struct ExportShapeBuilder {
         let relationships =
             options.relationships == .none
             ? entity.relationships.filter { model.compiled.isKeyPart($0) } : entity.relationships
-        for relationship in relationships where relationship.relationship.isExportable {
+        for relationship in relationships where relationship.relationship.isExportable || options.exportsAll {
             let path = path(of: relationship.relationship)
             if isFree(path) {
                 place(.relationship(relationship), at: path)
@@ -77,7 +77,7 @@ struct ExportShapeBuilder {
         var attributes: [Candidate] = []
         for slot in entity.slots {
             let attribute = model.compiled[entity.table].attributes[slot]
-            guard attribute.isExportable else { continue }
+            guard attribute.isExportable || options.exportsAll else { continue }
             let conversion = model.conversion(of: attribute)
             guard attribute.type != .transformable, conversion?.canExport ?? true else {
                 omissions.append(.init(entity, attribute.name, .noWayBack))

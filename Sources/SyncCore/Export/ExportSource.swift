@@ -14,6 +14,12 @@ package protocol ExportSource {
     func targets(of row: SourceRow, along relationship: CompiledRelationship) throws -> [SourceRow]
     /// Whether a relationship refers to rows that are not there yet.
     func isWaiting(_ row: SourceRow, along relationship: String) throws -> Bool
+    /// What stands for the rows of a relationship that are not known, but by their keys; nil for nothing.
+    func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue?
+}
+
+extension ExportSource {
+    package func reference(_ row: SourceRow, along relationship: CompiledRelationship) -> JSONValue? { nil }
 }
 
 /// A row of a store: its table and its key there.

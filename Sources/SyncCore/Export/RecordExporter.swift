@@ -117,6 +117,7 @@ package struct RecordExporter<Source: ExportSource> {
         depth: Int
     ) throws -> JSONValue? {
         if let followed, leadsBack(relationship, from: followed) { return nil }
+        if let reference = source.reference(row, along: relationship) { return reference }
         let isKeyPart = model.compiled.isKeyPart(relationship)
         if isKeyPart, options.relationships == .none { return try key(of: row, along: relationship) }
         let level = relationship.isToMany ? depth + 1 : depth

@@ -1,0 +1,96 @@
+public import Foundation
+public import SyncCore
+public import SyncSQLite
+
+// The calls of `Sync` for Swift types: what they do is said there.
+extension Sync {
+    /// Makes the stored rows of a type what a JSON payload says.
+    ///
+    /// ```swift
+    /// let result = try await Sync.changes(data, as: User.self, stack: stack)
+    /// print(result[User.self].inserted)
+    /// ```
+    /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then as it was.
+    @discardableResult
+    public static func changes<Value: EntityRecord>(
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        try await changes(
+            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
+            options: options)
+    }
+
+    /// Makes the children of a stored row what a JSON payload says.
+    ///
+    /// ```swift
+    /// try await Sync.changes(data, as: Note.self, parent: user, through: \.notes, stack: stack)
+    /// ```
+    /// - Parameters:
+    ///   - parent: The row whose children the payload lists.
+    ///   - path: The relationship that leads to them.
+    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none, and as the other calls do.
+    @discardableResult
+    public static func changes<Value: EntityRecord, Parent: EntityRecord>(
+        _ json: Data, as type: Value.Type, parent: Parent, through path: KeyPath<Parent, [Value]>, stack: DataStack,
+        predicate: RecordPredicate? = nil, operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        guard let property = Parent.syncProperties[path] else {
+            throw SyncError(
+                .unknownRelationship, "\(path) is no relationship of \(Parent.entityName)", entity: Parent.entityName)
+        }
+        return try await changes(
+            json, inEntity: Value.entityName, stack: stack, predicate: predicate,
+            parent: (Parent.entityName, parent.syncID), relationship: property.name, operations: operations,
+            options: options)
+    }
+
+    /// Makes the stored rows of a type what some values are, with the rows of their relationships as far as these are
+    /// loaded: of others nothing is said.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit` for a value that no JSON is read back from, and as the other calls do.
+    @discardableResult
+    public static func changes<Value: EntityRecord>(
+        _ values: [Value], stack: DataStack, predicate: RecordPredicate? = nil, operations: SyncOperations = .all,
+        options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        try await changes(
+            stack.payload(of: values), inEntity: Value.entityName, stack: stack, predicate: predicate,
+            operations: operations, options: options)
+    }
+
+    /// Makes the stored rows of an entity what some values say as JSON: what a client of a service decoded, say. Dates are
+    /// written as ISO 8601.
+    ///
+    /// - Throws: `EncodingError`, and as the other calls do.
+    @discardableResult
+    public static func changes<Value: Encodable>(
+        encoding values: [Value], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        try await changes(
+            CodedValue.json(values), inEntity: entity, stack: stack, predicate: predicate, operations: operations,
+            options: options)
+    }
+
+    /// What ``changes(_:as:stack:predicate:operations:options:)`` would change. Writes nothing.
+    public static func plan<Value: EntityRecord>(
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions()
+    ) async throws -> SyncResult {
+        try await plan(
+            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
+            options: options)
+    }
+
+    /// Makes the stored rows of a type what a JSON payload says, in the caller's transaction.
+    @discardableResult
+    public static func changes<Value: EntityRecord>(
+        _ json: Data, as type: Value.Type, stack: DataStack, predicate: RecordPredicate? = nil,
+        operations: SyncOperations = .all, options: SyncOptions = SyncOptions(), in db: DataStack.Connection
+    ) throws -> SyncResult {
+        try changes(
+            json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
+            options: options, in: db)
+    }
+}

@@ -1,0 +1,246 @@
+#if Macros
+    import SwiftDiagnostics
+    import SwiftSyntax
+    import SwiftSyntaxBuilder
+
+    /// What is wrong with a type that has `@Entity`, as far as its own lines show it, and how it is mended.
+    struct EntityCheck {
+        private let entity: EntityDeclaration
+
+        init(_ entity: EntityDeclaration) { self.entity = entity }
+
+        var diagnostics: [Diagnostic] {
+            keyProblems + entity.properties.flatMap(problems) + remoteKeyProblems
+        }
+
+        // MARK: The key
+
+        private var keyProblems: [Diagnostic] {
+            let names = entity.keyNames
+            let unknown = names.filter { name in !entity.properties.contains { $0.name == name } }
+            if let name = unknown.first {
+                return [Diagnostic(node: entity.node, message: EntityProblem.unknownKey(name))]
+            }
+            guard names.isEmpty, !entity.isKeyless, entity.argument("primaryKey") == nil else { return [] }
+            let problem = EntityProblem.noPrimaryKey(entity.declaration.name.text)
+            return [Diagnostic(node: entity.node, message: problem, fixIts: keyFixes)]
+        }
+
+        private var keyFixes: [FixIt] {
+            let marking = entity.attributes.first.map { property in
+                FixIt(
+                    message: EntityFix(message: "mark '\(property.name)' as the primary key"),
+                    changes: [change(property.variable) { Self.marked($0, "PrimaryKey") }])
+            }
+            let adding = FixIt(
+                message: EntityFix(message: "add 'var id: Int'"),
+                changes: [
+                    .replace(
+                        oldNode: Syntax(entity.declaration.memberBlock.members),
+                        newNode: Syntax(
+                            MemberBlockItemListSyntax(
+                                [MemberBlockItemSyntax(decl: DeclSyntax("\n    var id: Int"))]
+                                    + entity.declaration.memberBlock.members.map { $0 })))
+                ])
+            return [marking, adding].compactMap(\.self)
+        }
+
+        // MARK: Properties
+
+        private func problems(_ property: EntityProperty) -> [Diagnostic] {
+            if let reason = Self.reserved(property.name) {
+                let name = FixIt(
+                    message: EntityFix(message: "call it '\(property.name)Value', and read it from '\(property.name)'"),
+                    changes: [
+                        change(property.variable) { Self.renamed($0, property) }
+                    ])
+                return [
+                    Diagnostic(
+                        node: property.binding.pattern, message: EntityProblem.reservedName(property.name, reason),
+                        fixIts: [name])
+                ]
+            }
+            return property.isRelationship ? relationshipProblems(property) : typeProblems(property)
+        }
+
+        /// Names that become columns, and those of the members that the type gets.
+        private static func reserved(_ name: String) -> String? {
+            let folded = name.lowercased()
+            if folded.hasPrefix("sync_") || folded.hasPrefix("sqlite_") {
+                return "names that begin so are of the store"
+            }
+            let members = ["syncID", "syncKey", "entityName", "syncEntity", "syncProperties", "databaseTableName"]
+            return members.contains(name) ? "'@Entity' adds a member of this name" : nil
+        }
+
+        private func typeProblems(_ property: EntityProperty) -> [Diagnostic] {
+            guard property.type != nil else {
+                let typed = FixIt(
+                    message: EntityFix(message: "write a type, such as ': String'"),
+                    changes: [change(property.variable) { Self.typed($0) }])
+                return [
+                    Diagnostic(
+                        node: property.binding.pattern, message: EntityProblem.noType(property.name), fixIts: [typed])
+                ]
+            }
+            guard let type = property.binding.typeAnnotation?.type, let what = Self.unfit(type) else { return [] }
+            let left = FixIt(
+                message: EntityFix(message: "keep it out of the rows with '@Transient'"),
+                changes: [change(property.variable) { Self.marked($0, "Transient") }])
+            return [
+                Diagnostic(node: type, message: EntityProblem.unfitType(property.name, what), fixIts: [left])
+            ]
+        }
+
+        /// What a type is that no row can keep; nil for those that may be fine.
+        private static func unfit(_ type: TypeSyntax) -> String? {
+            if let optional = type.as(OptionalTypeSyntax.self) { return unfit(optional.wrappedType) }
+            if let attributed = type.as(AttributedTypeSyntax.self) { return unfit(attributed.baseType) }
+            if let array = type.as(ArrayTypeSyntax.self) { return unfit(array.element) }
+            if type.is(FunctionTypeSyntax.self) { return "a function" }
+            if let tuple = type.as(TupleTypeSyntax.self) {
+                return tuple.elements.count == 1 ? tuple.elements.first.flatMap { unfit($0.type) } : "a tuple"
+            }
+            if type.is(MetatypeTypeSyntax.self) { return "a type of types" }
+            if let any = type.as(SomeOrAnyTypeSyntax.self) { return "'\(any.trimmedDescription)'" }
+            guard let name = type.as(IdentifierTypeSyntax.self)?.name.text else { return nil }
+            let unfit = [
+                "Any", "AnyObject", "Character", "Substring", "Never", "AnyHashable", "UInt64", "UInt", "Float80",
+            ]
+            return unfit.contains(name) ? "'\(name)'" : nil
+        }
+
+        private func relationshipProblems(_ property: EntityProperty) -> [Diagnostic] {
+            guard let target = property.target else {
+                let type = property.binding.typeAnnotation?.type
+                let optional = type.map { type in
+                    FixIt(
+                        message: EntityFix(message: "make it '\(type.trimmedDescription)?'"),
+                        changes: [
+                            .replace(
+                                oldNode: Syntax(type),
+                                newNode: Syntax(OptionalTypeSyntax(wrappedType: type.trimmed)))
+                        ])
+                }
+                return [
+                    Diagnostic(
+                        node: property.binding,
+                        message: EntityProblem.unfitRelationship(property.name, property.type ?? "that"),
+                        fixIts: [optional].compactMap(\.self))
+                ]
+            }
+            var found: [Diagnostic] = []
+            if property.initialValue != nil {
+                let without = FixIt(
+                    message: EntityFix(message: "leave it out"),
+                    changes: [change(property.variable) { Self.withoutValue($0) }])
+                found.append(
+                    Diagnostic(
+                        node: property.binding, message: EntityProblem.initialRows(property.name), fixIts: [without]))
+            }
+            return found + inverseProblems(property, target)
+        }
+
+        /// The inverse must be a property of the rows that the relationship leads to.
+        private func inverseProblems(_ property: EntityProperty, _ target: EntityProperty.Target) -> [Diagnostic] {
+            let inverse = property.arguments("Relationship").first { $0.label?.text == "inverse" }?.expression
+            guard let path = inverse?.as(KeyPathExprSyntax.self), let root = path.root,
+                root.trimmedDescription != target.type
+            else { return [] }
+            let led = FixIt(
+                message: EntityFix(message: "lead back from \(target.type)"),
+                changes: [
+                    .replace(oldNode: Syntax(root), newNode: Syntax(TypeSyntax(stringLiteral: target.type)))
+                ])
+            return [
+                Diagnostic(
+                    node: path,
+                    message: EntityProblem.otherInverse(
+                        property.name, root: root.trimmedDescription, target: target.type), fixIts: [led])
+            ]
+        }
+
+        private var remoteKeyProblems: [Diagnostic] {
+            var seen: [String: EntityProperty] = [:]
+            return entity.properties.compactMap { property in
+                guard let key = property.text("RemoteKey") else { return nil }
+                guard let other = seen[key] else {
+                    seen[key] = property
+                    return nil
+                }
+                let without = FixIt(
+                    message: EntityFix(message: "remove this one"),
+                    changes: [change(property.variable) { Self.unmarked($0, "RemoteKey") }])
+                return Diagnostic(
+                    node: property.attribute("RemoteKey").map(Syntax.init) ?? Syntax(property.variable),
+                    message: EntityProblem.sameRemoteKey(property.name, other.name, key), fixIts: [without])
+            }
+        }
+
+        // MARK: Changes
+
+        private func change(
+            _ variable: VariableDeclSyntax, _ body: (VariableDeclSyntax) -> VariableDeclSyntax
+        ) -> FixIt.Change {
+            .replace(oldNode: Syntax(variable), newNode: Syntax(body(variable)))
+        }
+
+        private static func marked(_ variable: VariableDeclSyntax, _ name: String) -> VariableDeclSyntax {
+            var variable = variable
+            let leading = variable.leadingTrivia
+            variable.leadingTrivia = []
+            let mark = AttributeSyntax(
+                attributeName: IdentifierTypeSyntax(name: .identifier(name)), trailingTrivia: .space)
+            variable.attributes = AttributeListSyntax([.attribute(mark)] + variable.attributes.map { $0 })
+            variable.leadingTrivia = leading
+            return variable
+        }
+
+        private static func unmarked(_ variable: VariableDeclSyntax, _ name: String) -> VariableDeclSyntax {
+            var variable = variable
+            let leading = variable.leadingTrivia
+            variable.attributes = variable.attributes.filter {
+                $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription != name
+            }
+            variable.leadingTrivia = leading
+            return variable
+        }
+
+        private static func renamed(_ variable: VariableDeclSyntax, _ property: EntityProperty) -> VariableDeclSyntax {
+            var variable = variable
+            if var binding = variable.bindings.first {
+                binding.pattern = PatternSyntax(
+                    IdentifierPatternSyntax(identifier: .identifier("\(property.name)Value")))
+                variable.bindings = [binding]
+            }
+            let leading = variable.leadingTrivia
+            variable.leadingTrivia = []
+            let key = AttributeSyntax("@RemoteKey(\(literal: property.name)) ")
+            variable.attributes = AttributeListSyntax([.attribute(key)] + variable.attributes.map { $0 })
+            variable.leadingTrivia = leading
+            return variable
+        }
+
+        private static func typed(_ variable: VariableDeclSyntax) -> VariableDeclSyntax {
+            var variable = variable
+            if var binding = variable.bindings.first {
+                binding.pattern = binding.pattern.trimmed
+                binding.typeAnnotation = TypeAnnotationSyntax(
+                    colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("String"),
+                    trailingTrivia: binding.initializer == nil ? [] : .space)
+                variable.bindings = [binding]
+            }
+            return variable
+        }
+
+        private static func withoutValue(_ variable: VariableDeclSyntax) -> VariableDeclSyntax {
+            var variable = variable
+            if var binding = variable.bindings.first {
+                binding.initializer = nil
+                binding.typeAnnotation = binding.typeAnnotation?.trimmed
+                variable.bindings = [binding]
+            }
+            return variable
+        }
+    }
+#endif

@@ -1,0 +1,42 @@
+#if Macros
+    import SwiftDiagnostics
+    import SwiftSyntax
+    import SwiftSyntaxMacros
+
+    /// Makes a struct an entity: adds what it keeps for relationships, and has it conform to `EntityRecord`.
+    struct EntityMacro: MemberMacro, ExtensionMacro {
+        static func expansion(
+            of node: AttributeSyntax, providingMembersOf declaration: some DeclGroupSyntax,
+            conformingTo protocols: [TypeSyntax], in context: some MacroExpansionContext
+        ) throws -> [DeclSyntax] {
+            guard let entity = EntityDeclaration(declaration, node) else {
+                context.diagnose(Diagnostic(node: node, message: EntityProblem.noStruct))
+                return []
+            }
+            for diagnostic in EntityCheck(entity).diagnostics { context.diagnose(diagnostic) }
+            return entity.relationships.flatMap { property -> [DeclSyntax] in
+                guard let target = property.target else { return [] }
+                let rows: DeclSyntax =
+                    "\(raw: entity.access)var \(raw: property.storage) = Related<\(raw: target.type)>()"
+                guard !target.isToMany, !entity.names.contains(property.keyName) else { return [rows] }
+                return [
+                    rows,
+                    """
+                    /// The key of the row that `\(raw: property.name)` leads to.
+                    \(raw: entity.access)var \(raw: property.keyName): \(raw: target.type).SyncKey?
+                    """,
+                ]
+            }
+        }
+
+        static func expansion(
+            of node: AttributeSyntax, attachedTo declaration: some DeclGroupSyntax,
+            providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
+            in context: some MacroExpansionContext
+        ) throws -> [ExtensionDeclSyntax] {
+            guard let entity = EntityDeclaration(declaration, node) else { return [] }
+            let code = EntityCode(entity, type.trimmedDescription).text
+            return try [ExtensionDeclSyntax("extension \(type.trimmed): EntityRecord \(raw: code)")]
+        }
+    }
+#endif

@@ -1,0 +1,76 @@
+public import GRDB
+public import SyncCore
+
+extension DataStack {
+    /// The rows of an entity, as values of its type.
+    ///
+    /// ```swift
+    /// let adults = try await stack.fetch(User.self, where: "age >= 18", orderedBy: "firstName", including: \.notes)
+    /// ```
+    /// - Parameters:
+    ///   - limit: How many there are at most; nil for all.
+    ///   - relationships: Those whose rows are loaded with them; of the others the properties are empty.
+    /// - Throws: ``SyncError`` `unknownEntity`, `unknownAttribute`, `unknownRelationship`, `invalidPredicate`,
+    ///   `valueDoesNotFit` for a value that is none of its property's type, or `storeFailure`.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, including relationships: PartialKeyPath<Value>...
+    ) throws -> [Value] {
+        let rows = try TypedRows(type, self, relationships)
+        return try reading { db in try rows.fetch(predicate, order, limit, db).values }
+    }
+
+    /// The rows of an entity, as values of its type.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, including relationships: PartialKeyPath<Value>...
+    ) async throws -> [Value] {
+        let rows = try TypedRows(type, self, relationships)
+        return try await reading { db in try rows.fetch(predicate, order, limit, db).values }
+    }
+
+    /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+        limit: Int? = nil, including relationships: PartialKeyPath<Value>..., in db: Database
+    ) throws -> [Value] {
+        try TypedRows(type, self, relationships).fetch(predicate, order, limit, db).values
+    }
+
+    /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
+    /// is none.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
+    ) throws -> Value? {
+        let rows = try TypedRows(type, self, relationships)
+        return try reading { db in try rows.fetch(id: id, db).values.first }
+    }
+
+    /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
+    /// is none.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
+    ) async throws -> Value? {
+        let rows = try TypedRows(type, self, relationships)
+        return try await reading { db in try rows.fetch(id: id, db).values.first }
+    }
+
+    /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
+    public func fetch<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>..., in db: Database
+    ) throws -> Value? {
+        try TypedRows(type, self, relationships).fetch(id: id, db).values.first
+    }
+
+    /// How many rows an entity has, those of its sub-entities included.
+    public func count<Value: EntityRecord>(_ type: Value.Type, where predicate: RecordPredicate = .all) throws -> Int {
+        try count(Value.entityName, where: predicate)
+    }
+
+    /// How many rows an entity has, those of its sub-entities included.
+    public func count<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: RecordPredicate = .all
+    ) async throws -> Int {
+        try await count(Value.entityName, where: predicate)
+    }
+}
