@@ -1,6 +1,6 @@
 #if Macros
     public import SyncCore
-    public import SyncSQLite
+    import SyncSQLite
 
     /// Makes a struct an entity: its stored properties are the attributes, its values are rows of a stack and records of
     /// GRDB's.
@@ -26,7 +26,7 @@
     @attached(
         extension, conformances: EntityRecord,
         names: named(entityName), named(syncEntity), named(syncProperties), named(SyncKey), named(syncKey),
-        named(syncID), named(init), named(encode), named(load))
+        named(syncID), named(Columns), named(init), named(encode), named(load))
     public macro Entity(
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
         primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keepsFingerprints: Bool = false,

@@ -50,7 +50,8 @@
         private func problems(_ property: EntityProperty) -> [Diagnostic] {
             if let reason = Self.reserved(property.name) {
                 let name = FixIt(
-                    message: EntityFix(message: "call it '\(property.name)Value', and read it from '\(property.name)'"),
+                    message: EntityFix(
+                        message: "call it '\(Self.otherName(property.name))', and read it from '\(property.name)'"),
                     changes: [
                         change(property.variable) { Self.renamed($0, property) }
                     ])
@@ -61,6 +62,11 @@
                 ]
             }
             return property.isRelationship ? relationshipProblems(property) : typeProblems(property)
+        }
+
+        private static func otherName(_ name: String) -> String {
+            let prefix = ["sync_", "sqlite_"].first { name.lowercased().hasPrefix($0) && name.count > $0.count }
+            return name.dropFirst(prefix?.count ?? 0) + "Value"
         }
 
         /// Names that become columns, and those of the members that the type gets.
@@ -104,10 +110,10 @@
             if type.is(MetatypeTypeSyntax.self) { return "a type of types" }
             if let any = type.as(SomeOrAnyTypeSyntax.self) { return "'\(any.trimmedDescription)'" }
             guard let name = type.as(IdentifierTypeSyntax.self)?.name.text else { return nil }
-            let unfit = [
+            let others = [
                 "Any", "AnyObject", "Character", "Substring", "Never", "AnyHashable", "UInt64", "UInt", "Float80",
             ]
-            return unfit.contains(name) ? "'\(name)'" : nil
+            return others.contains(name) ? "'\(name)'" : nil
         }
 
         private func relationshipProblems(_ property: EntityProperty) -> [Diagnostic] {
@@ -210,7 +216,7 @@
             var variable = variable
             if var binding = variable.bindings.first {
                 binding.pattern = PatternSyntax(
-                    IdentifierPatternSyntax(identifier: .identifier("\(property.name)Value")))
+                    IdentifierPatternSyntax(identifier: .identifier(otherName(property.name))))
                 variable.bindings = [binding]
             }
             let leading = variable.leadingTrivia

@@ -23,6 +23,7 @@
                 "\(access)init(entityRow row: EntityRow) throws {\n\(reading)\n}",
                 "\(access)func encode(into row: inout EntityValues) throws {\n\(writing)\n}",
             ]
+            if !entity.hasColumns { members.append("\(access)enum Columns {\n\(columns)\n}") }
             if !entity.relationships.isEmpty {
                 members.append(
                     "\(access)mutating func load(_ rows: [any EntityRecord], of relationship: String) {\n\(loading)\n}")
@@ -114,6 +115,14 @@
             }
             let all = attributes + relationships
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
+        }
+
+        /// For GRDB's query interface: `User.filter { $0.name == "Ann" }`.
+        private var columns: String {
+            let attributes = entity.attributes.map { (code: $0.identifier, name: $0.name) }
+            let columns = attributes + toOne.map { (code: $0.keyName, name: $0.keyName) }
+            return columns.map { "\(entity.access)static let \($0.code) = EntityColumn(\"\($0.name)\")" }
+                .joined(separator: "\n")
         }
 
         // MARK: The key

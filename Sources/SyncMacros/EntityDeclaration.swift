@@ -1,4 +1,5 @@
 #if Macros
+    import SwiftParser
     import SwiftSyntax
 
     /// A type with `@Entity`: its properties, and what is said of the entity.
@@ -28,6 +29,13 @@
         var access: String {
             let names = declaration.modifiers.map(\.name.text)
             return names.first { ["public", "package"].contains($0) }.map { $0 + " " } ?? ""
+        }
+
+        /// Whether the type has an enumeration of its columns already.
+        var hasColumns: Bool {
+            declaration.memberBlock.members.contains { member in
+                member.decl.as(EnumDeclSyntax.self)?.name.text == "Columns"
+            }
         }
 
         // MARK: Arguments

@@ -1,6 +1,7 @@
 #if Macros
     import SwiftDiagnostics
     import SwiftSyntax
+    import SwiftSyntaxBuilder
     import SwiftSyntaxMacros
 
     /// Makes a struct an entity: adds what it keeps for relationships, and has it conform to `EntityRecord`.

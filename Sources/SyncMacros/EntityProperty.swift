@@ -1,4 +1,5 @@
 #if Macros
+    import SwiftParser
     import SwiftSyntax
 
     /// A stored property of a type with `@Entity`, as it is written.

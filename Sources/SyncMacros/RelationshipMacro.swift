@@ -1,6 +1,7 @@
 #if Macros
     import SwiftDiagnostics
     import SwiftSyntax
+    import SwiftSyntaxBuilder
     import SwiftSyntaxMacros
 
     /// Has a property read and write the rows that `@Entity` keeps for it, so that types may refer to each other.

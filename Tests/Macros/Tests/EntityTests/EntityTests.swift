@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A type with @Entity")
+struct EntityTests {
+    private func stack() throws -> DataStack {
+        try DataStack.inMemory(
+            SyncModel(User.self, Note.self, Company.self, Office.self, Issue.self, Repository.self))
+    }
+
+    private let json = Data(
+        #"""
+        [{"id": 1, "name": "Ann", "contact": {"email": "a@b.c"}, "role": "admin", "joined_at": "2024-02-29T12:00:00.5Z",
+          "token": "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "balance": 12.50, "site": "https://example.com",
+          "picture": "AQID", "address": {"street": "Main", "floor": 2}, "tags": ["a", "b"], "bio": "  ",
+          "avatar_url": "x", "notes": [{"id": 11, "text": "b"}, {"id": 10, "text": "a"}]},
+         {"id": 2, "name": "Bob", "manager_id": 1, "friends": [{"id": 1}]}]
+        """#.utf8)
+
+    @Test("reads the rows that a sync wrote, with every kind of value")
+    func values() async throws {
+        let stack = try stack()
+        let result = try await Sync.changes(json, as: User.self, stack: stack)
+        #expect(result[User.self].inserted == [1, 2])
+        #expect(result[Note.self].inserted == [10, 11])
+        #expect(result.unmappedKeys.isEmpty)
+        let ann = try #require(try await stack.fetch(User.self, id: 1, including: \.notes))
+        #expect(ann.email == "a@b.c")
+        #expect(ann.role == .admin)
+        #expect(ann.age == 18)
+        #expect(ann.joinedAt == Date(timeIntervalSince1970: 1_709_208_000.5))
+        #expect(ann.token?.uuidString == "6F9619FF-8B86-D011-B42D-00CF4FC964FF")
+        #expect(ann.balance == Decimal(string: "12.5"))
+        #expect(ann.site?.host() == "example.com")
+        #expect(ann.picture == Data([1, 2, 3]))
+        #expect(ann.address == Address(street: "Main", floor: 2))
+        #expect(ann.tags == ["a", "b"])
+        #expect(ann.bio == nil)
+        #expect(ann.notes.map(\.id) == [11, 10])
+        let bob = try #require(try await stack.fetch(User.self, where: "name == 'Bob'", including: \.manager).first)
+        #expect(bob.managerID == 1)
+        #expect(bob.manager?.name == "Ann")
+        #expect(bob.friends.isEmpty)
+        #expect(try await stack.count(User.self, where: "role == 'guest'") == 1)
+    }
+
+    @Test("is a record of GRDB's, which writes what a sync finds unchanged")
+    func records() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        let users = try await stack.reader.read { db in try User.fetchAll(db) }
+        #expect(users.map(\.id) == [1, 2])
+        try await stack.writer.write { db throws in
+            try db.execute(sql: "DELETE FROM User; DELETE FROM Note")
+            for user in users { try user.insert(db) }
+            let count = try User.filter { $0.name == "Ann" }.fetchCount(db)
+            #expect(count == 1)
+            #expect(try User.filter(key: 2).fetchOne(db)?.managerID == 1)
+            var ann = try #require(try User.fetchOne(db, key: 1))
+            ann.age = 30
+            try ann.update(db)
+        }
+        let again = try await Sync.changes(
+            Data(#"[{"id": 1, "age": 30, "token": "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "joined_at": 1709208000.5}]"#.utf8),
+            as: User.self, stack: stack, operations: [.insert, .update])
+        #expect(again["User"].isEmpty)
+        let refused = try await stack.writer.write { db in
+            do {
+                try Note(id: 1, text: "a\0b").insert(db)
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(refused.contains("NUL"))
+    }
+
+    @Test("goes into a sync as values, of which only what is known is said")
+    func valuesIn() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        var users = try await stack.fetch(User.self)
+        let same = try await Sync.changes(users, stack: stack)
+        #expect(same.entities.values.filter { !$0.isEmpty }.isEmpty)
+        users[1].managerID = nil
+        users[0].secret = "s"
+        users[0].notes = [Note(id: 10, text: "a")]
+        let result = try await Sync.changes(users, stack: stack)
+        #expect(result[User.self].updated == [1, 2])
+        #expect(result[Note.self].deleted == [11])
+        #expect(try await stack.fetch(User.self, id: 2)?.managerID == nil)
+        #expect(try await stack.fetch(User.self, id: 1)?.secret == "s")
+    }
+
+    @Test("has children synced by a key path, and keys of its own type")
+    func children() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        let ann = try #require(try await stack.fetch(User.self, id: 1))
+        let result = try await Sync.changes(
+            Data(#"[{"id": 12}]"#.utf8), as: Note.self, parent: ann, through: \.notes, stack: stack)
+        #expect(result[Note.self].inserted == [12])
+        #expect(result[Note.self].deleted == [10, 11])
+        let code = UUID()
+        try await Sync.changes(
+            Data(#"[{"id": 7, "name": "Acme", "offices": [{"code": "\#(code)"}]}]"#.utf8), as: Company.self, stack: stack)
+        let office = try #require(try await stack.fetch(Office.self, id: code, including: \.company))
+        #expect(office.companyID == 7)
+        #expect(office.company?.name == "Acme")
+    }
+
+    @Test("has keys of several parts")
+    func partedKeys() async throws {
+        let stack = try stack()
+        try await Sync.changes(
+            Data(#"[{"owner": "a", "name": "x", "issues": [{"number": 1, "title": "t"}]}]"#.utf8), as: Repository.self,
+            stack: stack)
+        let repository = try #require(try await stack.fetch(Repository.self, including: \.issues).first)
+        #expect(repository.issues.map(\.number) == [1])
+        #expect(repository.syncID == ["a", "x"])
+        let result = try await Sync.changes(
+            Data(#"[{"number": 2}]"#.utf8), as: Issue.self, parent: repository, through: \.issues, stack: stack)
+        #expect(result["Issue"].insertedCount == 1)
+        #expect(result["Issue"].deletedCount == 1)
+    }
+
+    @Test("is observed")
+    func observed() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        var lists = try stack.observe(User.self, orderedBy: "name", including: \.notes).makeAsyncIterator()
+        #expect(try await lists.next()?.map(\.notes.count) == [2, 0])
+        try await Sync.changes(
+            Data(#"[{"id": 13, "user_id": 2}]"#.utf8), as: Note.self, stack: stack, operations: [.insert])
+        #expect(try await lists.next()?.map(\.notes.count) == [2, 1])
+        let observation = ValueObservation.tracking { db in try Note.fetchCount(db) }
+        for try await count in observation.values(in: stack.reader) {
+            #expect(count == 3)
+            break
+        }
+    }
+
+    @Test("decodes and encodes where types are no entities")
+    func codable() async throws {
+        struct Line: Codable, Sendable, Equatable {
+            var id: Int
+            var name: String
+            var joinedAt: Date?
+        }
+        let stack = try stack()
+        let lines = [Line(id: 5, name: "Eva", joinedAt: Date(timeIntervalSince1970: 1.5))]
+        try await Sync.changes(encoding: lines, inEntity: "User", stack: stack)
+        #expect(try await stack.fetch("User", as: Line.self) == lines)
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Sync
+
+@Entity struct Company {
+    var id: Int
+    var name: String
+    @Relationship(deleteRule: .cascade) var offices: [Office]
+}
+
+@Entity struct Office {
+    @PrimaryKey var code: UUID
+    var city: String?
+    @Relationship(inverse: \Company.offices) var company: Company?
+}
+
+enum Role: String, Sendable { case guest, member, admin }
+
+struct Address: Codable, Hashable, Sendable {
+    var street: String
+    var floor: Int?
+}
+
+@Entity(keepsFingerprints: true, ignore: ["*_url"])
+struct User: Equatable {
+    var id: Int
+    var name: String
+    @RemoteKey("contact.email") var email: String?
+    var role: Role = Role.guest
+    var age: Int? = 18
+    var isActive: Bool = true
+    var joinedAt: Date?
+    var token: UUID?
+    var balance: Decimal?
+    var site: URL?
+    var picture: Data?
+    var address: Address?
+    var tags: [String]?
+    @NotExported var secret: String?
+    @Transformer("trimmed", "emptyAsNull") var bio: String?
+    @Transient var isSelected = false
+    @Relationship(inverse: \Note.user, deleteRule: .cascade, ordered: true) var notes: [Note]
+    @Relationship var manager: User?
+    @Relationship var friends: [User]
+
+    var shortName: String { String(name.prefix(3)) }
+    static let maximum = 5
+}
+
+@Entity struct Note: Equatable {
+    var id: Int
+    var text: String?
+    @Relationship var user: User?
+}
+
+@Entity(primaryKey: ["repository", "number"])
+struct Issue {
+    var number: Int
+    var title: String?
+    @Relationship var repository: Repository?
+}
+
+@Entity struct Repository {
+    @PrimaryKey var owner: String
+    @PrimaryKey var name: String
+    @Relationship(inverse: \Issue.repository) var issues: [Issue]
+}
