@@ -25,8 +25,7 @@
     @attached(member, names: arbitrary)
     @attached(
         extension, conformances: EntityRecord,
-        names: named(entityName), named(syncEntity), named(syncProperties), named(SyncKey), named(syncKey),
-        named(syncID), named(Columns), named(init), named(encode), named(load))
+        names: named(init), named(encode), named(load))
     public macro Entity(
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
         primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keepsFingerprints: Bool = false,

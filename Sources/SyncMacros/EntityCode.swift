@@ -1,29 +1,35 @@
 #if Macros
     import SwiftSyntax
 
-    /// The code of the conformance that `@Entity` adds.
+    /// The code that `@Entity` adds. What names other types is in the type itself, where they are seen as its own lines see
+    /// them; initialisers are in the extension, so that the type keeps that of its members.
     struct EntityCode {
         private let entity: EntityDeclaration
-        private let type: String
+        private var type: String { entity.declaration.name.text }
 
-        init(_ entity: EntityDeclaration, _ type: String) {
-            self.entity = entity
-            self.type = type
-        }
+        init(_ entity: EntityDeclaration) { self.entity = entity }
 
-        var text: String {
+        /// The members that are added to the type.
+        var members: [String] {
             let access = entity.access
-            var members = [
+            let members = [
                 "\(access)static var entityName: String { \(entity.entityName) }",
                 "\(access)static var syncEntity: SyncModel.Entity {\n\(model)\n}",
                 "\(access)static var syncProperties: [PartialKeyPath<\(type)>: SyncProperty] {\n\(properties)\n}",
                 "\(access)typealias SyncKey = \(key.type)",
                 "\(access)var syncKey: SyncKey? { \(key.value) }",
                 "\(access)var syncID: JSONValue { \(key.id) }",
+            ]
+            return entity.hasColumns ? members : members + ["\(access)enum Columns {\n\(columns)\n}"]
+        }
+
+        /// The conformance.
+        var conformance: String {
+            let access = entity.access
+            var members = [
                 "\(access)init(entityRow row: EntityRow) throws {\n\(reading)\n}",
                 "\(access)func encode(into row: inout EntityValues) throws {\n\(writing)\n}",
             ]
-            if !entity.hasColumns { members.append("\(access)enum Columns {\n\(columns)\n}") }
             if !entity.relationships.isEmpty {
                 members.append(
                     "\(access)mutating func load(_ rows: [any EntityRecord], of relationship: String) {\n\(loading)\n}")
@@ -120,7 +126,7 @@
         /// For GRDB's query interface: `User.filter { $0.name == "Ann" }`.
         private var columns: String {
             let attributes = entity.attributes.map { (code: $0.identifier, name: $0.name) }
-            let columns = attributes + toOne.map { (code: $0.keyName, name: $0.keyName) }
+            let columns = attributes + toOne.map { (code: $0.keyName, name: $0.keyColumn) }
             return columns.map { "\(entity.access)static let \($0.code) = EntityColumn(\"\($0.name)\")" }
                 .joined(separator: "\n")
         }
@@ -141,12 +147,12 @@
 
         private var reading: String {
             (entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.name)\")" }
-                + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.keyName)\")" }).joined(separator: "\n")
+                + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.keyColumn)\")" }).joined(separator: "\n")
         }
 
         private var writing: String {
             (entity.attributes.map { "try row.set(\"\($0.name)\", to: \($0.identifier))" }
-                + toOne.map { "row.refer(\"\($0.name)\", to: \($0.keyName), in: \"\($0.keyName)\")" }
+                + toOne.map { "row.refer(\"\($0.name)\", to: \($0.keyName), in: \"\($0.keyColumn)\")" }
                 + entity.relationships.map { "row.relate(\"\($0.name)\", to: \($0.storage).rows)" })
                 .joined(separator: "\n")
         }
@@ -155,9 +161,7 @@
 
         private var loading: String {
             let cases = entity.relationships.compactMap { property in
-                property.target.map {
-                    "case \"\(property.name)\": \(property.storage).rows = rows.compactMap { $0 as? \($0.type) }"
-                }
+                property.target.map { _ in "case \"\(property.name)\": \(property.storage).load(rows)" }
             }
             return "switch relationship {\n\(cases.joined(separator: "\n"))\ndefault: break\n}"
         }

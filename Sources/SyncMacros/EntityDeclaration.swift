@@ -18,7 +18,7 @@
                 $0.decl.as(VariableDeclSyntax.self).flatMap(EntityProperty.init)
             }
             names = Set(all.map(\.name))
-            let keys = Set(all.filter { $0.target?.isToMany == false }.map(\.keyName))
+            let keys = Set(all.filter { $0.target?.isToMany == false }.map(\.keyColumn))
             properties = all.filter { !$0.isTransient && !keys.contains($0.name) }
         }
 

@@ -15,11 +15,11 @@
                 return []
             }
             for diagnostic in EntityCheck(entity).diagnostics { context.diagnose(diagnostic) }
-            return entity.relationships.flatMap { property -> [DeclSyntax] in
+            let storage = entity.relationships.flatMap { property -> [DeclSyntax] in
                 guard let target = property.target else { return [] }
                 let rows: DeclSyntax =
                     "\(raw: entity.access)var \(raw: property.storage) = Related<\(raw: target.type)>()"
-                guard !target.isToMany, !entity.names.contains(property.keyName) else { return [rows] }
+                guard !target.isToMany, !entity.names.contains(property.keyColumn) else { return [rows] }
                 return [
                     rows,
                     """
@@ -28,6 +28,7 @@
                     """,
                 ]
             }
+            return storage + EntityCode(entity).members.map { DeclSyntax(stringLiteral: $0) }
         }
 
         static func expansion(
@@ -36,7 +37,7 @@
             in context: some MacroExpansionContext
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
-            let code = EntityCode(entity, type.trimmedDescription).text
+            let code = EntityCode(entity).conformance
             return try [ExtensionDeclSyntax("extension \(type.trimmed): EntityRecord \(raw: code)")]
         }
     }

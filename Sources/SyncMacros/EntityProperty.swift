@@ -96,13 +96,24 @@
         }
 
         /// The property that has the rows.
-        var storage: String { "_\(name)" }
+        var storage: String { "_\(name)".asIdentifier }
 
-        /// The property that has the key of the row a to-one relationship leads to, and its column.
-        var keyName: String { "\(name)ID" }
+        /// The property that has the key of the row a to-one relationship leads to.
+        var keyName: String { keyColumn.asIdentifier }
+
+        /// Its column.
+        var keyColumn: String { "\(name)ID" }
     }
 
     extension String {
+        /// In backticks, if it is no plain identifier.
+        var asIdentifier: String {
+            let isPlain = unicodeScalars.allSatisfy {
+                $0 == "_" || $0.properties.isAlphabetic || ("0"..."9").contains($0)
+            }
+            return isPlain ? self : "`\(self)`"
+        }
+
         var trimmingBackticks: String {
             hasPrefix("`") && hasSuffix("`") && count > 2 ? String(dropFirst().dropLast()) : self
         }

@@ -152,4 +152,17 @@ struct EntityTests {
         try await Sync.changes(encoding: lines, inEntity: "User", stack: stack)
         #expect(try await stack.fetch("User", as: Line.self) == lines)
     }
+
+    @Test("may be in a namespace, called otherwise, and say inverses by their names")
+    func namespaces() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Village.Inhabitant.self, Village.House.self))
+        let json = #"[{"id": 1, "size": 2, "people": [{"class": "a", "e-mail": "x"}, {"class": "b", "spouse": "a"}]}]"#
+        try await Sync.changes(Data(json.utf8), as: Village.House.self, stack: stack)
+        let house = try #require(try await stack.fetch(Village.House.self, id: 1, including: \.people))
+        #expect(house.size == .large)
+        #expect(house.people.map(\.class) == ["a", "b"])
+        #expect(house.people.map(\.spouseID) == ["b", "a"])
+        #expect(house.people.first?.`e-mail` == "x")
+        #expect(stack.model.entity(named: "Person")?.relationships.map(\.inverse) == ["people", "spouse"].reversed())
+    }
 }

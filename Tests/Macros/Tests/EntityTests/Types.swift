@@ -64,3 +64,22 @@ struct Issue {
     @PrimaryKey var name: String
     @Relationship(inverse: \Issue.repository) var issues: [Issue]
 }
+
+/// Types in a namespace, with names that are no plain identifiers, and inverses that both sides say.
+enum Village {
+    enum Size: Int, Sendable { case small = 1, large = 2 }
+
+    @Entity("Person") struct Inhabitant {
+        @PrimaryKey var `class`: String
+        var `e-mail`: String?
+        var size: Size?
+        @Relationship(inverse: "spouse") var spouse: Inhabitant?
+        @Relationship(inverse: "people") var home: House?
+    }
+
+    @Entity struct House {
+        var id: Int
+        var size: Size?
+        @Relationship(inverse: "home", ordered: true) var people: [Inhabitant]
+    }
+}
