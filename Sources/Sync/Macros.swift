@@ -76,17 +76,19 @@
     ///   - inverse: The property that leads back, on one side of the two.
     ///   - deleteRule: What becomes of the rows when their owner is deleted.
     ///   - ordered: Whether a list keeps the order of the payload.
+    ///   - optional: Documentation only: a missing link is never an error.
     ///   - keyedBy: Where the rows may be the members of an object: the attribute their names fill.
     @attached(accessor)
     public macro Relationship(
         inverse: AnyKeyPath? = nil, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
-        keyedBy: MemberNames? = nil
+        optional: Bool = true, keyedBy: MemberNames? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 
     /// The rows that a row leads to, with the name of the property that leads back: needed where both sides say it, as the
     /// compiler cannot follow key paths in a circle.
     @attached(accessor)
     public macro Relationship(
-        inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false, keyedBy: MemberNames? = nil
+        inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
+        optional: Bool = true, keyedBy: MemberNames? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 #endif

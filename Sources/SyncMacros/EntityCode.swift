@@ -103,6 +103,9 @@
                 arguments.append("remoteKey: \(key.expression.trimmedDescription)")
             }
             if property.attribute("NotExported") != nil { arguments.append("isExportable: false") }
+            if let value = said.first(where: { $0.label?.text == "optional" })?.expression {
+                arguments.append("isOptional: \(value.trimmedDescription)")
+            }
             if let old = property.arguments("RenamedFrom").first {
                 arguments.append("renamedFrom: \(old.expression.trimmedDescription)")
             }

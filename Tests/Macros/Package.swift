@@ -30,6 +30,12 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
+            name: "FixtureTests",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
+        .testTarget(
             name: "EntityMacrosTests",
             dependencies: [
                 "EntityMacros",

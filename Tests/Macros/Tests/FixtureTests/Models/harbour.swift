@@ -1,0 +1,60 @@
+// Written by 'syncdb schema swift'.
+
+import Foundation
+import Sync
+
+enum Harbour {
+    @Entity(keys: .exact)
+    struct Cargo {
+        var id: Int
+        var grossWeight: Double?
+    }
+
+    @Entity(keys: .pascal)
+    struct Port {
+        var remoteID: String
+        var portName: String?
+        var portType: String?
+        @Relationship(inverse: "homePort") var ships: [Ship]
+    }
+
+    @Entity(ignore: ["_id", "port-id"])
+    struct Ship {
+        var id: Int
+        @Transformer("htmlEntities", "trimmed", "emptyAsNull") var shipName: String?
+        var shipType: String?
+        var crestURL: URL?
+        @Format(.init("dd.MM.yyyy")) var builtOn: Date?
+        @Format(.init("unix-milliseconds")) var lastSeen: Date?
+        @Transformer("commaSeparated", "lowercased") var flags: JSONValue?
+        @RemoteKey("papers.owner") var owner: String?
+        @Relationship(inverse: "ships") var homePort: Port?
+        @Relationship var cargoItems: [Cargo]
+    }
+
+    @Entity(parent: Ship.self)
+    struct Tug {
+        var id: Int
+        @Transformer("htmlEntities", "trimmed", "emptyAsNull") var shipName: String?
+        var shipType: String?
+        var crestURL: URL?
+        @Format(.init("dd.MM.yyyy")) var builtOn: Date?
+        @Format(.init("unix-milliseconds")) var lastSeen: Date?
+        @Transformer("commaSeparated", "lowercased") var flags: JSONValue?
+        @RemoteKey("papers.owner") var owner: String?
+        var pullInTons: Int?
+        @Relationship(inverse: "ships") var homePort: Port?
+        @Relationship var cargoItems: [Cargo]
+    }
+
+    /// The model of these types.
+    static func syncModel() throws -> SyncModel {
+        try SyncModel(
+            Cargo.self,
+            Port.self,
+            Ship.self,
+            Tug.self,
+            keys: .kebab,
+            ignore: ["*-url", "trace.*"])
+    }
+}
