@@ -8,7 +8,7 @@ enum StoreFailure {
         do {
             return try body()
         } catch let error as DatabaseError {
-            throw refusal(error) ?? SyncError(code, message, underlying: text(error))
+            throw refusal(error) ?? SyncError(code, message, underlying: text(error), underlyingError: error)
         }
     }
 
@@ -18,7 +18,7 @@ enum StoreFailure {
         do {
             return try await body()
         } catch let error as DatabaseError {
-            throw refusal(error) ?? SyncError(code, message, underlying: text(error))
+            throw refusal(error) ?? SyncError(code, message, underlying: text(error), underlyingError: error)
         }
     }
 
@@ -27,11 +27,12 @@ enum StoreFailure {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             SyncError(
-                .storeBusy, "the store is busy: another process has locked it; try again", underlying: text(error))
+                .storeBusy, "the store is busy: another process has locked it; try again", underlying: text(error),
+                underlyingError: error)
         case .SQLITE_READONLY where error.extendedResultCode != .SQLITE_READONLY_DBMOVED:
             SyncError(
                 .storeReadOnly, "the store cannot be written to: its file or its folder is read-only for this user",
-                underlying: text(error))
+                underlying: text(error), underlyingError: error)
         case .SQLITE_ERROR: tooMuch(error)
         default: nil
         }
@@ -51,7 +52,7 @@ enum StoreFailure {
             ("too many SQL variables", .invalidPredicate, "the condition has too many values"),
         ]
         guard let limit = limits.first(where: { message.hasPrefix($0.begins) }) else { return nil }
-        return SyncError(limit.1, "\(limit.what) for SQLite", underlying: text(error))
+        return SyncError(limit.1, "\(limit.what) for SQLite", underlying: text(error), underlyingError: error)
     }
 
     /// What SQLite said, without the arguments of the statement: they are values.

@@ -130,6 +130,9 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     public var problems: [Problem]
     /// What the layer below said.
     public var underlying: String?
+    /// The error of the layer below, if there was one: of GRDB, or of the file system. Errors are equal without it.
+    public var underlyingError: (any Error)? { cause.error }
+    private var cause = Cause()
     /// Where a payload without records has lists (``SyncOptions/keyPath``).
     public var keyPaths: [[String]] = []
     /// What a payload that cannot be read seems to be, if that can be told.
@@ -138,7 +141,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
     /// An error with whatever is known of its place.
     public init(
         _ code: Code, _ message: String, entity: String? = nil, path: String? = nil, line: Int? = nil,
-        column: Int? = nil, problems: [Problem] = [], underlying: String? = nil
+        column: Int? = nil, problems: [Problem] = [], underlying: String? = nil,
+        underlyingError: (any Error)? = nil
     ) {
         self.code = code
         self.message = message
@@ -148,6 +152,14 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         self.column = column
         self.problems = problems
         self.underlying = underlying
+        cause = Cause(error: underlyingError)
+    }
+
+    /// An error that no comparison looks at.
+    private struct Cause: Sendable, Hashable {
+        var error: (any Error)?
+        static func == (left: Cause, right: Cause) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
     }
 
     /// The message with its place, and every problem on a line of its own.

@@ -44,11 +44,12 @@ public struct ExportOptions: Sendable, Hashable {
     /// as objects and arrays.
     public init(
         keyCase: KeyCase? = nil, relationships: Relationships = .array, dateFormat: DateFormat = .attribute,
-        timeZone: TimeZone = .gmt
+        timeZone: TimeZone = .gmt, keyedBy: MemberNames? = nil
     ) {
         self.keyCase = keyCase
         self.relationships = relationships
         self.dateFormat = dateFormat
         self.timeZone = timeZone
+        self.keyedBy = keyedBy
     }
 }

@@ -33,7 +33,7 @@ public struct SyncOptions: Sendable {
     public var collectsKeys: Bool
     /// Whether the result has the values that changed, the values of new and of deleted rows, and the links. Takes time
     /// and memory for every row written; without ``collectsKeys`` only the links are there.
-    public var collectsValues: Bool = false
+    public var collectsValues: Bool
     /// Told how far the sync is: of each phase once every few thousand records or rows. It is called in the midst of
     /// the work, on whatever thread that is, so it should be quick and must not use the store.
     public var progress: (@Sendable (PayloadProgress) -> Void)?
@@ -46,15 +46,15 @@ public struct SyncOptions: Sendable {
     /// level of nesting with new rows, so a sync with a hook takes several times as long as one without.
     public var willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)?
     /// The keys that lead to the array of records inside the payload; empty if it is the payload itself.
-    public var keyPath: [String] = []
+    public var keyPath: [String]
     /// How the payload's records are laid out.
-    public var form: Form = .json
+    public var form: Form
     /// Set where the records are the members of an object, `{"AD": {…}, "AE": {…}}`: the attribute that their names fill.
     public var keyedBy: MemberNames?
     /// The lists of a payload of several entities; empty where it is of one.
     package var entities: [PayloadEntity] = []
     /// How a payload that is read in pieces is cut and written.
-    public var pieces = PieceOptions()
+    public var pieces: PieceOptions
     /// Whether a payload without a record that can be read is mapped all the same: to examine it.
     package var admitsNoRecords = false
     /// Whether diagnostics say which records contradict each other: to examine a payload, which is then mapped twice if it
@@ -64,8 +64,10 @@ public struct SyncOptions: Sendable {
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
         scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
-        deletionGuard: DeletionGuard? = nil,
-        collectsKeys: Bool = true, revealsValues: Bool = false
+        deletionGuard: DeletionGuard? = nil, collectsKeys: Bool = true, revealsValues: Bool = false,
+        collectsValues: Bool = false, keyPath: [String] = [], form: Form = .json, keyedBy: MemberNames? = nil,
+        pieces: PieceOptions = PieceOptions(), progress: (@Sendable (PayloadProgress) -> Void)? = nil,
+        willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)? = nil
     ) {
         self.scope = scope
         self.payload = payload
@@ -73,6 +75,13 @@ public struct SyncOptions: Sendable {
         self.deletionGuard = deletionGuard
         self.collectsKeys = collectsKeys
         self.revealsValues = revealsValues
+        self.collectsValues = collectsValues
+        self.keyPath = keyPath
+        self.form = form
+        self.keyedBy = keyedBy
+        self.pieces = pieces
+        self.progress = progress
+        self.willInsert = willInsert
     }
 }
 

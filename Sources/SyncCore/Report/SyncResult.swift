@@ -105,7 +105,7 @@ public struct SyncResult: Sendable, Hashable, Codable {
     public var records = 0
     /// How many of them have the key of an earlier one, with which they are merged: ``records`` less these are the rows.
     public var repeatedRecords = 0
-    /// How many records, at any depth, give another value for an attribute or a to-one relationship of their row than an
+    /// How many records, at any depth, give another value for an attribute or a relationship of their row than an
     /// earlier record of the payload does; what comes later counts. Records of other pieces and pages are not compared.
     public var contradictions = 0
     /// By entity name; entities the payload does not reach are missing.
