@@ -30,7 +30,7 @@ extension Sync {
     /// - Throws: ``SyncError`` `keyTaken` if another row has the key among the values. Nothing is written then.
     @discardableResult
     public static func update(
-        _ id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
+        id: JSONValue, with values: JSONValue, inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRecord, result: SyncResult)? {
         try await stack.update(entity, id: id, with: values, options: options)
@@ -39,17 +39,17 @@ extension Sync {
     /// Changes the row with this key to what `JSONSerialization` read.
     @discardableResult
     public nonisolated(nonsending) static func update(
-        _ id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
+        id: JSONValue, with values: [String: Any], inEntity entity: String, stack: DataStack,
         options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRecord, result: SyncResult)? {
-        try await update(id, with: try JSONValue(any: values), inEntity: entity, stack: stack, options: options)
+        try await update(id: id, with: try JSONValue(any: values), inEntity: entity, stack: stack, options: options)
     }
 
     /// Deletes the row with this key by the delete rules of the model. No error if there is none.
     ///
     /// - Throws: ``SyncError`` `deletionDenied`. Nothing is written then.
     @discardableResult
-    public static func delete(_ id: JSONValue, inEntity entity: String, stack: DataStack) async throws -> SyncResult {
+    public static func delete(id: JSONValue, inEntity entity: String, stack: DataStack) async throws -> SyncResult {
         try await stack.delete(entity, id: id)
     }
 }

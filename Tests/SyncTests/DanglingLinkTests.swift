@@ -153,7 +153,7 @@ struct DanglingLinkTests {
         try store.leaveDangling("DELETE FROM User WHERE id = 2; DELETE FROM Tag WHERE id = 'x'")
         try await store.stack.insert("User", values: ["id": 2])
         #expect(try store.targets(of: 2, "tags") == [])
-        try await Sync.update("y", with: ["id": "x"], inEntity: "Tag", stack: store.stack)
+        try await Sync.update(id: "y", with: ["id": "x"], inEntity: "Tag", stack: store.stack)
         #expect(try store.dangling() == [])
         #expect(try store.rows("SELECT * FROM Note WHERE userID = 2") == [])
         #expect(try store.rows("SELECT count(*) FROM Tag_users WHERE userID = 2") == ["0"])

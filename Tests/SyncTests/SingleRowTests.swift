@@ -69,12 +69,12 @@ struct SingleRowTests {
     @Test("are updated by id, as the entity they are of; an unknown id is nil")
     func update() async throws {
         let stack = try await store()
-        let updated = try await Sync.update(1, with: ["age": 99, "company_id": 2], inEntity: "User", stack: stack)
+        let updated = try await Sync.update(id: 1, with: ["age": 99, "company_id": 2], inEntity: "User", stack: stack)
         #expect(updated?.row["age"]?.int == 99)
         #expect(updated?.result["User"].updated.map(\.changed) == [["age", "company"]])
         #expect(try await stack.fetch("User", where: "company.id == 2").contains { $0.key == .integer(1) })
-        #expect(try await Sync.update(4711, with: ["age": 1], inEntity: "User", stack: stack) == nil)
-        #expect(try await Sync.update(1, with: ["age": nil] as JSONValue, inEntity: "User", stack: stack) != nil)
+        #expect(try await Sync.update(id: 4711, with: ["age": 1], inEntity: "User", stack: stack) == nil)
+        #expect(try await Sync.update(id: 1, with: ["age": nil] as JSONValue, inEntity: "User", stack: stack) != nil)
         #expect(try await stack.fetch("User", id: 1)?["age"] == .null)
     }
 
@@ -83,7 +83,7 @@ struct SingleRowTests {
         let stack = try await store()
         let notes = try await stack.count("Note", where: "user.id == 1")
         #expect(notes > 0)
-        let updated = try await Sync.update(1, with: ["id": 1000, "age": 7], inEntity: "User", stack: stack)
+        let updated = try await Sync.update(id: 1, with: ["id": 1000, "age": 7], inEntity: "User", stack: stack)
         #expect(updated?.row.key == .integer(1000))
         #expect(updated?.result["User"].updated.first.map { Set($0.changed) } == ["id", "age"])
         #expect(try await stack.count("Note", where: "user.id == 1000") == notes)
@@ -96,7 +96,7 @@ struct SingleRowTests {
         let stack = try await store()
         let before = try await stack.contents()
         let error = await #expect(throws: SyncError.self) {
-            try await Sync.update(1, with: ["id": 2, "age": 7], inEntity: "User", stack: stack)
+            try await Sync.update(id: 1, with: ["id": 2, "age": 7], inEntity: "User", stack: stack)
         }
         #expect(error?.code == .keyTaken)
         #expect(try await stack.contents() == before)
@@ -108,9 +108,9 @@ struct SingleRowTests {
         let draft = try await stack.insert("User", values: ["firstName": "Draft"])
         #expect(draft["id"] == .null)
         let id = try #require({ if case .integer(let id) = draft.key { id } else { nil } }() as Int64?)
-        _ = try await Sync.update(JSONValue(id), with: ["company_id": 555], inEntity: "User", stack: stack)
+        _ = try await Sync.update(id: JSONValue(id), with: ["company_id": 555], inEntity: "User", stack: stack)
         #expect(try await stack.unresolvedReferences().map(\.key) == [draft.key])
-        let adopted = try await Sync.update(JSONValue(id), with: ["id": 500], inEntity: "User", stack: stack)
+        let adopted = try await Sync.update(id: JSONValue(id), with: ["id": 500], inEntity: "User", stack: stack)
         #expect(adopted?.row.key == .integer(500))
         #expect(try await stack.unresolvedReferences().map(\.key) == [.integer(500)])
         try await Sync.insertOrUpdate(["id": 555, "name": "Late"], inEntity: "Company", stack: stack)
@@ -121,11 +121,11 @@ struct SingleRowTests {
     func delete() async throws {
         let stack = try await store()
         let notes = try await stack.count("Note", where: "user.id == 1")
-        let result = try await Sync.delete(1, inEntity: "User", stack: stack)
+        let result = try await Sync.delete(id: 1, inEntity: "User", stack: stack)
         #expect(result["User"].deleted == [.integer(1)])
         #expect(result["Note"].deletedCount == notes)
         #expect(try await stack.fetch("User", id: 1) == nil)
-        #expect(try await Sync.delete(1, inEntity: "User", stack: stack).isEmpty)
+        #expect(try await Sync.delete(id: 1, inEntity: "User", stack: stack).isEmpty)
         #expect(try await stack.damage() == [])
     }
 

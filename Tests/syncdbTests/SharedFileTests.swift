@@ -33,7 +33,7 @@ struct SharedFileTests {
         let day2 = try Data(contentsOf: URL(fileURLWithPath: Sandbox.day2))
         #expect(try await Sync.changes(day2, inEntity: "User", stack: stack).isEmpty)
 
-        try await Sync.delete(9, inEntity: "User", stack: stack)
+        try await Sync.delete(id: 9, inEntity: "User", stack: stack)
         #expect(try sandbox.count("User", where: "id == 9") == "0")
     }
 

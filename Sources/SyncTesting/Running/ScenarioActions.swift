@@ -161,14 +161,14 @@ struct ScenarioActions: Sendable {
     /// The key of the updated row, as a scenario writes it; null if there is none.
     func update(_ entity: String, _ id: JSONValue, _ values: JSONValue) async throws -> JSONValue {
         let row = try await write { stack in
-            try await Sync.update(id, with: values, inEntity: entity, stack: stack)?.row
+            try await Sync.update(id: id, with: values, inEntity: entity, stack: stack)?.row
         }
         guard let row, let key = try stack.model.primaryKey(of: row.entity) else { return .null }
         return ValueMatcher.json(row[key.local] ?? .null)
     }
 
     func delete(_ entity: String, _ id: JSONValue) async throws {
-        try await write { stack in try await Sync.delete(id, inEntity: entity, stack: stack) }
+        try await write { stack in try await Sync.delete(id: id, inEntity: entity, stack: stack) }
     }
 
     func drop() async throws {

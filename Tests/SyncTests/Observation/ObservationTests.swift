@@ -25,7 +25,7 @@ struct ObservationTests {
         #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(2), .integer(1)])
 
         // Neither other rows, nor the same again, nor what is undone gives a value.
-        try await Sync.update(5, with: ["age": 99], inEntity: "User", stack: stack)
+        try await Sync.update(id: 5, with: ["age": 99], inEntity: "User", stack: stack)
         try await Sync.changes(Fixtures.payload("day1"), inEntity: "User", stack: stack)
         try await writer.writeWithoutTransaction { db throws in
             try db.inTransaction {
@@ -33,7 +33,7 @@ struct ObservationTests {
                 return .rollback
             }
         }
-        try await Sync.delete(2, inEntity: "User", stack: stack)
+        try await Sync.delete(id: 2, inEntity: "User", stack: stack)
         #expect(try await rows.next()?.map(\.key) == [.integer(3), .integer(1)])
 
         // One value for many writes in one transaction, made with GRDB or with a sync.
@@ -61,11 +61,11 @@ struct ObservationTests {
         var count = stack.observeCount("Note", where: "text CONTAINS[c] 'e'").makeAsyncIterator()
         #expect(try await row.next()??["firstName"]?.string == "Ada")
         let number = try #require(try await count.next())
-        try await Sync.update(1, with: ["first_name": "Augusta"], inEntity: "User", stack: stack)
+        try await Sync.update(id: 1, with: ["first_name": "Augusta"], inEntity: "User", stack: stack)
         #expect(try await row.next()??["firstName"]?.string == "Augusta")
-        try await Sync.update(1, with: ["company_id": nil] as JSONValue, inEntity: "User", stack: stack)
+        try await Sync.update(id: 1, with: ["company_id": nil] as JSONValue, inEntity: "User", stack: stack)
         #expect(try await row.next()??["firstName"]?.string == "Augusta")
-        try await Sync.delete(1, inEntity: "User", stack: stack)
+        try await Sync.delete(id: 1, inEntity: "User", stack: stack)
         let gone = try await row.next()
         #expect(gone != nil)
         #expect(gone.flatMap(\.self) == nil)
@@ -163,9 +163,9 @@ struct ObservationTests {
         #expect(await results.next() == day2)
         let row = try await Sync.insertOrUpdate(["id": 1, "age": 1], inEntity: "User", stack: stack).result
         #expect(await results.next() == row)
-        let update = try await Sync.update(1, with: ["age": 2], inEntity: "User", stack: stack)?.result
+        let update = try await Sync.update(id: 1, with: ["age": 2], inEntity: "User", stack: stack)?.result
         #expect(await results.next() == update)
-        let deletion = try await Sync.delete(1, inEntity: "User", stack: stack)
+        let deletion = try await Sync.delete(id: 1, inEntity: "User", stack: stack)
         #expect(await results.next() == deletion)
     }
 }

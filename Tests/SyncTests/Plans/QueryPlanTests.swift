@@ -139,17 +139,17 @@ struct QueryPlanTests {
             }
             try await expectNoScan(stack) {
                 #expect(try await stack.fetch(entity, id: keys.key(first)) != nil)
-                try await Sync.update(keys.key(first), with: ["name": "updated"], inEntity: entity, stack: stack)
+                try await Sync.update(id: keys.key(first), with: ["name": "updated"], inEntity: entity, stack: stack)
                 try await Sync.update(
-                    keys.key(first), with: keys.record(first + 5_000), inEntity: entity, stack: stack)
-                try await Sync.delete(keys.key(first + 1), inEntity: entity, stack: stack)
+                    id: keys.key(first), with: keys.record(first + 5_000), inEntity: entity, stack: stack)
+                try await Sync.delete(id: keys.key(first + 1), inEntity: entity, stack: stack)
             }
         }
         try await expectNoScan(stack) {
             let json: JSONValue = [["path": "clip 7", "name": "new", "fan_id": keys.key(77)], ["path": "new clip"]]
             try await Sync.changes(json, inEntity: "Clip", stack: stack, options: Self.delta)
             #expect(try await stack.fetch("Clip", id: "clip 7")?["name"]?.string == "new")
-            try await Sync.delete("clip 7", inEntity: "Clip", stack: stack)
+            try await Sync.delete(id: "clip 7", inEntity: "Clip", stack: stack)
         }
     }
 
@@ -158,21 +158,21 @@ struct QueryPlanTests {
         let stack = try await keys.store(Self.count)
         try await expectNoScan(stack) {
             #expect(try await stack.fetch("Person", id: keys.key(5)) != nil)
-            try await Sync.update(keys.key(5), with: ["name": "updated"], inEntity: "Person", stack: stack)
-            try await Sync.update(keys.key(5), with: keys.record(5_005), inEntity: "Person", stack: stack)
+            try await Sync.update(id: keys.key(5), with: ["name": "updated"], inEntity: "Person", stack: stack)
+            try await Sync.update(id: keys.key(5), with: keys.record(5_005), inEntity: "Person", stack: stack)
         }
         // With accounts a person cannot be deleted, without they go with what is theirs.
         try await expectNoScan(stack) {
             await #expect(throws: SyncError.self) {
-                try await Sync.delete(keys.key(6), inEntity: "Person", stack: stack)
+                try await Sync.delete(id: keys.key(6), inEntity: "Person", stack: stack)
             }
         }
         try await expectNoScan(stack) {
-            try await Sync.delete(keys.key(107), inEntity: "Person", stack: stack)
+            try await Sync.delete(id: keys.key(107), inEntity: "Person", stack: stack)
             #expect(try await stack.fetch("Person", id: keys.key(107)) == nil)
         }
         for entity in ["Team", "Tag", "Note", "Passport", "Account"] {
-            try await expectNoScan(stack) { try await Sync.delete(keys.key(12), inEntity: entity, stack: stack) }
+            try await expectNoScan(stack) { try await Sync.delete(id: keys.key(12), inEntity: entity, stack: stack) }
         }
         let targets = try await stack.fetch("Tag", limit: 2)
         let team = try #require(try await stack.fetch("Team", limit: 1).first)
@@ -204,8 +204,8 @@ struct QueryPlanTests {
             }
         }
         try await expectNoScan(stack) {
-            try await Sync.delete(keys.key(119), inEntity: "Person", stack: stack)
-            try await Sync.update(keys.key(21), with: keys.record(5_021), inEntity: "Person", stack: stack)
+            try await Sync.delete(id: keys.key(119), inEntity: "Person", stack: stack)
+            try await Sync.update(id: keys.key(21), with: keys.record(5_021), inEntity: "Person", stack: stack)
         }
     }
 

@@ -43,9 +43,9 @@ struct WorkTests {
                     predicate: "name CONTAINS 'a'", parent: ("Person", keys.key(47)))
             },
             "an update": steps {
-                try await Sync.update(keys.key(48), with: ["name": "new"], inEntity: "Person", stack: stack)
+                try await Sync.update(id: keys.key(48), with: ["name": "new"], inEntity: "Person", stack: stack)
             },
-            "a deletion": steps { try await Sync.delete(keys.key(49), inEntity: "Person", stack: stack) },
+            "a deletion": steps { try await Sync.delete(id: keys.key(49), inEntity: "Person", stack: stack) },
             "an arrival": steps {
                 try await Sync.insertOrUpdate(keys.record(10_000_050), inEntity: "Tag", stack: stack)
             },
