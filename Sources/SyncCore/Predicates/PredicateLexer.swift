@@ -6,7 +6,9 @@ struct PredicateLexer {
     private var lineStart = 0
 
     private static let symbols = [
-        "==", "!=", "<=", ">=", "<>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".",
+        "==", "!=", "<=", ">=", "<>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-",
+        "*",
+        "/",
     ].map { (text: $0, bytes: Array($0.utf8)) }
 
     private init(_ text: String) { bytes = Array(text.utf8) }

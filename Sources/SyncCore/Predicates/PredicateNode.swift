@@ -7,6 +7,8 @@ package indirect enum PredicateNode: Sendable, Hashable {
     case or([PredicateNode])
     case not(PredicateNode)
     case comparison(PredicateComparison)
+    case calculation(PredicateCalculation)
+    case related(PredicateRelated)
     /// What could not be read, with its text; thrown when the condition is used.
     case invalid(SyncError, text: String)
 
@@ -15,13 +17,16 @@ package indirect enum PredicateNode: Sendable, Hashable {
         switch self {
         case .constant, .comparison, .invalid: 0
         case .not(let node): node.nesting + 1
+        case .related(let related): related.condition.nesting + 1
+        case .calculation(let calculation): max(calculation.left.nesting, calculation.right.nesting)
         case .and(let nodes), .or(let nodes): (nodes.map(\.nesting).max() ?? 0) + 1
         }
     }
 
     var firstError: SyncError? {
         switch self {
-        case .constant, .comparison: nil
+        case .constant, .comparison, .calculation: nil
+        case .related(let related): related.condition.firstError
         case .invalid(let error, _): error
         case .not(let node): node.firstError
         case .and(let nodes), .or(let nodes): nodes.lazy.compactMap(\.firstError).first

@@ -66,15 +66,32 @@ struct PredicateParser {
     }
 
     private mutating func primary() throws -> PredicateNode {
+        if token.isSymbol("(") { return try group() }
+        if case .number = token.kind { return try calculation(from: nil) }
+        if take(keyword: "TRUEPREDICATE") { return .constant(true) }
+        if take(keyword: "FALSEPREDICATE") { return .constant(false) }
+        return try comparison()
+    }
+
+    /// Conditions in parentheses, or a calculation that begins with such.
+    private mutating func group() throws -> PredicateNode {
+        let start = self
         let place = token.place
-        if take(symbol: "(") {
+        let failure: any Error
+        do {
+            _ = take()
             let node = try nested(at: place) { parser throws in try parser.alternatives() }
             guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
             return node
+        } catch {
+            failure = error
         }
-        if take(keyword: "TRUEPREDICATE") { return .constant(true) }
-        if take(keyword: "FALSEPREDICATE") { return .constant(false) }
-        return .comparison(try comparison())
+        self = start
+        do {
+            return try calculation(from: nil)
+        } catch {
+            throw failure
+        }
     }
 
     private mutating func nested(
@@ -88,21 +105,88 @@ struct PredicateParser {
 
     // MARK: Comparisons
 
-    private mutating func comparison() throws -> PredicateComparison {
+    private mutating func comparison() throws -> PredicateNode {
         let quantifier = takeQuantifier()
         let pathPlace = token.place
         let path = try path(quantifier)
+        if quantifier != nil, token.isSymbol("(") { return try related(path, at: pathPlace) }
+        if isOperationNext { return try calculation(from: .path(path, pathPlace)) }
+        let start = self
         let (op, written) = try takeOperator(after: path)
         if written == "IS" {
             let valuePlace = token.place
             try takeNull(after: op)
-            return try PredicateComparison(path, op, .null, pathPlace: pathPlace, valuePlace: valuePlace)
+            return .comparison(
+                try PredicateComparison(path, op, .null, pathPlace: pathPlace, valuePlace: valuePlace))
         }
         let ignoresCase = try takeOptions()
         let valuePlace = token.place
+        if case .escapedWord = token.kind {
+            self = start
+            return try calculation(from: .path(path, pathPlace))
+        }
         let value = try value(after: written)
-        return try PredicateComparison(
-            path, op, value, ignoresCase: ignoresCase, pathPlace: pathPlace, valuePlace: valuePlace)
+        if isOperationNext {
+            self = start
+            return try calculation(from: .path(path, pathPlace))
+        }
+        return .comparison(
+            try PredicateComparison(
+                path, op, value, ignoresCase: ignoresCase, pathPlace: pathPlace, valuePlace: valuePlace))
+    }
+
+    private mutating func related(_ path: PredicatePath, at place: PredicatePlace) throws -> PredicateNode {
+        _ = take()
+        let condition = try nested(at: place) { parser throws in try parser.alternatives() }
+        guard take(symbol: ")") else { throw expected("AND, OR or ')'") }
+        return .related(PredicateRelated(path: path, condition: condition, place: place))
+    }
+
+    // MARK: Calculations
+
+    private var operation: PredicateTerm.Operation? {
+        (token.symbol ?? token.keyword).flatMap(PredicateTerm.Operation.init)
+    }
+
+    private var isOperationNext: Bool { operation != nil }
+
+    /// - Parameter first: What was read of it already.
+    private mutating func calculation(from first: PredicateTerm?) throws -> PredicateNode {
+        let place = token.place
+        let left = try term(rank: 0, from: first)
+        let (op, written) = try takeOperator(after: nil)
+        guard written != "IS" else { throw expected("a comparison") }
+        let right = try term(rank: 0)
+        return .calculation(PredicateCalculation(left: left, operator: op, right: right, place: place))
+    }
+
+    /// Operations of a rank, or above it.
+    private mutating func term(rank: Int, from first: PredicateTerm? = nil) throws -> PredicateTerm {
+        var left = rank == 0 ? try term(rank: 1, from: first) : try first ?? factor()
+        while let operation, operation.rank == rank {
+            let place = token.place
+            _ = take()
+            let right = rank == 0 ? try term(rank: 1) : try factor()
+            left = .calculated(left, operation, right, place)
+        }
+        guard left.nesting <= RecordPredicate.maximumNesting else {
+            throw RecordPredicate.nestedTooDeeply(at: token.place)
+        }
+        return left
+    }
+
+    private mutating func factor() throws -> PredicateTerm {
+        let place = token.place
+        if take(symbol: "(") {
+            guard nesting < RecordPredicate.maximumNesting else { throw RecordPredicate.nestedTooDeeply(at: place) }
+            nesting += 1
+            defer { nesting -= 1 }
+            let inner = try term(rank: 0)
+            guard take(symbol: ")") else { throw expected("an operation or ')'") }
+            return inner
+        }
+        if let value = try takeValue() { return .literal(try value.element(at: place), place) }
+        return .path(try path(nil), place)
     }
 
     private mutating func takeQuantifier() -> PredicatePath.Quantifier? {
@@ -151,8 +235,9 @@ struct PredicateParser {
     }
 
     /// The operator, and how it was written.
-    private mutating func takeOperator(after path: PredicatePath) throws -> (PredicateOperator, written: String) {
-        guard let written = token.keyword ?? token.symbol else { throw expected("an operator after '\(path.name)'") }
+    private mutating func takeOperator(after path: PredicatePath?) throws -> (PredicateOperator, written: String) {
+        let what = path.map { "an operator after '\($0.name)'" } ?? "an operator"
+        guard let written = token.keyword ?? token.symbol else { throw expected(what) }
         if written == "NOT" {
             throw token.place.error("expected an operator, found NOT; NOT stands before the path, or after IS")
         }
@@ -163,7 +248,7 @@ struct PredicateParser {
             case "<>": .notEqual
             default: PredicateOperator(rawValue: written)
             }
-        guard let op else { throw expected("an operator after '\(path.name)'") }
+        guard let op else { throw expected(what) }
         _ = take()
         return (op, written)
     }

@@ -11,6 +11,8 @@ struct PredicateResolver {
         case .not(let inner): .not(try resolved(inner))
         case .and(let nodes): .and(try nodes.map(resolved))
         case .or(let nodes): alternatives(try nodes.map(resolved), of: nodes)
+        case .calculation(let calculation): .calculation(try resolved(calculation))
+        case .related(let related): try resolved(related)
         case .comparison(let comparison):
             if let parts = try parts(of: comparison) {
                 try resolved(parts)

@@ -7,6 +7,8 @@ enum PredicateText {
         case .or(let nodes): nodes.map(text).joined(separator: " OR ")
         case .not(let node): "NOT " + operand(node, isLoose: isCompound(node))
         case .comparison(let comparison): text(comparison)
+        case .calculation(let calculation): text(calculation)
+        case .related(let related): text(related)
         case .invalid(_, let text): text
         }
     }
@@ -33,6 +35,36 @@ enum PredicateText {
         words.append(comparison.operator.rawValue + (comparison.ignoresCase ? "[c]" : ""))
         words.append(text(comparison.literal))
         return words.joined(separator: " ")
+    }
+
+    private static func text(_ related: PredicateRelated) -> String {
+        let quantifier = (related.path.quantifier ?? .any).rawValue
+        return "\(quantifier) \(names(related.path)) (\(text(related.condition)))"
+    }
+
+    // MARK: Calculations
+
+    private static func text(_ calculation: PredicateCalculation) -> String {
+        let left = text(calculation.left, isFirst: true)
+        return "\(left) \(calculation.operator.rawValue) \(text(calculation.right, isFirst: false))"
+    }
+
+    /// - Parameter isFirst: Whether a condition begins with it, where a name can be nothing else.
+    private static func text(_ term: PredicateTerm, isFirst: Bool) -> String {
+        switch term {
+        case .path(let path, _):
+            let names = names(path)
+            return isFirst || names.hasPrefix("#") ? names : "#" + names
+        case .literal(let literal, _): return text(literal)
+        case .calculated(let left, let operation, let right, _):
+            let first = rank(left) < operation.rank ? "(\(text(left, isFirst: true)))" : text(left, isFirst: isFirst)
+            let second = rank(right) <= operation.rank ? "(\(text(right, isFirst: true)))" : text(right, isFirst: false)
+            return "\(first) \(operation.rawValue) \(second)"
+        }
+    }
+
+    private static func rank(_ term: PredicateTerm) -> Int {
+        if case .calculated(_, let operation, _, _) = term { operation.rank } else { 2 }
     }
 
     private static func names(_ path: PredicatePath) -> String {

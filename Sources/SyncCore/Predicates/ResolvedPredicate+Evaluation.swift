@@ -9,6 +9,19 @@ extension ResolvedPredicate {
         case .or(let parts): try parts.contains { try $0.holds(for: row) }
         case .not(let inner): try !inner.holds(for: row)
         case .comparison(let comparison): try comparison.holds(for: row)
+        case .calculation(let calculation): try calculation.holds(for: row)
+        case .related(let quantifier, let hops, let inner): try inner.holds(for: quantifier, of: row, by: hops)
+        }
+    }
+
+    private func holds<Row: PredicateRow>(
+        for quantifier: PredicatePath.Quantifier, of row: Row, by hops: [CompiledRelationship]
+    ) throws -> Bool {
+        let rows = try hops.reduce([row]) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }
+        return switch quantifier {
+        case .any: try rows.contains { try holds(for: $0) }
+        case .all: try rows.allSatisfy { try holds(for: $0) }
+        case .none: try !rows.contains { try holds(for: $0) }
         }
     }
 }

@@ -6,6 +6,8 @@ extension ResolvedPredicate {
         case .not(let node): node.followsLinks
         case .and(let nodes), .or(let nodes): nodes.contains(where: \.followsLinks)
         case .comparison(let comparison): comparison.followsLinks
+        case .calculation(let calculation): calculation.followsLinks
+        case .related: true
         }
     }
 }

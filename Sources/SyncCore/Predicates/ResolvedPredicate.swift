@@ -8,11 +8,15 @@ package indirect enum ResolvedPredicate: Sendable {
     case or([ResolvedPredicate])
     case not(ResolvedPredicate)
     case comparison(ResolvedComparison)
+    case calculation(ResolvedCalculation)
+    /// Of the rows that relationships lead to: at least one meets a condition, every one, or none.
+    case related(PredicatePath.Quantifier, [CompiledRelationship], ResolvedPredicate)
 
     /// How many levels of connectives it has; none for a comparison.
     package var nesting: Int {
         switch self {
-        case .constant, .comparison: 0
+        case .constant, .comparison, .calculation: 0
+        case .related(_, _, let inner): inner.nesting + 1
         case .not(let inner): inner.nesting + 1
         case .and(let parts), .or(let parts): (parts.map(\.nesting).max() ?? 0) + 1
         }

@@ -3,10 +3,11 @@ import SyncCore
 /// Compiles one condition. Every expression it makes is true or false, never NULL.
 struct PredicateCompiler {
     let layout: StoreLayout
-    let root: CompiledEntity
+    private(set) var root: CompiledEntity
     let dialect: any SQLDialect
     var arguments: SQLArguments
-    private let alias: String
+    private var alias: String
+    private let firstAlias: String
     private var aliasCount = 0
 
     var model: CompiledModel { layout.model }
@@ -17,13 +18,14 @@ struct PredicateCompiler {
         self.layout = layout
         self.root = root
         self.alias = alias
+        firstAlias = alias
         self.dialect = dialect
         self.arguments = arguments
     }
 
     mutating func newAlias() -> String {
         aliasCount += 1
-        return "\(alias)_\(aliasCount)"
+        return "\(firstAlias)_\(aliasCount)"
     }
 
     /// The expression of a value as a column holds it.
@@ -41,6 +43,12 @@ struct PredicateCompiler {
         case .not(let node): return condition(node, negated: !negated)
         case .comparison(let comparison):
             let sql = condition(comparison)
+            return negated ? "NOT \(sql)" : sql
+        case .calculation(let calculation):
+            let sql = condition(calculation, from: root, alias)
+            return negated ? "NOT \(sql)" : sql
+        case .related(let quantifier, let hops, let inner):
+            let sql = condition(quantifier, hops, inner)
             return negated ? "NOT \(sql)" : sql
         case .and(let nodes): return joined(nodes, by: negated ? .or : .and, negated)
         case .or(let nodes): return joined(nodes, by: negated ? .and : .or, negated)
@@ -97,6 +105,19 @@ struct PredicateCompiler {
         return "\(many.quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
     }
 
+    /// Of the rows that relationships lead to.
+    private mutating func condition(
+        _ quantifier: PredicatePath.Quantifier, _ hops: [CompiledRelationship], _ inner: ResolvedPredicate
+    ) -> String {
+        guard let last = hops.last else { return dialect.constant(false) }
+        let rows = rows(hops, from: root, alias)
+        let outer = (root, alias)
+        (root, alias) = (model.entities[last.destination], rows.alias)
+        let condition = condition(inner, negated: quantifier == .all)
+        (root, alias) = outer
+        return "\(quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND (\(condition)))"
+    }
+
     /// Compares what to-one relationships lead to, from a row of `entity`.
     private mutating func compared(
         _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
@@ -125,7 +146,7 @@ extension ResolvedPredicate {
         case .or: !negated
         case .and: negated
         case .not(let node): node.isAlternative(negated: !negated)
-        case .comparison, .constant: false
+        case .comparison, .constant, .calculation, .related: false
         }
     }
 }

@@ -51,6 +51,17 @@ package protocol SQLDialect: Sendable {
     /// That a text column holds a key that was made here (``LocalKey``); NULL where it holds none.
     func isLocalKey(_ column: String) -> String
 
+    // MARK: Calculations
+
+    /// A whole number as a floating-point one.
+    func asDouble(_ expression: String) -> String
+
+    /// An operation on whole numbers; NULL where it has no whole number of 64 bits as its result.
+    func whole(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
+
+    /// An operation on floating-point numbers; NULL where its result is no number, and for a division by zero.
+    func floating(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
+
     // MARK: Text
 
     /// Text as it compares without case: as `CaseFolding` folds it, if equal by bytes then.

@@ -1,0 +1,26 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// What an app does with Sync: a package of its own, built and run by `.ci/check-examples`.
+let package = Package(
+    name: "Examples",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        .package(name: "Sync", path: "..", traits: ["Macros"]),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        .executableTarget(name: "TaskList", dependencies: [.product(name: "Sync", package: "Sync")]),
+        .target(
+            name: "IssueServer",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ]),
+        .executableTarget(name: "issue-server", dependencies: ["IssueServer"]),
+        .testTarget(name: "IssueServerTests", dependencies: ["IssueServer"]),
+    ]
+)

@@ -1,0 +1,239 @@
+import Foundation
+
+/// Turns the expressions of a predicate of Foundation's into the nodes of a condition.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+struct PredicateTranslator {
+    /// What an expression is.
+    enum Meaning {
+        /// An attribute, or a row or rows that relationships lead to; from the row of a level.
+        case path(Path)
+        /// How many rows a relationship leads to.
+        case count(Path)
+        case literal(PredicateLiteral)
+        case list([PredicateLiteral])
+        case range(lower: PredicateLiteral, upper: PredicateLiteral, isClosed: Bool)
+        case term(PredicateTerm)
+        case condition(PredicateNode)
+        /// A condition that is nil where another does not hold.
+        case optional(PredicateNode, if: PredicateNode)
+        /// A value, or where it is nil another.
+        case coalesced(Path, PredicateLiteral)
+        /// The rows of a relationship that meet a condition.
+        case filtered(Path, PredicateNode)
+    }
+
+    /// A way from a row.
+    struct Path {
+        /// Of which closure the row is, from the outermost.
+        let level: Int
+        var components: [String]
+        /// The type of the rows it leads to; nil for an attribute.
+        var destination: (any SyncEntity.Type)?
+    }
+
+    private var variables: [PredicateExpressions.VariableID: Path] = [:]
+    private(set) var level = 0
+
+    mutating func bind(_ variable: PredicateExpressions.VariableID, to type: any SyncEntity.Type) {
+        variables[variable] = Path(level: level, components: [], destination: type)
+    }
+
+    mutating func bind(_ variable: PredicateExpressions.VariableID, to path: Path) { variables[variable] = path }
+
+    func path(of variable: PredicateExpressions.VariableID) -> Path? { variables[variable] }
+
+    // MARK: Expressions
+
+    mutating func meaning(_ expression: Any) throws -> Meaning {
+        guard let expression = expression as? any TranslatedExpression else { throw Self.refused(expression) }
+        return try expression.meaning(&self)
+    }
+
+    static func refused(_ expression: Any, _ why: String = "has no translation") -> SyncError {
+        var name = "\(type(of: expression))"
+        if let end = name.firstIndex(of: "<") { name = String(name[..<end]) }
+        return SyncError(.invalidPredicate, "\(name) of the predicate \(why)")
+    }
+
+    static func refused(_ message: String) -> SyncError { SyncError(.invalidPredicate, message) }
+
+    /// An expression that is true or false.
+    mutating func condition(_ expression: Any) throws -> PredicateNode {
+        switch try meaning(expression) {
+        case .condition(let node): return node
+        case .literal(.boolean(let value)): return .constant(value)
+        case .path(let path): return try compared(path, .equal, .boolean(true))
+        case .coalesced(let path, let literal): return try coalesced(path, literal, .equal, .boolean(true))
+        default: throw Self.refused(expression, "is no condition")
+        }
+    }
+
+    /// A condition on the rows that a relationship leads to.
+    mutating func inner(
+        _ variable: PredicateExpressions.VariableID, of rows: Path, _ test: Any
+    ) throws -> PredicateNode {
+        guard let destination = rows.destination else { throw Self.refused("\(rows.components) leads to no rows") }
+        level += 1
+        defer { level -= 1 }
+        bind(variable, to: destination)
+        return try condition(test)
+    }
+
+    mutating func rows(_ expression: Any) throws -> Path {
+        guard case .path(let path) = try meaning(expression), path.destination != nil, !path.components.isEmpty else {
+            throw Self.refused(expression, "is no relationship")
+        }
+        return path
+    }
+
+    func related(_ quantifier: PredicatePath.Quantifier, _ rows: Path, _ condition: PredicateNode) throws
+        -> PredicateNode
+    {
+        .related(
+            PredicateRelated(path: try named(rows, quantifier: quantifier), condition: condition, place: .none))
+    }
+
+    /// The path, if it begins at the row that the condition is about.
+    func named(
+        _ path: Path, isCount: Bool = false, quantifier: PredicatePath.Quantifier? = nil
+    ) throws -> PredicatePath {
+        guard path.level == level else {
+            throw Self.refused(
+                "'\(path.components.joined(separator: "."))' is of a row outside of the closure it stands in")
+        }
+        return PredicatePath(components: path.components, isCount: isCount, quantifier: quantifier)
+    }
+
+    // MARK: Comparisons
+
+    func compared(_ path: Path, _ op: PredicateOperator, _ literal: PredicateLiteral) throws -> PredicateNode {
+        .comparison(try PredicateComparison(named(path), op, PredicateValue(literal)))
+    }
+
+    /// A comparison of a value, or of another in its place where it is nil.
+    func coalesced(
+        _ path: Path, _ other: PredicateLiteral, _ op: PredicateOperator, _ literal: PredicateLiteral
+    ) throws -> PredicateNode {
+        guard let holds = op.holds(other, literal) else {
+            throw Self.refused("'??' of the predicate has other values than what it is compared with")
+        }
+        return .or([
+            .and([try compared(path, .notEqual, .null), try compared(path, op, literal)]),
+            .and([try compared(path, .equal, .null), .constant(holds)]),
+        ])
+    }
+
+    mutating func comparison(_ left: Any, _ op: PredicateOperator, _ right: Any) throws -> PredicateNode {
+        let (first, second) = (try meaning(left), try meaning(right))
+        switch (first, second) {
+        case (.literal(let left), .literal(let right)):
+            guard let holds = op.holds(left, right) else { throw Self.refused("two constants are compared") }
+            return .constant(holds)
+        case (.path(let path), .literal(let literal)): return try compared(path, op, literal)
+        case (.literal(let literal), .path(let path)): return try compared(path, op.turned, literal)
+        case (.coalesced(let path, let other), .literal(let literal)): return try coalesced(path, other, op, literal)
+        case (.literal(let literal), .coalesced(let path, let other)):
+            return try coalesced(path, other, op.turned, literal)
+        case (.count(let path), .literal(let literal)):
+            return .comparison(try PredicateComparison(named(path, isCount: true), op, PredicateValue(literal)))
+        case (.literal(let literal), .count(let path)):
+            return .comparison(try PredicateComparison(named(path, isCount: true), op.turned, PredicateValue(literal)))
+        case (.condition(let node), .literal(.boolean(let value))),
+            (.literal(.boolean(let value)), .condition(let node)):
+            return try same(node, value, op)
+        case (.optional(let node, let presence), .literal(let literal)),
+            (.literal(let literal), .optional(let node, let presence)):
+            return try optional(node, presence, op, literal)
+        default:
+            return .calculation(
+                PredicateCalculation(
+                    left: try term(first, left), operator: op, right: try term(second, right), place: .none))
+        }
+    }
+
+    private func same(_ node: PredicateNode, _ value: Bool, _ op: PredicateOperator) throws -> PredicateNode {
+        switch op {
+        case .equal: return value ? node : .not(node)
+        case .notEqual: return value ? .not(node) : node
+        default: throw Self.refused("'\(op.rawValue)' of the predicate compares conditions")
+        }
+    }
+
+    private func optional(
+        _ node: PredicateNode, _ presence: PredicateNode, _ op: PredicateOperator, _ literal: PredicateLiteral
+    ) throws -> PredicateNode {
+        let isEqual: PredicateNode
+        switch literal {
+        case .boolean(true): isEqual = .and([presence, node])
+        case .boolean(false): isEqual = .and([presence, .not(node)])
+        case .null: isEqual = .not(presence)
+        default: throw Self.refused("a condition of the predicate is compared with \(literal.kind)")
+        }
+        switch op {
+        case .equal: return isEqual
+        case .notEqual: return .not(isEqual)
+        default: throw Self.refused("'\(op.rawValue)' of the predicate compares conditions")
+        }
+    }
+
+    // MARK: Terms
+
+    mutating func term(_ expression: Any) throws -> PredicateTerm { try term(try meaning(expression), expression) }
+
+    private func term(_ meaning: Meaning, _ expression: Any) throws -> PredicateTerm {
+        switch meaning {
+        case .term(let term): return term
+        case .path(let path) where path.destination == nil: return .path(try named(path), .none)
+        case .count(let path): return .path(try named(path, isCount: true), .none)
+        case .literal(let literal): return .literal(literal, .none)
+        default: throw Self.refused(expression, "is no value to calculate or compare with")
+        }
+    }
+}
+
+extension PredicateOperator {
+    /// The same with its sides changed.
+    fileprivate var turned: PredicateOperator {
+        switch self {
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        default: self
+        }
+    }
+
+    /// Whether it holds of two constants; nil if they do not compare.
+    fileprivate func holds(_ left: PredicateLiteral, _ right: PredicateLiteral) -> Bool? {
+        if left == .null || right == .null {
+            switch self {
+            case .equal: return left == right
+            case .notEqual: return left != right
+            default: return false
+            }
+        }
+        let types: [AttributeType] = [.decimal, .boolean, .string]
+        for type in types where left.suits(type) && right.suits(type) {
+            guard let first = left.constant(as: type), let second = right.constant(as: type) else { return nil }
+            switch self {
+            case .equal: return first == second
+            case .notEqual: return first != second
+            case .less: return first.isBefore(second)
+            case .lessOrEqual: return first == second || first.isBefore(second)
+            case .greater: return second.isBefore(first)
+            case .greaterOrEqual: return first == second || second.isBefore(first)
+            default: return nil
+            }
+        }
+        return nil
+    }
+}
+
+extension PredicateLiteral {
+    fileprivate func suits(_ type: AttributeType) -> Bool {
+        switch (self, type) {
+        case (.number, .decimal), (.boolean, .boolean), (.text, .string): true
+        default: false
+        }
+    }
+}

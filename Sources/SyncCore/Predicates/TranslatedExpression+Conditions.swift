@@ -1,0 +1,279 @@
+import Foundation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Conjunction: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        .condition(.all(of: [try translator.condition(lhs), try translator.condition(rhs)]))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Disjunction: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        .condition(.any(of: [try translator.condition(lhs), try translator.condition(rhs)]))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Negation: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        .condition(.not(try translator.condition(wrapped)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Equal: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        .condition(try translator.comparison(lhs, .equal, rhs))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.NotEqual: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        .condition(try translator.comparison(lhs, .notEqual, rhs))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Comparison: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let operation: PredicateOperator =
+            switch op {
+            case .lessThan: .less
+            case .lessThanOrEqual: .lessOrEqual
+            case .greaterThan: .greater
+            case .greaterThanOrEqual: .greaterOrEqual
+            @unknown default: throw PredicateTranslator.refused(self)
+            }
+        return .condition(try translator.comparison(lhs, operation, rhs))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Conditional: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let test = try translator.condition(test)
+        let (first, second) = (try translator.condition(trueBranch), try translator.condition(falseBranch))
+        return .condition(.or([.and([test, first]), .and([.not(test), second])]))
+    }
+}
+
+// MARK: Optionals
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .path(let path) = try translator.meaning(wrapped) else {
+            throw PredicateTranslator.refused(self, "is of no attribute or relationship")
+        }
+        translator.bind(variable.key, to: path)
+        let meaning = try translator.meaning(transform)
+        guard case .condition(let node) = meaning else { return meaning }
+        return .optional(node, if: try translator.compared(path, .notEqual, .null))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.ForcedUnwrap: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        switch try translator.meaning(inner) {
+        case .optional(let node, let presence): .condition(.and([presence, node]))
+        case let meaning: meaning
+        }
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.NilCoalesce: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        switch (try translator.meaning(lhs), try translator.meaning(rhs)) {
+        case (.path(let path), .literal(let literal)) where path.destination == nil: .coalesced(path, literal)
+        case (.optional(let node, let presence), .literal(.boolean(let value))):
+            .condition(value ? .or([.not(presence), node]) : .and([presence, node]))
+        default:
+            throw PredicateTranslator.refused("'??' of the predicate is translated for an attribute and a constant")
+        }
+    }
+}
+
+// MARK: Rows
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.SequenceContainsWhere: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let rows = try translator.rows(sequence)
+        let inner = try translator.inner(variable.key, of: rows, test)
+        return .condition(try translator.related(.any, rows, inner))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.SequenceAllSatisfy: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let rows = try translator.rows(sequence)
+        let inner = try translator.inner(variable.key, of: rows, test)
+        return .condition(try translator.related(.all, rows, inner))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Filter: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let rows = try translator.rows(sequence)
+        return .filtered(rows, try translator.inner(variable.key, of: rows, filter))
+    }
+}
+
+// MARK: Lists, ranges and texts
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.SequenceContains: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        switch (try translator.meaning(sequence), try translator.meaning(element)) {
+        case (.list(let list), .path(let path)):
+            return .condition(
+                .comparison(try PredicateComparison(translator.named(path), .in, PredicateValue(.list(list)))))
+        case (.range(let lower, let upper, let isClosed), .path):
+            return .condition(try translator.isIn(element, lower, upper, isClosed))
+        case (.path(let path), .literal(.text(let text))) where path.destination == nil:
+            return .condition(try translator.compared(path, .contains, .text(text)))
+        default: throw PredicateTranslator.refused(self, "is translated for a captured list and an attribute")
+        }
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateTranslator {
+    /// That a value is in a range.
+    fileprivate mutating func isIn(
+        _ element: Any, _ lower: PredicateLiteral, _ upper: PredicateLiteral, _ isClosed: Bool
+    ) throws -> PredicateNode {
+        let last: PredicateOperator = isClosed ? .lessOrEqual : .less
+        if case .path(let path) = try meaning(element) {
+            return .and([try compared(path, .greaterOrEqual, lower), try compared(path, last, upper)])
+        }
+        let term = try term(element)
+        return .and([
+            .calculation(.init(left: term, operator: .greaterOrEqual, right: .literal(lower, .none), place: .none)),
+            .calculation(.init(left: term, operator: last, right: .literal(upper, .none), place: .none)),
+        ])
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.ClosedRange: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .literal(let first) = try translator.meaning(lower),
+            case .literal(let last) = try translator.meaning(upper)
+        else { throw PredicateTranslator.refused(self, "is translated for constants") }
+        return .range(lower: first, upper: last, isClosed: true)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Range: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .literal(let first) = try translator.meaning(lower),
+            case .literal(let last) = try translator.meaning(upper)
+        else { throw PredicateTranslator.refused(self, "is translated for constants") }
+        return .range(lower: first, upper: last, isClosed: false)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .range(let lower, let upper, let isClosed) = try translator.meaning(range) else {
+            throw PredicateTranslator.refused(self)
+        }
+        return .condition(try translator.isIn(element, lower, upper, isClosed))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.CollectionContainsCollection: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .path(let path) = try translator.meaning(base), path.destination == nil,
+            case .literal(.text(let text)) = try translator.meaning(other)
+        else { throw PredicateTranslator.refused(self, "is translated for an attribute and a constant text") }
+        return .condition(try translator.compared(path, .contains, .text(text)))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.SequenceStartsWith: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .path(let path) = try translator.meaning(base), path.destination == nil,
+            case .literal(.text(let text)) = try translator.meaning(prefix)
+        else { throw PredicateTranslator.refused(self, "is translated for an attribute and a constant text") }
+        return .condition(try translator.compared(path, .beginsWith, .text(text)))
+    }
+}
+
+// MARK: Calculations
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Arithmetic: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        let operation: PredicateTerm.Operation =
+            switch op {
+            case .add: .plus
+            case .subtract: .minus
+            case .multiply: .times
+            @unknown default: throw PredicateTranslator.refused(self)
+            }
+        return try translator.calculated(lhs, operation, rhs, of: Output.self)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.IntDivision: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        try translator.calculated(lhs, .dividedBy, rhs, of: Output.self)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.IntRemainder: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        try translator.calculated(lhs, .remainder, rhs, of: Output.self)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.FloatDivision: TranslatedExpression {
+    /// By zero Swift divides to infinity, and a column to nothing: so only by a constant that is not zero.
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard case .literal(.number(let text)) = try translator.meaning(rhs), Double(text) != 0 else {
+            throw PredicateTranslator.refused(self, "is translated for a constant divisor other than zero")
+        }
+        return try translator.calculated(lhs, .dividedBy, rhs, of: Output.self)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.UnaryMinus: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        if case .literal(.number(let text)) = try translator.meaning(wrapped) {
+            return .literal(.number(text.hasPrefix("-") ? String(text.dropFirst()) : "-" + text))
+        }
+        return .term(.calculated(.literal(.number("0"), .none), .minus, try translator.term(wrapped), .none))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateTranslator {
+    fileprivate mutating func calculated(
+        _ left: Any, _ operation: PredicateTerm.Operation, _ right: Any, of type: Any.Type
+    ) throws -> Meaning {
+        let exact: [Any.Type] = [
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
+        ]
+        guard exact.contains(where: { $0 == type }) else {
+            throw Self.refused(
+                "'\(operation.rawValue)' of the predicate calculates with \(type), which a column does otherwise")
+        }
+        return .term(.calculated(try term(left), operation, try term(right), .none))
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+
+/// An expression of Foundation's that has a translation.
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+protocol TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning
+}
+
+// MARK: Rows and values
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Variable: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        guard let path = translator.path(of: key) else { throw PredicateTranslator.refused(self) }
+        return .path(path)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.KeyPath: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        switch try translator.meaning(root) {
+        case .path(var path):
+            guard let type = path.destination else { return try ofValue(path) }
+            let isMany = path.components.isEmpty ? false : Root.Output.self is any Collection.Type
+            if isMany { return try ofRows(path, translator) }
+            guard let property = type.property(keyPath) else {
+                throw PredicateTranslator.refused("\(keyPath) is no attribute or relationship of \(type.entityName)")
+            }
+            path.components.append(property.name)
+            path.destination = property.destination
+            return .path(path)
+        case .filtered(let path, let node):
+            guard "\(keyPath)".hasSuffix(".isEmpty") else {
+                throw PredicateTranslator.refused("of filtered rows only 'isEmpty' has a translation, not \(keyPath)")
+            }
+            return .condition(.not(try translator.related(.any, path, node)))
+        default: throw PredicateTranslator.refused("\(keyPath) is of no row")
+        }
+    }
+
+    private func ofRows(
+        _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
+    ) throws -> PredicateTranslator.Meaning {
+        let name = "\(keyPath)"
+        if name.hasSuffix(".count") { return .count(path) }
+        if name.hasSuffix(".isEmpty") { return .condition(try translator.compared(path, .equal, .null)) }
+        throw PredicateTranslator.refused("\(keyPath) of many rows has no translation")
+    }
+
+    /// What is asked of an attribute.
+    private func ofValue(_ path: PredicateTranslator.Path) throws -> PredicateTranslator.Meaning {
+        let name = "\(keyPath)"
+        if name.hasSuffix(".rawValue"), Root.Output.self is any RawRepresentable.Type { return .path(path) }
+        if name.hasSuffix(".isEmpty"), Root.Output.self == String.self {
+            return .condition(
+                .comparison(
+                    try PredicateComparison(
+                        PredicatePath(components: path.components), .equal, PredicateValue(.text("")))))
+        }
+        throw PredicateTranslator.refused("\(keyPath) has no translation")
+    }
+}
+
+extension SyncEntity {
+    fileprivate static func property(_ path: AnyKeyPath) -> SyncProperty? {
+        (path as? PartialKeyPath<Self>).flatMap { syncProperties[$0] }
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.Value: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        if let literal = PredicateLiteral(captured: value) { return .literal(literal) }
+        if let range = value as? any CapturedRange, let meaning = range.meaning { return meaning }
+        if let list = value as? any Collection {
+            let literals = list.map { PredicateLiteral(captured: $0) }
+            let known = literals.compactMap(\.self)
+            if known.count == literals.count { return .list(known) }
+        }
+        throw PredicateTranslator.refused("a constant of the type \(Output.self) has no translation")
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateExpressions.NilLiteral: TranslatedExpression {
+    func meaning(_ translator: inout PredicateTranslator) -> PredicateTranslator.Meaning { .literal(.null) }
+}
+
+/// A range that was captured.
+private protocol CapturedRange {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    var meaning: PredicateTranslator.Meaning? { get }
+}
+
+extension ClosedRange: CapturedRange {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    var meaning: PredicateTranslator.Meaning? {
+        guard let lower = PredicateLiteral(captured: lowerBound), let upper = PredicateLiteral(captured: upperBound)
+        else { return nil }
+        return .range(lower: lower, upper: upper, isClosed: true)
+    }
+}
+
+extension Range: CapturedRange {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    var meaning: PredicateTranslator.Meaning? {
+        guard let lower = PredicateLiteral(captured: lowerBound), let upper = PredicateLiteral(captured: upperBound)
+        else { return nil }
+        return .range(lower: lower, upper: upper, isClosed: false)
+    }
+}
+
+extension PredicateLiteral {
+    /// A constant of Swift's, as a condition has it; nil if it has none.
+    fileprivate init?(captured value: Any) {
+        if let optional = value as? any CapturedOptional, optional.content == nil {
+            self = .null
+            return
+        }
+        let value = (value as? any CapturedOptional)?.content ?? value
+        if let value = value as? Character {
+            self = .text(String(value))
+            return
+        }
+        if let value = value as? any AttributeValue {
+            self.init(stored: value.storedValue)
+        } else if let raw = (value as? any RawRepresentable)?.anyRawValue as? any AttributeValue {
+            self.init(stored: raw.storedValue)
+        } else {
+            return nil
+        }
+    }
+
+    private init?(stored: StoredValue) {
+        switch stored {
+        case .null: self = .null
+        case .integer(let number): self = .number(String(number))
+        case .double(let number):
+            guard number.isFinite else { return nil }
+            self = .number("\(number)")
+        case .boolean(let value): self = .boolean(value)
+        case .json: return nil
+        default:
+            switch stored.jsonForm {
+            case .string(let text): self = .text(text)
+            case .number(let text): self = .number(text)
+            default: return nil
+            }
+        }
+    }
+}
+
+extension RawRepresentable {
+    fileprivate var anyRawValue: Any { rawValue }
+}
+
+private protocol CapturedOptional {
+    var content: Any? { get }
+}
+
+extension Optional: CapturedOptional {
+    fileprivate var content: Any? { map { $0 as Any } }
+}
