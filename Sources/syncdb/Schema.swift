@@ -5,5 +5,8 @@ struct Schema: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Show, convert, infer and change models.",
-        subcommands: [SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaMigrate.self, SchemaDiagram.self])
+        subcommands: [
+            SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaAdopt.self, SchemaMigrate.self,
+            SchemaDiagram.self,
+        ])
 }
