@@ -84,7 +84,7 @@ extension DataStack {
         let attribute = model.compiled[entity.table].attributes[slot]
         switch attribute.type {
         case .integer:
-            let column = SchemaSQL.quoted(attribute.name)
+            let column = SchemaSQL.quoted(attribute.columnName)
             let table = SchemaSQL.quoted(layout[entity.table].name)
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])

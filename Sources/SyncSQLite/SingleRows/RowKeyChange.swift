@@ -83,6 +83,6 @@ extension DataStack {
         guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
         throw SyncError(
             .keyTaken, "there is a row with this key already", entity: entity.name,
-            path: columns.columns.joined(separator: ", "))
+            path: model.compiled.keyNames(of: entity).joined(separator: ", "))
     }
 }
