@@ -8,6 +8,7 @@ struct AdoptedEntities {
     private var names = AdoptedNames()
     /// Table → entity.
     private var entities: [String: SyncModel.Entity] = [:]
+    private var oneWays: [OneWay] = []
     /// Table → the columns of its key.
     private(set) var keyColumns: [String: Set<String>] = [:]
     /// Tables that are no entities, and no join tables.
@@ -36,6 +37,7 @@ struct AdoptedEntities {
         }
         guard unfit.isEmpty else { return [] }
         for table in rows { try addMembers(of: table, db) }
+        for link in oneWays { addInverse(link) }
         for table in joins { addManyToMany(table) }
         return rows.compactMap { entities[$0.name] }
     }
@@ -58,7 +60,7 @@ struct AdoptedEntities {
                 parts[column.name] = addRelationship(column, table, to: target, isPart: key.contains(column.name))
                 continue
             }
-            let name = names.member(Inflection.camelCase(column.name) ?? column.name, of: entity)
+            let name = names.member(AdoptedNames.plain(column.name), of: entity)
             let type = Self.type(of: column, isKey: key.contains(column.name))
             let isOptional = !column.isNotNull && !key.contains(column.name)
             entities[table.name]?.attributes.append(
@@ -116,25 +118,45 @@ struct AdoptedEntities {
         return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
     }
 
+    /// A relationship whose inverse has no name yet: those of the columns come first.
+    private struct OneWay {
+        let table: AppTable
+        let index: Int
+        let column: AppTable.Column
+        let target: AppTable
+        let key: AppTable.ForeignKey
+        let isPart: Bool
+    }
+
     private mutating func addRelationship(
         _ column: AppTable.Column, _ table: AppTable, to target: (table: AppTable, key: AppTable.ForeignKey),
         isPart: Bool
     ) -> String {
-        guard let here = entities[table.name]?.name, let there = entities[target.table.name]?.name else { return "" }
-        let name = names.member(AdoptedNames.relationship(of: column.name), of: here)
-        let isOnly = table.isUnique([column.name])
-        let others = table.foreignKeys.filter { $0.table.foldedForSQL == target.key.table.foldedForSQL }.count
-        let inverse = names.member(
-            AdoptedNames.inverse(of: table.name, isMany: !isOnly, via: others > 1 ? name : nil), of: there)
-        let rule: SyncModel.DeleteRule =
-            target.key.onDelete == "CASCADE" ? .cascade : column.isNotNull && !isPart ? .deny : .nullify
+        guard let here = entities[table.name], let there = entities[target.table.name] else { return "" }
+        let name = names.member(AdoptedNames.relationship(of: column.name), of: here.name)
+        oneWays.append(
+            OneWay(
+                table: table, index: here.relationships.count, column: column, target: target.table, key: target.key,
+                isPart: isPart))
         entities[table.name]?.relationships.append(
             SyncModel.Relationship(
-                name, to: there, inverse: inverse, isOptional: !column.isNotNull,
+                name, to: there.name, isOptional: !column.isNotNull,
                 column: column.name == "\(name)ID" ? nil : column.name))
-        entities[target.table.name]?.relationships.append(
-            SyncModel.Relationship(inverse, to: here, many: !isOnly, inverse: name, deleteRule: rule))
         return name
+    }
+
+    private mutating func addInverse(_ link: OneWay) {
+        guard let here = entities[link.table.name], let there = entities[link.target.name]?.name else { return }
+        let name = here.relationships[link.index].name
+        let isOnly = link.table.isUnique([link.column.name])
+        let others = link.table.foreignKeys.filter { $0.table.foldedForSQL == link.key.table.foldedForSQL }.count
+        let inverse = names.member(
+            AdoptedNames.inverse(of: link.table.name, isMany: !isOnly, via: others > 1 ? name : nil), of: there)
+        let isNeeded = link.column.isNotNull && !link.isPart
+        let rule: SyncModel.DeleteRule = link.key.onDelete == "CASCADE" ? .cascade : isNeeded ? .deny : .nullify
+        entities[link.table.name]?.relationships[link.index].inverse = inverse
+        entities[link.target.name]?.relationships.append(
+            SyncModel.Relationship(inverse, to: here.name, many: !isOnly, inverse: name, deleteRule: rule))
     }
 
     // MARK: Join tables

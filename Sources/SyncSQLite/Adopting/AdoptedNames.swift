@@ -38,7 +38,20 @@ struct AdoptedNames {
         return word + (word.hasSuffix("s") || word.hasSuffix("x") || ["ch", "sh"].contains(ending) ? "es" : "s")
     }
 
-    private static func plain(_ name: String) -> String { allowed(Inflection.camelCase(name) ?? name) }
+    /// `full_name` → `fullName`, `ID` → `id`.
+    static func plain(_ name: String) -> String {
+        let isShouted = name.uppercased() == name && !name.contains("_")
+        return allowed(isShouted ? name.lowercased() : Inflection.camelCase(name) ?? name)
+    }
+
+    /// Why a model cannot name a table or column.
+    static func problem(with name: String) -> String? {
+        let folded = name.foldedForSQL
+        if ["sync_", "sqlite_"].contains(where: folded.hasPrefix) { return "names beginning so are reserved" }
+        let isOdd =
+            name.isEmpty || name.unicodeScalars.contains { $0 == "\"" || $0.properties.generalCategory == .control }
+        return isOdd ? "a name must not be empty or contain quotes or control characters" : nil
+    }
 
     /// Without what a name must not have.
     private static func allowed(_ name: String) -> String {

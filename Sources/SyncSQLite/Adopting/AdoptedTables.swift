@@ -27,12 +27,28 @@ struct AdoptedTables {
             let isOurs = ["sqlite_", "sync_", "grdb_"].contains { name.foldedForSQL.hasPrefix($0) }
             guard wanted.isEmpty ? !isOurs : wanted.contains(name.foldedForSQL) else { continue }
             if row[1] == "table", let table = try AppTable(name, in: db) {
-                tables.append(table)
+                add(table)
             } else if row[1] != "shadow" {
                 let kind = row[1] == "view" ? "view" : "virtual table"
                 remarks.append("tables.\(name): is left out: it is a \(kind), which has no rows of its own")
             }
         }
+    }
+
+    /// Leaves out what a model has no names for.
+    private mutating func add(_ table: AppTable) {
+        if let problem = AdoptedNames.problem(with: table.name) {
+            return remarks.append("tables.\(table.name): the table is left out: \(problem)")
+        }
+        for column in table.columns {
+            guard let problem = AdoptedNames.problem(with: column.name) else { continue }
+            if column.keyPosition > 0 {
+                return remarks.append("tables.\(table.name).\(column.name): the table is left out: \(problem)")
+            }
+            leftOut[table.name, default: []].insert(column.name.foldedForSQL)
+            remarks.append("tables.\(table.name).\(column.name): the column is left out: \(problem)")
+        }
+        tables.append(table)
     }
 
     /// The model of all that fits.
@@ -48,21 +64,30 @@ struct AdoptedTables {
             let model = try SyncModel(entities: entities)
             let problems = try AdoptionCheck.problems(model, in: db, readsValues: true)
             if problems.isEmpty { return model }
-            for found in problems { leaveOut(found, draft.keyColumns) }
+            let before = leftOut
+            for found in problems { leaveOut(found, draft.keyColumns, before) }
         }
         let reasons = remarks.map { "\n  \($0)" }.joined()
         throw SyncError(.unsuitableTables, "the database has no table that can be adopted\(reasons)")
     }
 
     /// Leaves out a column that rows can do without, or else the table.
-    private mutating func leaveOut(_ found: TableProblems.Found, _ keys: [String: Set<String>]) {
+    private mutating func leaveOut(
+        _ found: TableProblems.Found, _ keys: [String: Set<String>], _ before: [String: Set<String>]
+    ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
         let column = found.column.flatMap(table.column)
         let sql = found.problem.sql.map { "\n" + $0 } ?? ""
-        if let column, !(keys[table.name]?.contains(column.name.foldedForSQL) ?? false),
-            table.foreignKey(of: column.name) == nil, !column.isNotNull || column.defaultValue != nil,
-            leftOut[table.name, default: []].insert(column.name.foldedForSQL).inserted
+        if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
+            leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false
         {
+            // Left out for another problem just now.
+            return
+        }
+        if let column, !(keys[table.name]?.contains(column.name.foldedForSQL) ?? false),
+            table.foreignKey(of: column.name) == nil, !column.isNotNull || column.defaultValue != nil
+        {
+            leftOut[table.name, default: []].insert(column.name.foldedForSQL)
             remarks.append("\(found.problem.path): the column is left out: \(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }

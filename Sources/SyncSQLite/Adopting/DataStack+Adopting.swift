@@ -30,4 +30,19 @@ extension DataStack {
         try transformers.check(model)
         self.init(try AdoptedStore(writer: writer).open(model))
     }
+
+    /// Adopts the tables of a model in the caller's transaction.
+    ///
+    /// ```swift
+    /// migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
+    /// ```
+    /// ``init(model:adopting:transformers:)`` does it as well, and is then all that is needed. This is for a
+    /// `DatabaseMigrator` with `eraseDatabaseOnSchemaChange`, which takes tables that it did not make for a change.
+    ///
+    /// - Throws: ``SyncError`` `unsuitableTables`, `nameCollision`, `modelMismatch`.
+    public static func adoptTables(of model: SyncModel, in db: Database) throws {
+        try StoreFailure.mapped(.storeFailure, "the tables of the database cannot be adopted") {
+            try KeptModel.adopt(model, in: db)
+        }
+    }
 }

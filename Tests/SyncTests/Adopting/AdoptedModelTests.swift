@@ -77,6 +77,30 @@ struct AdoptedModelTests {
         #expect(try AdoptedModel(of: queue).model == model)
     }
 
+    @Test("leaves out what it has no name for, and has others in the spelling of the library")
+    func oddNames() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE TAGS (ID INTEGER PRIMARY KEY, URL TEXT COLLATE NOCASE, sync_state TEXT, [a "b"] TEXT,
+                      n NUMERIC COLLATE NOCASE, "Full Name" TEXT, "x.y" TEXT, full_name TEXT, fullName2 TEXT, posts TEXT);
+                    CREATE TABLE posts (id INTEGER PRIMARY KEY, "TAGID" INT REFERENCES TAGS ON DELETE SET NULL,
+                      parent INT REFERENCES posts);
+                    CREATE TABLE [a "table"] (id INTEGER PRIMARY KEY);
+                    """)
+        }
+        let adopted = try AdoptedModel(of: queue)
+        let tag = try #require(adopted.model.entity(named: "Tag"))
+        #expect(tag.table == "TAGS")
+        #expect(tag.attributes.map(\.name) == ["id", "full_Name", "x_y", "fullName", "fullName2", "posts"])
+        #expect(tag.attributes.map(\.column) == ["ID", "Full Name", "x.y", "full_name", nil, nil])
+        #expect(tag.relationships.map(\.name) == ["posts2"])
+        #expect(adopted.model.entity(named: "Post")?.relationships.map(\.name) == ["tagid", "parent", "posts"])
+        #expect(adopted.remarks.count == 5, "\(adopted.remarks)")
+        _ = try DataStack(model: adopted.model, adopting: queue)
+    }
+
     @Test("may be of some tables only")
     func some() throws {
         let queue = try database()

@@ -75,6 +75,25 @@ struct ReopenedTablesTests {
         #expect(error?.problems.map(\.path) == ["tables.tags.label"])
     }
 
+    @Test("are no reason for a migrator to erase the database, if it adopts them")
+    func erasing() async throws {
+        let queue = try DatabaseQueue()
+        var migrator = AppTables.migrator
+        migrator.eraseDatabaseOnSchemaChange = true
+        let model = try AppTables.model()
+        migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
+        for _ in 1...2 {
+            try migrator.migrate(queue)
+            let stack = try DataStack(model: model, adopting: queue)
+            try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
+            try await queue.write { db in try db.execute(sql: "UPDATE tags SET color = 'red' WHERE code = 'a'") }
+        }
+        #expect(
+            try await Sync.changes(AppTables.day1, inEntity: "Post", stack: DataStack(model: model, in: queue)).isEmpty)
+        try migrator.migrate(queue)
+        #expect(try queue.lines("SELECT color FROM tags WHERE code = 'a'") == ["red"])
+    }
+
     @Test("and nothing is left in a database whose tables do not fit")
     func nothingLeft() throws {
         let queue = try DatabaseQueue()
