@@ -27,7 +27,8 @@ enum KeptModel {
         guard version <= SchemaSQL.adoptedVersion else {
             throw SyncError(
                 .unreadableStore,
-                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.adoptedVersion))"
+                "the store was made by a later version of this library (layout \(version), "
+                    + "known: \(SchemaSQL.adoptedVersion))"
             )
         }
         return schema

@@ -8,9 +8,9 @@ struct SchemaAdopt: AsyncParsableCommand, ReadingCommand {
         commandName: "adopt",
         abstract: "Write the model of the tables that a database has.",
         discussion: """
-            Tables become entities, columns attributes, foreign keys relationships with their inverses, and tables of two \
-            foreign keys many-to-many relationships. The database is only read. What a sync could not write to as it is, is \
-            left out; standard error says what and why, and which SQL would mend it.
+            Tables become entities, columns attributes, foreign keys relationships with their inverses, and tables of \
+            two foreign keys many-to-many relationships. The database is only read. What a sync could not write to as it \
+            is, is left out; standard error says what and why, and which SQL would mend it.
 
             An app opens its database with that model by DataStack(model:adopting:).
 

@@ -9,8 +9,10 @@ public import SyncCore
 /// for remark in adopted.remarks { print(remark) }
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
-/// Tables become entities, columns attributes of the types they are declared with, foreign keys relationships with their
-/// inverses, and tables of two foreign keys many-to-many relationships. What a sync cannot write to as it is, is left out and
+/// Tables become entities, columns attributes of the types they are declared with, foreign keys relationships with
+/// their
+/// inverses, and tables of two foreign keys many-to-many relationships. What a sync cannot write to as it is, is left
+/// out and
 /// remarked upon, so that the model opens with ``DataStack/init(model:adopting:transformers:)``.
 public struct AdoptedModel: Sendable {
     /// The entities of the tables that can be adopted.
@@ -20,7 +22,8 @@ public struct AdoptedModel: Sendable {
 
     /// Reads the tables of a database, and all rows of them. Writes nothing.
     ///
-    /// - Parameter tables: The tables that are wanted; none for all but those that begin with `sqlite_`, `sync_` and `grdb_`.
+    /// - Parameter tables: The tables that are wanted; none for all but those that begin with `sqlite_`, `sync_` and
+    /// `grdb_`.
     /// - Throws: ``SyncError`` `unsuitableTables` if there is no table of such a name, or none that can be adopted;
     ///   `storeFailure`.
     public init(of reader: some DatabaseReader, tables: [String] = []) throws {

@@ -8,7 +8,8 @@ extension AdoptionCheck {
         case relationship(Link)
         case joinTable
 
-        /// What may happen to the rows that lead to a deleted one. A sync takes links from rows, or deletes them, itself.
+        /// What may happen to the rows that lead to a deleted one. A sync takes links from rows, or deletes them,
+        /// itself.
         var actions: [String] {
             switch self {
             case .relationship(let link) where !link.cascades: ["SET NULL", "NO ACTION"]
@@ -89,7 +90,8 @@ extension AdoptionCheck {
         return nil
     }
 
-    /// A foreign key between the tables of the model that is no relationship of it changes rows that a sync does not know of.
+    /// A foreign key between the tables of the model that is no relationship of it changes rows that a sync does not
+    /// know of.
     func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableProblems) {
         let own = Set(layout.tables.map(\.name.foldedForSQL))
         for key in found.table.foreignKeys where own.contains(key.table.foldedForSQL) {

@@ -19,7 +19,8 @@ extension AdoptionCheck {
             if foreign < count { sql = isKey ? TableRebuild.withoutForeignKeys([update]) : update + ";" }
         }
         let values =
-            "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes the type \(type.rawValue), \(Self.form(type))"
+            "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes "
+            + "the type \(type.rawValue), \(Self.form(type))"
         let rest = foreign > 0 && foreign < count ? "; \(foreign) of them are nothing that could be made that" : ""
         found.note(name, values + rest, sql.map { .statement($0) } ?? .none)
     }

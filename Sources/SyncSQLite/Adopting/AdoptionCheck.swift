@@ -18,7 +18,8 @@ struct AdoptionCheck {
         guard !found.isEmpty else { return }
         throw SyncError(
             .unsuitableTables,
-            "the tables do not fit the model; change them in a migration of the app's, as the SQL below does, or the model",
+            "the tables do not fit the model; change them in a migration of the app's, as the SQL below does, "
+                + "or the model",
             problems: found)
     }
 

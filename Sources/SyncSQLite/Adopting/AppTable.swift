@@ -44,7 +44,8 @@ struct AppTable: Sendable {
         let list = try Row.fetchOne(
             db,
             sql:
-                "SELECT name, type, wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE NOCASE",
+                "SELECT name, type, wr, strict FROM pragma_table_list "
+                + "WHERE schema = 'main' AND name = ? COLLATE NOCASE",
             arguments: [name])
         guard let list else { return nil }
         let found: String = list["name"]

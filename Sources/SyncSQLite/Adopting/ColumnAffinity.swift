@@ -21,7 +21,8 @@ enum ColumnAffinity {
             }
     }
 
-    /// Whether all values of an attribute of this type come back from it as they were. The texts of dates and UUIDs are never
+    /// Whether all values of an attribute of this type come back from it as they were. The texts of dates and UUIDs
+    /// are never
     /// taken for numbers.
     func keeps(_ type: AttributeType) -> Bool {
         switch type {

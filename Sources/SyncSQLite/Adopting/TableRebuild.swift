@@ -36,14 +36,16 @@ struct TableRebuild {
         sql = Self.withoutForeignKeys(statements + attached)
     }
 
-    /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the first of
+    /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the
+    /// first of
     /// them fails.
     static func withoutForeignKeys(_ statements: [String]) -> String {
         let guardTable = "temp.\"sync_foreign_keys\""
         let all =
             [
                 "PRAGMA foreign_keys = OFF",
-                "CREATE TEMP TABLE \"sync_foreign_keys\" (\"on\" CONSTRAINT foreign_keys_must_be_off CHECK (\"on\" = 0))",
+                "CREATE TEMP TABLE \"sync_foreign_keys\" (\"on\" "
+                    + "CONSTRAINT foreign_keys_must_be_off CHECK (\"on\" = 0))",
                 "INSERT INTO \(guardTable) SELECT foreign_keys FROM pragma_foreign_keys",
                 "DROP TABLE \(guardTable)",
             ] + statements + ["PRAGMA foreign_keys = ON"]

@@ -4,7 +4,8 @@ package import SyncCore
 import SyncStore
 
 extension DataStack {
-    /// A store in memory that adopts the tables of its model, which are made as an app might have: without strict types,
+    /// A store in memory that adopts the tables of its model, which are made as an app might have: without strict
+    /// types,
     /// with foreign keys that hold at once and do nothing, and with a column of the app's own in each.
     ///
     /// Nil for a model whose tables cannot be adopted.

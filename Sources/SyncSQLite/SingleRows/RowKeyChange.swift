@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it is
+/// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it
+/// is
 /// told to in tables of an app's.
 struct RowKeyChange {
     private let stack: DataStack
