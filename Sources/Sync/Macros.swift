@@ -30,7 +30,7 @@
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
         primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keepsFingerprints: Bool = false,
         keys: KeyCase? = nil, ignore: [String] = [], resourceType: String? = nil,
-        discriminator: SyncModel.Discriminator? = nil
+        discriminator: SyncModel.Discriminator? = nil, table: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "EntityMacro")
 
     /// The property is the primary key, or, with others, a part of it.
@@ -58,6 +58,10 @@
     @attached(peer)
     public macro Stored(as type: AttributeType) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
 
+    /// The column that the property is in, if that is not called as it is.
+    @attached(peer)
+    public macro Column(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
+
     /// The name that the property had in an earlier model.
     @attached(peer)
     public macro RenamedFrom(_ name: String) = #externalMacro(module: "SyncMacros", type: "MarkerMacro")
@@ -77,11 +81,14 @@
     ///   - deleteRule: What becomes of the rows when their owner is deleted.
     ///   - ordered: Whether a list keeps the order of the payload.
     ///   - optional: Documentation only: a missing link is never an error.
+    ///   - table: The join table of a many-to-many relationship, with `column` and `inverseColumn`.
+    ///   - column: The column with the key of the rows it leads to.
     ///   - keyedBy: Where the rows may be the members of an object: the attribute their names fill.
     @attached(accessor)
     public macro Relationship(
         inverse: AnyKeyPath? = nil, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
-        optional: Bool = true, keyedBy: MemberNames? = nil
+        optional: Bool = true, keyedBy: MemberNames? = nil, table: String? = nil, column: String? = nil,
+        inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 
     /// The rows that a row leads to, with the name of the property that leads back: needed where both sides say it, as the
@@ -89,6 +96,7 @@
     @attached(accessor)
     public macro Relationship(
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, ordered: Bool = false,
-        optional: Bool = true, keyedBy: MemberNames? = nil
+        optional: Bool = true, keyedBy: MemberNames? = nil, table: String? = nil, column: String? = nil,
+        inverseColumn: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "RelationshipMacro")
 #endif

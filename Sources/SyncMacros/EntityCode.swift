@@ -52,7 +52,9 @@
                 arguments.append(
                     "relationships: [\n\(entity.relationships.compactMap(relationship).joined(separator: ",\n"))\n]")
             }
-            for label in ["renamedFrom", "keepsFingerprints", "keys", "ignore", "resourceType", "discriminator"] {
+            for label in [
+                "renamedFrom", "keepsFingerprints", "keys", "ignore", "resourceType", "discriminator", "table",
+            ] {
                 add(label, to: &arguments)
             }
             return "SyncModel.Entity(\(arguments.joined(separator: ", ")))"
@@ -87,6 +89,9 @@
             if let type = property.arguments("Stored").first {
                 arguments.append("as: \(type.expression.trimmedDescription)")
             }
+            if let column = property.arguments("Column").first {
+                arguments.append("column: \(column.expression.trimmedDescription)")
+            }
             return ".init(\(arguments.joined(separator: ", ")))"
         }
 
@@ -112,6 +117,10 @@
             if let value = said.first(where: { $0.label?.text == "keyedBy" })?.expression {
                 arguments.append("keyedBy: \(value.trimmedDescription)")
             }
+            for label in ["table", "column", "inverseColumn"] {
+                guard let value = said.first(where: { $0.label?.text == label })?.expression else { continue }
+                arguments.append("\(label): \(value.trimmedDescription)")
+            }
             return ".init(\(arguments.joined(separator: ", ")))"
         }
 
@@ -128,8 +137,8 @@
 
         /// For GRDB's query interface: `User.filter { $0.name == "Ann" }`.
         private var columns: String {
-            let attributes = entity.attributes.map { (code: $0.identifier, name: $0.name) }
-            let columns = attributes + toOne.map { (code: $0.keyName, name: $0.keyColumn) }
+            let attributes = entity.attributes.map { (code: $0.identifier, name: $0.column) }
+            let columns = attributes + toOne.map { (code: $0.keyName, name: $0.storedKeyColumn) }
             return columns.map { "\(entity.access)static let \($0.code) = EntityColumn(\"\($0.name)\")" }
                 .joined(separator: "\n")
         }
@@ -149,13 +158,15 @@
         // MARK: Rows
 
         private var reading: String {
-            (entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.name)\")" }
-                + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.keyColumn)\")" }).joined(separator: "\n")
+            (entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.column)\")" }
+                + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.storedKeyColumn)\")" }).joined(separator: "\n")
         }
 
         private var writing: String {
-            (entity.attributes.map { "try row.set(\"\($0.name)\", to: \($0.identifier))" }
-                + toOne.map { "row.refer(\"\($0.name)\", to: \($0.keyName), in: \"\($0.keyColumn)\")" }
+            (entity.attributes.map {
+                "try row.set(\"\($0.name)\", to: \($0.identifier)\($0.column == $0.name ? "" : ", in: \"\($0.column)\""))"
+            }
+                + toOne.map { "row.refer(\"\($0.name)\", to: \($0.keyName), in: \"\($0.storedKeyColumn)\")" }
                 + entity.relationships.map { "row.relate(\"\($0.name)\", to: \($0.storage).rows)" })
                 .joined(separator: "\n")
         }

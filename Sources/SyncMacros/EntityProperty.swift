@@ -78,6 +78,9 @@
             }
         }
 
+        /// The column of the attribute.
+        var column: String { text("Column") ?? name }
+
         // MARK: Relationships
 
         /// Where a relationship leads, by its type: `[Note]`, `Company?`; nil for other types.
@@ -101,8 +104,14 @@
         /// The property that has the key of the row a to-one relationship leads to.
         var keyName: String { keyColumn.asIdentifier }
 
-        /// Its column.
+        /// Its usual name.
         var keyColumn: String { "\(name)ID" }
+
+        /// The column that it is in.
+        var storedKeyColumn: String {
+            let said = arguments("Relationship").first { $0.label?.text == "column" }?.expression
+            return said?.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? keyColumn
+        }
     }
 
     extension String {

@@ -63,7 +63,7 @@ extension DataStack {
         do {
             return try sync(deferringIndexes: false)
         } catch {
-            guard try HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+            guard try !isAdopted && HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
             return try sync(deferringIndexes: true)
         }
     }

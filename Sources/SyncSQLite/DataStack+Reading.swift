@@ -28,11 +28,11 @@ extension DataStack {
     package func copy(with model: SyncModel, migration: MigrationPolicy) throws -> DataStack {
         let copy = try copied()
         _ = try copy.migrate(to: model, migration)
-        let version = try copy.write { db in
+        let (version, isAdopted) = try copy.write { db in
             try KeptModel.createOrUpdate(model, in: db)
-            return try ModelWatch.schemaVersion(db)
+            return (try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db))
         }
-        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version))
+        return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, isAdopted: isAdopted))
     }
 
     private func copied() throws -> DatabaseQueue {

@@ -18,8 +18,9 @@ extension DataStack {
         let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun) { db, arrivals in
             let session = try self.session(db, arrivals, request)
+            // The indexes of an app's own tables are what its foreign keys lead to.
             result =
-                deferringIndexes
+                deferringIndexes && !isAdopted
                 ? try HandMadeSchema(layout, db).deferringUniqueIndexes { try body(session, db) }
                 : try body(session, db)
             try Task.checkCancellation()
@@ -43,7 +44,9 @@ extension DataStack {
         let end: Database.TransactionCompletion = isDryRun ? .rollback : .commit
         do {
             if db.isInsideTransaction {
-                try nested(db, endingWith: end) { try body(db, nil) }
+                try DeferredForeignKeys.during(db, isAdopted) {
+                    try nested(db, endingWith: end) { try body(db, nil) }
+                }
             } else if isGuest || !isDryRun {
                 // How long to wait in an app's database, and what with, is the app's to say.
                 try run(db, endingWith: end) { try body(db, arrivals) }
@@ -51,6 +54,7 @@ extension DataStack {
                 try dryRunOnCopy(of: db, body)
             }
         } catch let error as DatabaseError {
+            if isAdopted, error.resultCode == .SQLITE_CONSTRAINT { throw StoreFailure.constraint(error) }
             throw StoreFailure.refusal(error) ?? error
         }
     }
@@ -92,6 +96,7 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             try watch.check(db)
+            if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body()
             return end
         }

@@ -24,15 +24,18 @@ public final class DataStack: Sendable {
     let unlocked: UnlockedStore?
     /// Whether the database is the app's.
     let isGuest: Bool
+    /// Whether the tables are the app's.
+    let isAdopted: Bool
 
     /// Takes over a store whose tables are those of its model.
     init(_ store: OpenStore) {
         model = store.model
-        layout = StoreLayout(model.compiled)
+        layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
         database = store.database
-        watch = ModelWatch(model, schemaVersion: store.schemaVersion)
+        watch = ModelWatch(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
         unlocked = store.unlocked
         isGuest = store.isGuest
+        isAdopted = store.isAdopted
     }
 
     deinit {
@@ -136,7 +139,8 @@ public final class DataStack: Sendable {
         try StoreFailure.mapped(.storeFailure, "the rows cannot be deleted") {
             try database.write { db in
                 if model.keepsFingerprints { try FingerprintSchema.reset(db) }
-                for statement in DropSQL(layout).statements { try db.execute(sql: statement) }
+                if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+                for statement in DropSQL(layout, isAdopted: isAdopted).statements { try db.execute(sql: statement) }
             }
         }
     }

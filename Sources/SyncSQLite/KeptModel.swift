@@ -24,10 +24,11 @@ enum KeptModel {
         guard let row = try Row.fetchOne(db, sql: "SELECT \"schema\", \"version\" FROM \"sync_model\""),
             let schema = String.fromDatabaseValue(row[0]), let version = Int.fromDatabaseValue(row[1])
         else { throw SyncError(.unreadableStore, "the store does not say what its model is") }
-        guard version <= SchemaSQL.version else {
+        guard version <= SchemaSQL.adoptedVersion else {
             throw SyncError(
                 .unreadableStore,
-                "the store was made by a later version of this library (layout \(version), known: \(SchemaSQL.version))"
+                "the store was made by a later version of this library (layout \(version), "
+                    + "known: \(SchemaSQL.adoptedVersion))"
             )
         }
         return schema
@@ -57,6 +58,10 @@ enum KeptModel {
             guard let kept = try read(db, or: .notAStore), try needsMigration(kept, to: model) else {
                 return .rollback
             }
+            if try isAdopted(db) {
+                try adopt(model, in: db)
+                return .commit
+            }
             report = try migrate(kept, to: model, policy: policy, in: db)
             return .commit
         }
@@ -81,10 +86,30 @@ enum KeptModel {
         _ = try self.model(schema)
         try SchemaNames.check(model, besides: nil, in: db)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
+        try keep(schema, SchemaSQL.version, in: db)
+        try FingerprintSchema.prepare(model, in: db)
+    }
+
+    private static func keep(_ schema: String, _ version: Int, in db: Database) throws {
         try db.execute(
             sql: "INSERT INTO \"sync_model\" (\"id\", \"schema\", \"version\") VALUES (1, ?, ?)",
-            arguments: [schema, SchemaSQL.version])
-        try FingerprintSchema.prepare(model, in: db)
+            arguments: [schema, version])
+    }
+
+    /// Creates the tables that are ours whatever the model is, and keeps that.
+    static func createOwnTables(for model: SyncModel, version: Int, in db: Database) throws {
+        let schema = text(model)
+        _ = try self.model(schema)
+        try SchemaNames.checkOwn(in: db)
+        for statement in SchemaSQL.ownTables { try db.execute(sql: statement) }
+        try keep(schema, version, in: db)
+    }
+
+    /// Keeps another model.
+    static func keep(_ model: SyncModel, in db: Database) throws {
+        let schema = text(model)
+        guard try String.fetchOne(db, sql: "SELECT \"schema\" FROM \"sync_model\"") != schema else { return }
+        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
     }
 
     /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
@@ -106,6 +131,7 @@ enum KeptModel {
     /// Creates the tables if there are none; else keeps the new model, which differs only in how JSON is mapped.
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
+        if try isAdopted(db) { return try adopt(model, in: db) }
         guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
         try FingerprintSchema.prepare(model, in: db)
         let schema = text(model)

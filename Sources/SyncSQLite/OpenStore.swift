@@ -10,16 +10,19 @@ struct OpenStore {
     let unlocked: UnlockedStore?
     /// Whether the database is one that an app opened, and closes.
     let isGuest: Bool
+    /// Whether its tables are an app's.
+    let isAdopted: Bool
 
     init(
         model: SyncModel, database: any DatabaseWriter, schemaVersion: Int?, unlocked: UnlockedStore? = nil,
-        isGuest: Bool = false
+        isGuest: Bool = false, isAdopted: Bool = false
     ) {
         self.model = model
         self.database = database
         self.schemaVersion = schemaVersion
         self.unlocked = unlocked
         self.isGuest = isGuest
+        self.isAdopted = isAdopted
     }
 
     /// The store with code for the transformers that its model names; closed if it lacks some that are required.

@@ -9,14 +9,19 @@ package struct SchemaSQL: Sendable {
     package init(_ layout: StoreLayout) {
         let tables = layout.model.trees.map { TableSQL($0, layout) }
         statements =
-            Self.own + tables.map(\.table) + layout.model.links.flatMap { JoinTableSQL.statements($0.id, layout) }
+            Self.ownTables + tables.map(\.table) + layout.model.links.flatMap { JoinTableSQL.statements($0.id, layout) }
             + tables.flatMap(\.indexes) + tables.flatMap(\.views)
     }
 
     /// The version of our own tables.
     static let version = 1
+    /// What stands for it where the tables of the model are an app's, so that no version of the library migrates them
+    /// that
+    /// does not know of that.
+    static let adoptedVersion = 2
 
-    private static let own = [
+    /// Our own tables, whatever the model is.
+    static let ownTables = [
         """
         CREATE TABLE "sync_model" (
           "id" INTEGER PRIMARY KEY CHECK ("id" = 1),

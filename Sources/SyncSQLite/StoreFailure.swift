@@ -38,6 +38,11 @@ enum StoreFailure {
         }
     }
 
+    /// What a table of an app's refuses.
+    static func constraint(_ error: DatabaseError) -> SyncError {
+        SyncError(.storeFailure, "a table refuses what the sync would write", underlying: text(error))
+    }
+
     /// What was asked for is more than SQLite can take; nil for any other error.
     private static func tooMuch(_ error: DatabaseError) -> SyncError? {
         let message = error.message ?? ""

@@ -81,12 +81,13 @@ package struct StoreFile {
         try check()
         return try inspected { queue in
             let found = try read(queue) { db in
-                try KeptModel.read(db, or: .notAStore).map { ($0, try ModelWatch.schemaVersion(db)) }
+                try KeptModel.read(db, or: .notAStore)
+                    .map { ($0, try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
             }
-            guard let (kept, version) = found else { throw unreadable("'\(name)' is empty") }
+            guard let (kept, version, isAdopted) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
             let pool = try pool { db in try FingerprintSchema.prepare(kept, in: db) }
-            return OpenStore(model: kept, database: pool, schemaVersion: version)
+            return OpenStore(model: kept, database: pool, schemaVersion: version, isAdopted: isAdopted)
         }
     }
 
@@ -132,11 +133,13 @@ package struct StoreFile {
     /// A pool whose store has the tables of a model, once `prepare` has seen to it.
     private func pool(of model: SyncModel, _ prepare: (Database) throws -> Void) throws -> OpenStore {
         var version: Int?
+        var isAdopted = false
         let pool = try pool { db in
             try prepare(db)
             version = try ModelWatch.schemaVersion(db)
+            isAdopted = try KeptModel.isAdopted(db)
         }
-        return OpenStore(model: model, database: pool, schemaVersion: version)
+        return OpenStore(model: model, database: pool, schemaVersion: version, isAdopted: isAdopted)
     }
 
     private func pool(_ prepare: (Database) throws -> Void) throws -> DatabasePool {

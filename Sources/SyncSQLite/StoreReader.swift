@@ -37,10 +37,12 @@ struct StoreReader {
 
     private func store(_ queue: DatabaseQueue, _ unlocked: UnlockedStore? = nil) throws -> OpenStore {
         let found = try queue.read { db in
-            try KeptModel.read(db, or: .notAStore).map { ($0, try ModelWatch.schemaVersion(db)) }
+            try KeptModel.read(db, or: .notAStore)
+                .map { ($0, try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
         }
-        guard let (model, version) = found else { throw SyncError(.unreadableStore, "'\(name)' is empty") }
-        return OpenStore(model: model, database: queue, schemaVersion: version, unlocked: unlocked)
+        guard let (model, version, isAdopted) = found else { throw SyncError(.unreadableStore, "'\(name)' is empty") }
+        return OpenStore(
+            model: model, database: queue, schemaVersion: version, unlocked: unlocked, isAdopted: isAdopted)
     }
 
     private func connection(readOnly: Bool = false) throws -> DatabaseQueue {

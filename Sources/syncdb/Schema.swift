@@ -6,7 +6,7 @@ struct Schema: AsyncParsableCommand {
         commandName: "schema",
         abstract: "Show, convert, infer and change models.",
         subcommands: [
-            SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaMigrate.self, SchemaDiagram.self,
-            SchemaSwift.self,
+            SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaAdopt.self, SchemaMigrate.self,
+            SchemaDiagram.self, SchemaSwift.self,
         ])
 }

@@ -87,6 +87,29 @@ struct GuestScenarioTests {
     }
 }
 
+@Suite("Scenarios in tables of an app, under other names")
+struct AdoptedScenarioTests {
+    @Test(
+        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        arguments: [false, true])
+    func corpus(isGuest: Bool) async throws {
+        let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
+        let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, isGuest: isGuest, isAdopted: true)
+        let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: options)
+        let report = await runner.run(paths: [cases])
+        for result in report.results where result.outcome == .failed { Issue.record("\(result)") }
+        #expect(report.isSuccess)
+    }
+
+    @Test("of our own hold, also with each sync made twice")
+    func own() async {
+        let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isAdopted: true))
+        let report = await runner.run(paths: [OwnScenarioTests.scenarios])
+        for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
+        #expect(report.passed >= 30)
+    }
+}
+
 @Suite("Own scenarios")
 struct OwnScenarioTests {
     /// All our scenarios, and those of which a few show what all of them do.

@@ -157,7 +157,8 @@ struct ResultValuesTests {
     @Test("show the key before and after of a row that was given another one")
     func changedKey() async throws {
         let stack = try await day1()
-        let updated = try await Sync.update(id: 1, with: ["id": 99], inEntity: "User", stack: stack, options: Self.asked)
+        let updated = try await Sync.update(
+            id: 1, with: ["id": 99], inEntity: "User", stack: stack, options: Self.asked)
         #expect(updated?.result["User"].updated.first?.values == ["id": .init(old: 1, new: 99)])
     }
 }

@@ -1,7 +1,7 @@
 extension SyncModel {
     /// A value that every row of an entity has.
     public struct Attribute: Sendable, Hashable {
-        /// The local name, which is also the name of the column.
+        /// The local name, which is also the name of the column unless ``column`` says otherwise.
         public var name: String
         /// What values it has.
         public var type: AttributeType
@@ -24,6 +24,8 @@ extension SyncModel {
         public var renamedFrom: String?
         /// The type's name in the source of the model, for display (`Integer 32`).
         public var sourceType: String?
+        /// The column its values are in, if that is not called as the attribute.
+        public var column: String?
 
         /// The first of ``transformers``, and mostly the only one.
         public var transformer: String? {
@@ -37,7 +39,7 @@ extension SyncModel {
             isOptional: Bool = true, defaultValue: StoredValue? = nil, transformer: String? = nil,
             isExportable: Bool = true, renamedFrom: String? = nil, sourceType: String? = nil,
             transformers: [String] = [],
-            format: AttributeFormat? = nil
+            format: AttributeFormat? = nil, column: String? = nil
         ) {
             self.name = name
             self.type = type
@@ -50,6 +52,7 @@ extension SyncModel {
             self.isExportable = isExportable
             self.renamedFrom = renamedFrom
             self.sourceType = sourceType
+            self.column = column
         }
     }
 }

@@ -3,7 +3,7 @@ extension SyncModel {
     ///
     /// An `SyncModel.Entity` is what a model source declares. ``SyncModel`` checks the declarations together.
     public struct Entity: Sendable, Hashable {
-        /// The name, which is also that of the table unless the entity has a parent.
+        /// The name, which is also that of the table unless ``table`` says otherwise or the entity has a parent.
         public var name: String
         /// The entity this one inherits attributes, relationships and the primary key from.
         public var parent: String?
@@ -32,6 +32,8 @@ extension SyncModel {
         /// Patterns of keys of its records that nothing is wanted of, besides those of its parent and the model: `*_url`,
         /// `meta.*`. What an attribute or a relationship is named after is read all the same.
         public var ignore: [String]
+        /// The table its rows are in, if that is not called as the entity. Entities that have a parent share its table.
+        public var table: String?
 
         /// An entity without parent, declared key or members unless said otherwise.
         public init(
@@ -39,7 +41,8 @@ extension SyncModel {
             attributes: [SyncModel.Attribute] = [], relationships: [SyncModel.Relationship] = [],
             renamedFrom: String? = nil,
             keepsFingerprints: Bool = false, keys: KeyCase? = nil, ignore: [String] = [],
-            resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil
+            resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil,
+            table: String? = nil
         ) {
             self.name = name
             self.parent = parent
@@ -53,6 +56,7 @@ extension SyncModel {
             self.ignore = ignore
             self.resourceType = resourceType
             self.discriminator = discriminator
+            self.table = table
         }
     }
 }

@@ -23,12 +23,23 @@ extension SyncModel {
         public var isOptional: Bool
         /// The name this relationship had in an earlier model.
         public var renamedFrom: String?
+        /// The join table of a many-to-many relationship; nil for one called as the entity and the relationship.
+        /// Enough on
+        /// one side.
+        public var table: String?
+        /// The column with the key of the row that this leads to: the foreign key of a to-one relationship, or in the
+        /// join
+        /// table of a many-to-many one.
+        public var column: String?
+        /// The column with the key of this row, in the join table of a many-to-many relationship.
+        public var inverseColumn: String?
 
         /// A relationship to the rows of an entity; to-one unless said otherwise.
         public init(
             _ name: String, to destination: String, many isToMany: Bool = false, ordered isOrdered: Bool = false,
             inverse: String? = nil, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-            isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil
+            isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil,
+            table: String? = nil, column: String? = nil, inverseColumn: String? = nil
         ) {
             self.name = name
             self.destination = destination
@@ -41,6 +52,9 @@ extension SyncModel {
             self.isOptional = isOptional
             self.renamedFrom = renamedFrom
             self.keyedBy = keyedBy
+            self.table = table
+            self.column = column
+            self.inverseColumn = inverseColumn
         }
     }
 }

@@ -32,6 +32,7 @@ extension SyncError.Code {
         case .deletionGuard: "If the payload is right, raise the guard for this sync."
         case .modelMismatch: "Open the store with 'migration: .automatic', or with the model it keeps."
         case .nameCollision: "Rename the app's table or the entity."
+        case .unsuitableTables: "Run the SQL that is listed with each problem, or change the model."
         case .unsuitableConnection: "Add the line to the configuration of the database."
         case .unreadableStore: "See whether the file is a database of Sync's, and whole."
         case .storeFailure: "What SQLite said is in 'underlying'."

@@ -83,6 +83,10 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs for one of its own; `problems` has each.
         case nameCollision
+        /// Tables of the app's that a store was to adopt do not fit the model; `problems` has everything that does
+        /// not, each
+        /// with the SQL that mends it.
+        case unsuitableTables
         /// A connection of the app's database is set to what a sync cannot work with; the message says which line mends it.
         case unsuitableConnection
         /// There is no store at the path, none can be made there, or the file is not one, or damaged.
@@ -106,11 +110,14 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         public var path: String
         /// What is wrong there.
         public var message: String
+        /// The statements that mend it, where some do. Problems of one table may have the same, which are run once.
+        public var sql: String?
 
         /// A problem and its place.
-        public init(path: String, message: String) {
+        public init(path: String, message: String, sql: String? = nil) {
             self.path = path
             self.message = message
+            self.sql = sql
         }
     }
 
@@ -172,7 +179,14 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         }
         if let likelyForm { text += "; \(likelyForm.advice)" }
         for problem in problems { text += "\n  \(problem.path): \(problem.message)" }
+        for statements in remedies { text += "\n" + statements }
         return text
+    }
+
+    /// The statements that mend the problems, each once, in the order to run them in.
+    public var remedies: [String] {
+        var seen: Set<String> = []
+        return problems.compactMap(\.sql).filter { seen.insert($0).inserted }
     }
 
     /// The description, so that `localizedDescription` is it too.

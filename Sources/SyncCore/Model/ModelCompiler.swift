@@ -108,11 +108,13 @@ struct ModelCompiler {
         if let inverseKey, !isSymmetric { endByName[inverseKey] = (link.id, hereFirst ? .second : .first) }
     }
 
-    /// The first end is the to-one side; of two to-one sides the one that its inverse cascades to; then the
-    /// first by name.
+    /// The first end is the to-one side; of two to-one sides the one that has a column, then the one that its inverse
+    /// cascades to; then the first by name.
     private func isFirst(_ here: Link.Side, _ name: String, _ there: Link.Side, _ inverseKey: String?) -> Bool {
         guard let inverseKey else { return true }
         if here.isToMany != there.isToMany { return !here.isToMany }
+        let hasColumn = (here.relationship?.column != nil, there.relationship?.column != nil)
+        if !here.isToMany, hasColumn.0 != hasColumn.1 { return hasColumn.0 }
         let cascadesHere = there.relationship?.deleteRule == .cascade
         let cascadesThere = here.relationship?.deleteRule == .cascade
         if !here.isToMany, cascadesHere != cascadesThere { return cascadesHere }

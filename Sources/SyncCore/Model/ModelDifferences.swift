@@ -44,12 +44,14 @@ package struct ModelDifferences: Sendable {
         let path = "entities.\(new.name)"
         compare("\(path).parent", renamed(old.parent) ?? "none", new.parent ?? "none")
         compare("\(path).abstract", "\(old.isAbstract)", "\(new.isAbstract)")
+        compare("\(path).table", old.table ?? "none", new.table ?? "none")
         compareMembers(
             "\(path).attributes", old.attributes, new.attributes, name: \.name, renamedFrom: \.renamedFrom,
             { attribute in
                 [
                     ("type", attribute.type.rawValue), ("optional", "\(attribute.isOptional)"),
                     ("default", attribute.defaultValue.map { "\($0)" } ?? "none"),
+                    ("column", attribute.column ?? "none"),
                 ]
             })
         compareMembers(
@@ -59,6 +61,8 @@ package struct ModelDifferences: Sendable {
                     ("entity", relationship.destination), ("many", "\(relationship.isToMany)"),
                     ("ordered", "\(relationship.isOrdered)"), ("inverse", relationship.inverse ?? "none"),
                     ("deleteRule", relationship.deleteRule == .cascade ? "cascade" : "not cascade"),
+                    ("table", relationship.table ?? "none"), ("column", relationship.column ?? "none"),
+                    ("inverseColumn", relationship.inverseColumn ?? "none"),
                 ]
             })
     }

@@ -2,9 +2,13 @@
 extension ModelValidator {
     /// What is wrong with a name by itself.
     private static func problem(with name: String) -> String? {
-        if name.isEmpty { return "a name must not be empty" }
         // Key paths have dots between names.
-        if name.contains(".") { return "a name must not contain a dot" }
+        name.contains(".") ? "a name must not contain a dot" : problem(withTableName: name)
+    }
+
+    /// What is wrong with the name of a table or a column by itself.
+    static func problem(withTableName name: String) -> String? {
+        if name.isEmpty { return "a name must not be empty" }
         if name.unicodeScalars.contains(where: { $0 == "\"" || $0.properties.generalCategory == .control }) {
             return "a name must not contain quotes or control characters"
         }
@@ -111,6 +115,7 @@ extension ModelValidator {
         if left.remoteKey != right.remoteKey { return "remoteKey" }
         if left.transformers != right.transformers { return "transformer" }
         if left.format != right.format { return "format" }
+        if left.column != right.column { return "column" }
         return left.isExportable != right.isExportable ? "export" : nil
     }
 }

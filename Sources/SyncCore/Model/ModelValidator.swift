@@ -27,26 +27,12 @@ struct ModelValidator {
         validator.checkRelationships()
         validator.checkKeyRules(draft.rules)
         validator.checkShapes()
+        validator.checkTableNames()
         guard validator.problems.isEmpty else { throw error(validator.problems) }
         return validator.entities
     }
 
-    /// Refuses relationships whose join table would have the name of another table or view.
-    ///
-    /// - Throws: ``SyncError`` `invalidModel`.
-    static func checkTables(of model: CompiledModel) throws {
-        var taken = Set(model.entities.map { $0.name.foldedForSQL })
-        let problems = model.links.filter { $0.storage == .joinTable }.compactMap { link -> SyncError.Problem? in
-            let entity = model.entities[link.first.entity].name
-            let relationship = link.first.relationship?.name ?? ""
-            guard !taken.insert("\(entity)_\(relationship)".foldedForSQL).inserted else { return nil }
-            let path = ModelPath.relationship(relationship, of: entity)
-            return .init(path: path.text, message: "the name of its table, \(entity)_\(relationship), is taken")
-        }
-        guard problems.isEmpty else { throw error(problems) }
-    }
-
-    private static func error(_ problems: [SyncError.Problem]) -> SyncError {
+    static func error(_ problems: [SyncError.Problem]) -> SyncError {
         let count = problems.count == 1 ? "a problem" : "\(problems.count) problems"
         return SyncError(.invalidModel, "the model has \(count)", problems: problems)
     }

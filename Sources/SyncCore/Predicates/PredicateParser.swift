@@ -67,7 +67,7 @@ struct PredicateParser {
 
     private mutating func primary() throws -> PredicateNode {
         if token.isSymbol("(") { return try group() }
-        if case .number = token.kind { return try calculation(from: nil) }
+        if case .number = token.kind, isOperation(after: position) { return try calculation(from: nil) }
         if take(keyword: "TRUEPREDICATE") { return .constant(true) }
         if take(keyword: "FALSEPREDICATE") { return .constant(false) }
         return try comparison()
@@ -149,6 +149,12 @@ struct PredicateParser {
     }
 
     private var isOperationNext: Bool { operation != nil }
+
+    private func isOperation(after place: Int) -> Bool {
+        guard place + 1 < tokens.count else { return false }
+        let next = tokens[place + 1]
+        return (next.symbol ?? next.keyword).flatMap(PredicateTerm.Operation.init) != nil
+    }
 
     /// - Parameter first: What was read of it already.
     private mutating func calculation(from first: PredicateTerm?) throws -> PredicateNode {

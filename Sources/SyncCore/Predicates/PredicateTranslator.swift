@@ -145,9 +145,12 @@ struct PredicateTranslator {
             (.literal(let literal), .optional(let node, let presence)):
             return try optional(node, presence, op, literal)
         default:
-            return .calculation(
-                PredicateCalculation(
-                    left: try term(first, left), operator: op, right: try term(second, right), place: .none))
+            let (left, right) = (try term(first, left), try term(second, right))
+            // A constant stands behind.
+            if case .literal = left {
+                return .calculation(.init(left: right, operator: op.turned, right: left, place: .none))
+            }
+            return .calculation(.init(left: left, operator: op, right: right, place: .none))
         }
     }
 

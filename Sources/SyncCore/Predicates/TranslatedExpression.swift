@@ -31,7 +31,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
             path.destination = property.destination
             return .path(path)
         case .filtered(let path, let node):
-            guard "\(keyPath)".hasSuffix(".isEmpty") else {
+            guard case .collectionIsEmpty = kind else {
                 throw PredicateTranslator.refused("of filtered rows only 'isEmpty' has a translation, not \(keyPath)")
             }
             return .condition(.not(try translator.related(.any, path, node)))
@@ -42,23 +42,25 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
     private func ofRows(
         _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
     ) throws -> PredicateTranslator.Meaning {
-        let name = "\(keyPath)"
-        if name.hasSuffix(".count") { return .count(path) }
-        if name.hasSuffix(".isEmpty") { return .condition(try translator.compared(path, .equal, .null)) }
+        switch kind {
+        case .collectionCount: return .count(path)
+        case .collectionIsEmpty: return .condition(try translator.compared(path, .equal, .null))
+        default: break
+        }
         throw PredicateTranslator.refused("\(keyPath) of many rows has no translation")
     }
 
     /// What is asked of an attribute.
     private func ofValue(_ path: PredicateTranslator.Path) throws -> PredicateTranslator.Meaning {
-        let name = "\(keyPath)"
-        if name.hasSuffix(".rawValue"), Root.Output.self is any RawRepresentable.Type { return .path(path) }
-        if name.hasSuffix(".isEmpty"), Root.Output.self == String.self {
+        if let type = Root.Output.self as? any CaseIterable.Type, type.areRawValues(at: keyPath) { return .path(path) }
+        if keyPath as AnyKeyPath == \String.isEmpty {
             return .condition(
                 .comparison(
                     try PredicateComparison(
                         PredicatePath(components: path.components), .equal, PredicateValue(.text("")))))
         }
-        throw PredicateTranslator.refused("\(keyPath) has no translation")
+        throw PredicateTranslator.refused(
+            "what is asked of the attribute '\(path.components.joined(separator: "."))' has no translation")
     }
 }
 
@@ -153,6 +155,17 @@ extension PredicateLiteral {
 
 extension RawRepresentable {
     fileprivate var anyRawValue: Any { rawValue }
+}
+
+extension CaseIterable {
+    /// Whether a key path leads to the raw value of every case: key paths of `rawValue` are told by nothing else.
+    fileprivate static func areRawValues(at path: AnyKeyPath) -> Bool {
+        !allCases.isEmpty
+            && allCases.allSatisfy { one in
+                let raw = (one as? any RawRepresentable)?.anyRawValue as? any AttributeValue
+                return raw != nil && raw?.storedValue == (one[keyPath: path] as? any AttributeValue)?.storedValue
+            }
+    }
 }
 
 private protocol CapturedOptional {

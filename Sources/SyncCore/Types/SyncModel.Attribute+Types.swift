@@ -7,37 +7,41 @@ extension SyncModel.Attribute {
     public init<Value: AttributeValue>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
-        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil
+        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
+        column: String? = nil
     ) {
         self.init(
             name, stored ?? Value.attributeType, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey,
             isOptional: isPrimaryKey || isKey || Value.isOptional,
             defaultValue: defaultValue.flatMap { $0.storedValue.isNull ? nil : $0.storedValue },
-            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format)
+            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
+            column: column)
     }
 
     /// An attribute whose values are the raw values of a Swift type.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
-        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil
+        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
+        column: String? = nil
     ) where Value.RawValue: AttributeValue {
         self.init(
             name, Value.RawValue.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
             default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
-            renamedFrom: renamedFrom, format: format, as: stored)
+            renamedFrom: renamedFrom, format: format, as: stored, column: column)
     }
 
     /// An attribute whose values are the raw values of a Swift type, or nil.
     public init<Value: RawRepresentable>(
         _ name: String, _ type: Value?.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
-        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil
+        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
+        column: String? = nil
     ) where Value.RawValue: AttributeValue {
         self.init(
             name, Value.RawValue?.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
             default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
-            renamedFrom: renamedFrom, format: format, as: stored)
+            renamedFrom: renamedFrom, format: format, as: stored, column: column)
     }
 
     /// An attribute whose values are kept as JSON.
@@ -45,11 +49,13 @@ extension SyncModel.Attribute {
     public init<Value: Codable>(
         _ name: String, _ type: Value.Type, remoteKey: String? = nil, isPrimaryKey: Bool = false, isKey: Bool = false,
         default defaultValue: Value? = nil, transformers: [String] = [], isExportable: Bool = true,
-        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil
+        renamedFrom: String? = nil, format: AttributeFormat? = nil, as stored: AttributeType? = nil,
+        column: String? = nil
     ) {
         self.init(
             name, stored ?? .json, remoteKey: remoteKey, isOptional: CodedValue.isOptional(Value.self),
             defaultValue: defaultValue.flatMap { try? CodedValue.json($0) }.map(StoredValue.json),
-            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format)
+            isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
+            column: column)
     }
 }

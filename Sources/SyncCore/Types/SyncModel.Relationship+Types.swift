@@ -6,14 +6,16 @@ extension SyncModel.Relationship {
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: PartialKeyPath<Destination>? = nil, deleteRule: SyncModel.DeleteRule = .nullify,
         remoteKey: String? = nil, isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil,
-        keyedBy: MemberNames? = nil
+        keyedBy: MemberNames? = nil,
+        table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
             name, to: Destination.entityName, many: isToMany, ordered: isOrdered,
             // One that is no relationship is a problem of the model, named by what was written.
             inverse: inverse.map { Destination.syncProperties[$0]?.name ?? "\($0)" }, deleteRule: deleteRule,
             remoteKey: remoteKey, isExportable: isExportable, isOptional: isOptional, renamedFrom: renamedFrom,
-            keyedBy: keyedBy)
+            keyedBy: keyedBy, table: table, column: column,
+            inverseColumn: inverseColumn)
     }
 
     /// A relationship to the rows of a type.
@@ -22,11 +24,13 @@ extension SyncModel.Relationship {
     public init<Destination: SyncEntity>(
         _ name: String, to destination: Destination.Type, many isToMany: Bool = false, ordered isOrdered: Bool = false,
         inverse: String, deleteRule: SyncModel.DeleteRule = .nullify, remoteKey: String? = nil,
-        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil
+        isExportable: Bool = true, isOptional: Bool = true, renamedFrom: String? = nil, keyedBy: MemberNames? = nil,
+        table: String? = nil, column: String? = nil, inverseColumn: String? = nil
     ) {
         self.init(
             name, to: Destination.entityName, many: isToMany, ordered: isOrdered, inverse: inverse,
             deleteRule: deleteRule, remoteKey: remoteKey, isExportable: isExportable, isOptional: isOptional,
-            renamedFrom: renamedFrom, keyedBy: keyedBy)
+            renamedFrom: renamedFrom, keyedBy: keyedBy, table: table, column: column,
+            inverseColumn: inverseColumn)
     }
 }

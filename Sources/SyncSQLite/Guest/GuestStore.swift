@@ -8,6 +8,8 @@ struct GuestStore {
     /// Makes the tables of a model, or brings those that are there to it.
     func open(_ model: SyncModel, policy: MigrationPolicy) throws -> OpenStore {
         let message = "the database cannot be given the tables of the model"
+        let isAdopted = try StoreFailure.mapped(.storeFailure, message) { try writer.read(KeptModel.isAdopted) }
+        if isAdopted { return try AdoptedStore(writer: writer).open(model) }
         let version = try StoreFailure.mapped(.storeFailure, message) {
             try writer.writeWithoutTransaction { db in
                 ConnectionFunctions.install(in: db)

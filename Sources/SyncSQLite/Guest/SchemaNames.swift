@@ -34,6 +34,11 @@ struct SchemaNames {
         }
     }
 
+    /// Refuses names that our own tables have.
+    ///
+    /// - Throws: ``SyncError`` `nameCollision`.
+    static func checkOwn(in db: Database) throws { try check(SyncModel(entities: []), besides: nil, in: db) }
+
     /// Refuses a model whose tables, views and indexes have names that something else in the database has.
     ///
     /// - Parameter kept: The model whose tables are there already.

@@ -175,7 +175,8 @@ extension StoreMigrator {
             let count =
                 try Int.fetchOne(
                     db, sql: "SELECT count(\(column.quoted)) FROM \(current(table.name).quoted)\(condition)") ?? 0
-            lose("entities.\(entity.name).attributes.\(column)", "the attribute is not in the model", count, "value")
+            let name = map.old.model[entity.table].attributes[slot].name
+            lose("entities.\(entity.name).attributes.\(name)", "the attribute is not in the model", count, "value")
         }
     }
 

@@ -1,5 +1,4 @@
 package import GRDB
-import GRDBSQLite
 package import SyncCore
 package import SyncStore
 
@@ -75,12 +74,7 @@ extension SQLiteSession: StoreSession {
     }
 
     /// Whether something is written that leads nowhere yet, by whomever.
-    private var hasOpenLinks: Bool {
-        var open: Int32 = 0
-        var peak: Int32 = 0
-        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &open, &peak, 0)
-        return open != 0
-    }
+    private var hasOpenLinks: Bool { DeferredForeignKeys.areBroken(db) }
 
     /// References are remembered from now on.
     func noteReferences() { hasReferences = true }

@@ -18,11 +18,13 @@ extension DataStack {
     ) throws -> SyncResult {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
-        try db.inSavepoint {
-            guard let key = RowKey(row.rowKey) else { return .commit }
-            result = try session(db, arrivals, SyncRequest())
-                .delete(StoredRow(table: row.type.table, key: key), of: row.type)
-            return .commit
+        try DeferredForeignKeys.during(db, isAdopted) {
+            try db.inSavepoint {
+                guard let key = RowKey(row.rowKey) else { return .commit }
+                result = try session(db, arrivals, SyncRequest())
+                    .delete(StoredRow(table: row.type.table, key: key), of: row.type)
+                return .commit
+            }
         }
         return result
     }

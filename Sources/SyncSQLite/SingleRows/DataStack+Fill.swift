@@ -74,7 +74,7 @@ extension DataStack {
         where row[name] != value && !keyNames.contains(name) {
             guard let slot = entity.slotByName[name] else { continue }
             let stored = ColumnValue.databaseValue(value, as: tree.attributes[slot].type)
-            names.append("\(name.quoted) = ?")
+            names.append("\(table.columns[slot].quoted) = ?")
             arguments.append(stored)
         }
         guard !names.isEmpty else { return key }

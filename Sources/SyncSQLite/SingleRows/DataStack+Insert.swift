@@ -84,7 +84,7 @@ extension DataStack {
         let attribute = model.compiled[entity.table].attributes[slot]
         switch attribute.type {
         case .integer:
-            let column = SchemaSQL.quoted(attribute.name)
+            let column = SchemaSQL.quoted(attribute.columnName)
             let table = SchemaSQL.quoted(layout[entity.table].name)
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
@@ -106,17 +106,17 @@ extension DataStack {
         try StoreFailure.mapped(.storeFailure, "the store cannot be written") {
             try database.write { db in
                 try watch.check(db)
-                return try body(db)
+                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
             }
         }
     }
 
     func writing<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        let watch = watch
+        let (watch, isAdopted) = (watch, isAdopted)
         return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
             try await database.write { db in
                 try watch.check(db)
-                return try body(db)
+                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
             }
         }
     }

@@ -64,13 +64,15 @@ extension DataStack {
                 entity: entity.name, path: plan.diagnostics.first?.path)
         }
         var applied: (row: SyncRecord, result: SyncResult)?
-        try db.inSavepoint {
-            let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
-            guard result.root.inserted + result.root.matched > 0,
-                let row = try fetch(entity, key: key, in: db)
-            else { throw refusal(entity, result) }
-            applied = (row, result)
-            return .commit
+        try DeferredForeignKeys.during(db, isAdopted) {
+            try db.inSavepoint {
+                let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
+                guard result.root.inserted + result.root.matched > 0,
+                    let row = try fetch(entity, key: key, in: db)
+                else { throw refusal(entity, result) }
+                applied = (row, result)
+                return .commit
+            }
         }
         guard let applied else { throw SyncError(.storeFailure, "the row is not there", entity: entity.name) }
         return applied

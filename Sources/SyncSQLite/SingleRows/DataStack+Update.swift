@@ -30,10 +30,12 @@ extension DataStack {
         let key = try model.key(of: row.type, in: values, else: current)
         let payload = try singleRowStaging(row.entity, options).stage(singleRecord: values, key: key)
         var updated: (row: SyncRecord, result: SyncResult)?
-        try db.inSavepoint {
-            if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
-            updated = try sync(singleRecord: payload, options, in: db, arrivals)
-            return .commit
+        try DeferredForeignKeys.during(db, isAdopted) {
+            try db.inSavepoint {
+                if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
+                updated = try sync(singleRecord: payload, options, in: db, arrivals)
+                return .commit
+            }
         }
         if key != current, let recordKey = updated?.row.key {
             for (name, change) in changes(of: row.type, row.key, recordKey) {

@@ -2,7 +2,9 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`.
+/// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it
+/// is
+/// told to in tables of an app's.
 struct RowKeyChange {
     private let stack: DataStack
     private let row: SyncRecord
@@ -31,9 +33,23 @@ struct RowKeyChange {
             sql: "UPDATE \(columns.table.name.quoted) SET \(set) WHERE \(columns.table.keyColumn.quoted) = ?",
             arguments: StatementArguments(bound.map(\.value) + [row.rowKey]))
         guard isRowKey else { return row.rowKey }
+        if stack.isAdopted { try follow(to: key.databaseValue, in: tree) }
         try renameOwner(to: key.databaseValue, in: tree)
         try notifyReferring(to: tree)
         return key.databaseValue
+    }
+
+    private func follow(to key: DatabaseValue, in tree: EntityTree) throws {
+        for link in stack.model.compiled.links {
+            for end in [Link.End.first, .second] where link.side(end).table == tree.id {
+                // The rows that have the column are told apart by another one.
+                if link.storage == .foreignKey, end == .first { continue }
+                let names = LinkTable(link, end, stack.layout)
+                try db.execute(
+                    sql: "UPDATE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
+                    arguments: [key, row.rowKey])
+            }
+        }
     }
 
     /// The references the row waits for are remembered under its key.
@@ -68,6 +84,6 @@ extension DataStack {
         guard try Row.fetchOne(db, sql: sql, arguments: StatementArguments(values.map(\.value))) != nil else { return }
         throw SyncError(
             .keyTaken, "there is a row with this key already", entity: entity.name,
-            path: columns.columns.joined(separator: ", "))
+            path: model.compiled.keyNames(of: entity).joined(separator: ", "))
     }
 }

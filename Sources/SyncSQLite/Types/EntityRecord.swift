@@ -40,7 +40,7 @@ extension EntityRecord {
     }
 
     /// The table of the entity.
-    public static var databaseTableName: String { entityName }
+    public static var databaseTableName: String { syncEntity.table ?? entityName }
 
     /// Reads a row that GRDB has fetched.
     public init(row: Row) throws { try self.init(entityRow: EntityRow(row, of: Self.entityName)) }

@@ -13,7 +13,7 @@ public struct EntityValues {
     }
 
     private let entity: String
-    private(set) var attributes: [(name: String, value: StoredValue)] = []
+    private(set) var attributes: [(name: String, value: StoredValue, column: String)] = []
     private(set) var references: [Reference] = []
     /// The rows that relationships lead to, where they are known.
     private(set) var related: [String: [any EntityRecord]] = [:]
@@ -21,29 +21,35 @@ public struct EntityValues {
     init(of entity: String) { self.entity = entity }
 
     /// The value of an attribute.
-    public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value) throws {
-        attributes.append((attribute, value.storedValue))
+    ///
+    /// - Parameter column: Where it is stored, if that is not called as the attribute.
+    public mutating func set<Value: AttributeValue>(_ attribute: String, to value: Value, in column: String? = nil)
+        throws
+    {
+        attributes.append((attribute, value.storedValue, column ?? attribute))
     }
 
     /// The value of an attribute: the raw value.
-    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value) throws
+    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value, in column: String? = nil)
+        throws
     where Value.RawValue: AttributeValue {
-        try set(attribute, to: value.rawValue)
+        try set(attribute, to: value.rawValue, in: column)
     }
 
     /// The value of an attribute: the raw value, or nil.
-    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?) throws
+    public mutating func set<Value: RawRepresentable>(_ attribute: String, to value: Value?, in column: String? = nil)
+        throws
     where Value.RawValue: AttributeValue {
-        try set(attribute, to: value?.rawValue)
+        try set(attribute, to: value?.rawValue, in: column)
     }
 
     /// The value of an attribute, as JSON.
     ///
     /// - Throws: ``SyncError`` `valueDoesNotFit` for what cannot be encoded.
     @_disfavoredOverload
-    public mutating func set<Value: Encodable>(_ attribute: String, to value: Value) throws {
+    public mutating func set<Value: Encodable>(_ attribute: String, to value: Value, in column: String? = nil) throws {
         do {
-            try set(attribute, to: CodedValue.json(value))
+            try set(attribute, to: CodedValue.json(value), in: column)
         } catch {
             throw SyncError(.valueDoesNotFit, "a \(Value.self) is no JSON: \(error)", entity: entity, path: attribute)
         }
@@ -67,12 +73,12 @@ public struct EntityValues {
     /// The columns of the row.
     var columns: [(String, DatabaseValue)] {
         get throws {
-            try attributes.map { ($0.name, try column($0.name, $0.value)) }
-                + references.map { ($0.column, try column($0.column, $0.key)) }
+            try attributes.map { ($0.column, try stored($0.name, $0.value)) }
+                + references.map { ($0.column, try stored($0.column, $0.key)) }
         }
     }
 
-    private func column(_ name: String, _ value: StoredValue) throws -> DatabaseValue {
+    private func stored(_ name: String, _ value: StoredValue) throws -> DatabaseValue {
         let stored = ColumnValue.databaseValue(value, as: .string)
         if stored.isNull, !value.isNull {
             throw SyncError(.valueDoesNotFit, "\(value) cannot be stored", entity: entity, path: name)

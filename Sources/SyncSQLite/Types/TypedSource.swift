@@ -19,7 +19,7 @@ struct TypedSource: ExportSource {
         var given = EntityValues(of: entity.name)
         try value.encode(into: &given)
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
-        for (name, value) in given.attributes {
+        for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else { continue }
             values[slot] = value
         }

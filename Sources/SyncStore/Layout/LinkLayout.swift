@@ -14,17 +14,21 @@ package enum LinkLayout: Sendable {
             let tree = model[link.first.table]
             let relationship = link.first.relationship?.name ?? ""
             self = .foreignKey(
-                table: model.entities[tree.root].name, column: Self.column(for: link, relationship, taken, model),
+                table: model.declarations[tree.root].table ?? model.entities[tree.root].name,
+                column: link.first.relationship?.column ?? Self.column(for: link, relationship, taken, model),
                 order: link.second.isOrdered ? "sync_\(relationship)_order" : nil)
         case .joinTable:
             let entity = model.entities[link.first.entity].name
             let relationship = link.first.relationship?.name ?? ""
-            let first = Self.lowerCamel(entity) + "ID"
-            var second = Self.lowerCamel(model.entities[link.second.entity].name) + "ID"
+            let (here, there) = (link.first.relationship, link.second.relationship)
+            let givenSecond = here?.column ?? there?.inverseColumn
+            var first = here?.inverseColumn ?? there?.column ?? Self.lowerCamel(entity) + "ID"
+            if first.lowercased() == givenSecond?.lowercased() { first = "other_" + first }
+            var second = givenSecond ?? Self.lowerCamel(model.entities[link.second.entity].name) + "ID"
             if second.lowercased() == first.lowercased() { second = relationship + "ID" }
             if second.lowercased() == first.lowercased() { second = "other_" + second }
             self = .joinTable(
-                name: "\(entity)_\(relationship)", first: first, second: second,
+                name: link.joinTableName(in: model), first: first, second: second,
                 firstOrder: link.first.isOrdered ? "sync_order" : nil,
                 secondOrder: link.second.isOrdered && !link.isSymmetric ? "sync_inverse_order" : nil)
         }
@@ -37,14 +41,15 @@ package enum LinkLayout: Sendable {
         }
     }
 
-    /// `<name>ID`, or `<name>_ref` if an attribute has that name; prefixed by the entity if a sibling entity of the
+    /// `<name>ID`, or `<name>_ref` if the model gives that name to another column; prefixed by the entity if a sibling
+    /// entity of the
     /// same table has a relationship of this name too.
     private static func column(
         for link: Link, _ relationship: String, _ taken: TakenNames, _ model: CompiledModel
     ) -> String {
         let isShared = taken.relationships[relationship, default: 0] > 1
         let base = isShared ? "\(model.entities[link.first.entity].name)_\(relationship)" : relationship
-        return taken.attributes.contains("\(base)ID".lowercased()) ? "\(base)_ref" : "\(base)ID"
+        return taken.columns.contains("\(base)ID".lowercased()) ? "\(base)_ref" : "\(base)ID"
     }
 
     private static func lowerCamel(_ name: String) -> String {

@@ -8,9 +8,12 @@ package struct StoreLayout: Sendable {
     /// The name of each link's index. Those of a database are in one namespace, whatever table they are of.
     package let indexNames: [String]
 
-    package init(_ model: CompiledModel) {
+    /// - Parameter isAdopted: Whether the tables are an app's, whose rows have their rowid for a hidden key.
+    package init(_ model: CompiledModel, isAdopted: Bool = false) {
         self.model = model
-        tables = model.trees.map { TableLayout($0, model) }
+        tables = model.trees.map {
+            TableLayout($0, model, hiddenKey: isAdopted ? "rowid" : TableLayout.hiddenKeyColumn)
+        }
         let taken = model.trees.map { TakenNames($0, model) }
         links = model.links.map { LinkLayout($0, model, taken[$0.first.table.index]) }
         indexNames = Self.distinct(links.map(\.indexName))

@@ -7,7 +7,7 @@ package struct TableLayout: Sendable {
     /// The hidden primary key of tables whose rows have no common key.
     package static let hiddenKeyColumn = "sync_id"
 
-    /// The root entity's name.
+    /// The root entity's name, or what it calls its table.
     package let name: String
     package let keyColumn: String
     package let hasHiddenKey: Bool
@@ -15,11 +15,11 @@ package struct TableLayout: Sendable {
     /// One per slot of the tree.
     package let columns: [String]
 
-    init(_ tree: EntityTree, _ model: CompiledModel) {
-        name = model.entities[tree.root].name
-        columns = tree.attributes.map(\.name)
+    init(_ tree: EntityTree, _ model: CompiledModel, hiddenKey: String) {
+        name = model.declarations[tree.root].table ?? model.entities[tree.root].name
+        columns = tree.attributes.map(\.columnName)
         hasHiddenKey = tree.keySlot == nil
-        keyColumn = tree.keySlot.map { tree.attributes[$0].name } ?? Self.hiddenKeyColumn
+        keyColumn = tree.keySlot.map { tree.attributes[$0].columnName } ?? hiddenKey
         hasEntityColumn = tree.hasSubEntities
     }
 }

@@ -51,7 +51,8 @@ struct ScenarioExecution: Sendable {
     }
 
     private func run(_ steps: [ScenarioStep]) async throws -> [ScenarioReport.Failure] {
-        let store = try ScenarioStoreFile(needsFile: scenario.needsStoreFile, isGuest: options.isGuest)
+        let store = try ScenarioStoreFile(
+            needsFile: scenario.needsStoreFile, isGuest: options.isGuest, isAdopted: options.isAdopted)
         defer { store.remove() }
         guard let path = scenario.model else { throw ScenarioError("the case has no model") }
         var actions = ScenarioActions(

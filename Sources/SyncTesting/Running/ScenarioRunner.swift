@@ -23,14 +23,18 @@ public struct ScenarioRunner: Sendable {
         /// Whether the store is a guest in the database of an app, and each sync but for pages a part of a transaction of
         /// the app's.
         public var isGuest: Bool
+        /// Whether the tables of the store are those of an app, under other names, where the model allows that.
+        public var isAdopted: Bool
         /// Whether results name the transformers that a case ran without, because only its model names them.
         public var namesMissingTransformers: Bool
 
         /// Options of a run; each is off by default.
         public init(
             repeatsSyncs: Bool = false, checksReference: Bool = false, pieceSize: Int? = nil,
-            isGuest: Bool = false, namesMissingTransformers: Bool = false
+            isGuest: Bool = false, namesMissingTransformers: Bool = false,
+            isAdopted: Bool = false
         ) {
+            self.isAdopted = isAdopted
             self.isGuest = isGuest
             self.namesMissingTransformers = namesMissingTransformers
             self.pieceSize = pieceSize

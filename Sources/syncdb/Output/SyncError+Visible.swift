@@ -8,6 +8,7 @@ extension SyncError {
             "\(message)" + (place.isEmpty ? "" : " (\(place))") + (underlying.map { ": \($0)" } ?? "")
             + (keyOptions.isEmpty ? "" : "; there are lists inside: \(keyOptions.joined(separator: ", "))")
         let problems = ShortList(problems).lines({ "  \($0.path): \($0.message)" }, hint: nil)
-        return ([line] + problems).joined(separator: "\n")
+        let remedies = remedies.map { VisibleText(lines: $0) }
+        return ([line] + problems + remedies).joined(separator: "\n")
     }
 }

@@ -39,6 +39,18 @@ struct ForeignDialect: SQLDialect {
     func collation(of type: AttributeType) -> String? { type == .string ? "bytewise" : nil }
     func isLocalKey(_ column: String) -> String { "made_here(\(column))" }
 
+    // MARK: Calculations
+
+    func asDouble(_ expression: String) -> String { "double(\(expression))" }
+
+    func whole(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
+        "whole(\(left) \(operation.rawValue) \(right))"
+    }
+
+    func floating(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
+        "floating(\(left) \(operation.rawValue) \(right))"
+    }
+
     // MARK: Text
 
     func folded(_ expression: String) -> String { "fold(\(expression))" }

@@ -26,7 +26,7 @@ struct CoreDataModel {
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
             renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
             keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore,
-            resourceType: CoreDataUserInfo(element).resourceType)
+            resourceType: CoreDataUserInfo(element).resourceType, table: CoreDataUserInfo(element).table)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)
@@ -72,7 +72,7 @@ struct CoreDataModel {
                 isExportable: userInfo.isExportable, renamedFrom: element.formerName, sourceType: sourceType,
                 transformers: userInfo.transformers.isEmpty
                     ? Self.transformer(element).map { [$0] } ?? [] : userInfo.transformers,
-                format: userInfo.format))
+                format: userInfo.format, column: userInfo.column))
     }
 
     private mutating func addRelationship(_ element: CoreDataElement, to entity: inout SyncModel.Entity) {
@@ -98,7 +98,8 @@ struct CoreDataModel {
                 name, to: destination, many: isToMany, ordered: isToMany && element.flag("ordered"),
                 inverse: element.text("inverseName"), deleteRule: Self.deleteRule(rule) ?? .nullify,
                 remoteKey: userInfo.remoteKey, isExportable: userInfo.isExportable,
-                isOptional: element.flag("optional"), renamedFrom: element.formerName, keyedBy: userInfo.keyedBy))
+                isOptional: element.flag("optional"), renamedFrom: element.formerName, keyedBy: userInfo.keyedBy,
+                table: userInfo.table, column: userInfo.column, inverseColumn: userInfo.inverseColumn))
     }
 
     // MARK: Values

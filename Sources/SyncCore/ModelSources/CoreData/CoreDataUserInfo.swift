@@ -30,6 +30,9 @@ struct CoreDataUserInfo {
     var keys: String? { text("keys") }
     var ignore: [String] { texts("ignore") }
     var resourceType: String? { text("type") }
+    var table: String? { text("table") }
+    var column: String? { text("column") }
+    var inverseColumn: String? { text("inverseColumn") }
     /// The name of an attribute, or `YES` for the primary key.
     var keyedBy: MemberNames? {
         text("keyedBy").map { ["YES", "true"].contains($0) ? .primaryKey : .attribute($0) }

@@ -4,15 +4,15 @@ struct SchemaReader {
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
-        "keys", "ignore", "type", "discriminator",
+        "keys", "ignore", "type", "discriminator", "table",
     ]
     static let attributeKeys = [
         "type", "remoteKey", "primaryKey", "optional", "default", "transformer", "export", "renamedFrom", "sourceType",
-        "format",
+        "format", "column",
     ]
     static let relationshipKeys = [
         "entity", "many", "ordered", "inverse", "deleteRule", "remoteKey", "export", "optional", "renamedFrom",
-        "keyedBy",
+        "keyedBy", "table", "column", "inverseColumn",
     ]
 
     var draft = ModelDraft()
@@ -63,6 +63,7 @@ struct SchemaReader {
         entity.ignore = object.texts("ignore", &draft)
         entity.resourceType = object.text("type", &draft)
         entity.discriminator = discriminator(&object)
+        entity.table = object.text("table", &draft)
         for key in ["attributes", "relationships"] {
             if let value = object[key], value.kindName != "an object" { draft.unreadable.insert(name) }
         }
@@ -106,6 +107,7 @@ struct SchemaReader {
         attribute.isExportable = object.flag("export", default: true, &draft)
         attribute.renamedFrom = object.text("renamedFrom", &draft)
         attribute.sourceType = object.text("sourceType", &draft)
+        attribute.column = object.text("column", &draft)
         if let type, let value = object["default"], value != .null {
             attribute.defaultValue = Coercion.storedValue(value, as: type)
             if attribute.defaultValue == nil {
@@ -134,7 +136,9 @@ struct SchemaReader {
             deleteRule: object.choice("deleteRule", SyncModel.DeleteRule.self, &draft) ?? .nullify,
             remoteKey: object.text("remoteKey", &draft), isExportable: object.flag("export", default: true, &draft),
             isOptional: object.flag("optional", default: true, &draft),
-            renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object))
+            renamedFrom: object.text("renamedFrom", &draft), keyedBy: memberNames(&object),
+            table: object.text("table", &draft), column: object.text("column", &draft),
+            inverseColumn: object.text("inverseColumn", &draft))
         if object.hasProblems { draft.unreadable.insert(member) }
         return destination == nil ? nil : relationship
     }

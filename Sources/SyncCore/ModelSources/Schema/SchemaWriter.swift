@@ -23,6 +23,7 @@ enum SchemaWriter {
         object.add("keys", entity.keys?.word)
         object.add("ignore", entity.ignore)
         object.add("type", entity.resourceType)
+        object.add("table", entity.table)
         if let found = entity.discriminator { object.add("discriminator", discriminator(found)) }
         if !entity.attributes.isEmpty {
             object.add("attributes", .object(entity.attributes.map { .init($0.name, attribute($0)) }))
@@ -50,6 +51,7 @@ enum SchemaWriter {
         object.add("export", attribute.isExportable, unless: true)
         object.add("renamedFrom", attribute.renamedFrom)
         object.add("sourceType", attribute.sourceType)
+        object.add("column", attribute.column)
         return object.members.count == 1 ? .string(attribute.type.rawValue) : .object(object.members)
     }
 
@@ -69,6 +71,9 @@ enum SchemaWriter {
         case .attribute(let name)?: object.add("keyedBy", name)
         case nil: break
         }
+        object.add("table", relationship.table)
+        object.add("column", relationship.column)
+        object.add("inverseColumn", relationship.inverseColumn)
         return .object(object.members)
     }
 

@@ -70,6 +70,7 @@ struct SwiftWriter {
                 "discriminator: .init(\(SwiftName.literal(found.key)), "
                     + "values: [\(kinds.joined(separator: ", "))]\(otherwise))")
         }
+        if let table = entity.table { arguments.append("table: \(SwiftName.literal(table))") }
         return arguments
     }
 
@@ -103,6 +104,7 @@ struct SwiftWriter {
         }
         if let format = attribute.format { marks.append("@Format(.init(\(SwiftName.literal(format.text))))") }
         if let old = attribute.renamedFrom { marks.append("@RenamedFrom(\(SwiftName.literal(old)))") }
+        if let column = attribute.column { marks.append("@Column(\(SwiftName.literal(column)))") }
         if attribute.type == .transformable { marks.append("@Stored(as: .transformable)") }
         let isKey = isKey(attribute, of: entity)
         if isKey, !attribute.isOptional {
@@ -129,11 +131,16 @@ struct SwiftWriter {
         if relationship.deleteRule != .nullify { said.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
         if relationship.isOrdered { said.append("ordered: true") }
         if !relationship.isOptional { said.append("optional: false") }
+        let places = [
+            ("table", relationship.table), ("column", relationship.column),
+            ("inverseColumn", relationship.inverseColumn),
+        ]
         switch relationship.keyedBy {
         case .primaryKey?: said.append("keyedBy: .primaryKey")
         case .attribute(let name)?: said.append("keyedBy: .attribute(\(SwiftName.literal(name)))")
         case nil: break
         }
+        for case (let label, let name?) in places { said.append("\(label): \(SwiftName.literal(name))") }
         var marks = ["@Relationship\(said.isEmpty ? "" : "(\(said.joined(separator: ", ")))")"]
         if let key = relationship.remoteKey { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
         if !relationship.isExportable { marks.append("@NotExported") }
@@ -213,7 +220,7 @@ struct SwiftWriter {
     }
 
     private func tableName(of entity: SyncModel.Entity) -> String {
-        lineage(of: entity).first?.name ?? entity.name
+        lineage(of: entity).first.map { $0.table ?? $0.name } ?? entity.name
     }
 
     /// What GRDB reads and writes as the store does: decimals and JSON as their texts.
@@ -227,12 +234,13 @@ struct SwiftWriter {
             default: type = swiftType(attribute.type)
             }
             let isOptional = attribute.isOptional && !isKey(attribute, of: entity)
-            columns.append((attribute.name, type + (isOptional ? "?" : "")))
+            columns.append((attribute.column ?? attribute.name, type + (isOptional ? "?" : "")))
         }
         let names = Set(columns.map { $0.name.lowercased() })
         for relationship in lineage.flatMap(\.relationships) where !relationship.isToMany {
             let isTaken = names.contains("\(relationship.name)ID".lowercased())
-            columns.append((relationship.name + (isTaken ? "_ref" : "ID"), keyType(of: relationship.destination) + "?"))
+            let column = relationship.column ?? relationship.name + (isTaken ? "_ref" : "ID")
+            columns.append((column, keyType(of: relationship.destination) + "?"))
         }
         if entity.parent != nil || model.entities.contains(where: { $0.parent == entity.name }) {
             columns.append(("sync_entity", "String"))

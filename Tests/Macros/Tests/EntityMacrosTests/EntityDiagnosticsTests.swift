@@ -45,7 +45,8 @@ struct EntityDiagnosticsTests {
     func primaryKey() throws {
         try expect(
             "@Entity struct User {\n    var name: String\n}",
-            says: "'User' has no primary key: no property is marked '@PrimaryKey', and none is called 'id' or 'remoteID'",
+            says:
+                "'User' has no primary key: no property is marked '@PrimaryKey', and none is called 'id' or 'remoteID'",
             fixes: [
                 "mark 'name' as the primary key": "@Entity struct User {\n    @PrimaryKey var name: String\n}",
                 "add 'var id: Int'": "@Entity struct User {\n    var id: Int\n    var name: String\n}",

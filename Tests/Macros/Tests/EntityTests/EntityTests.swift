@@ -63,7 +63,9 @@ struct EntityTests {
             try ann.update(db)
         }
         let again = try await Sync.changes(
-            Data(#"[{"id": 1, "age": 30, "token": "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "joined_at": 1709208000.5}]"#.utf8),
+            Data(
+                #"[{"id": 1, "age": 30, "token": "6f9619ff-8b86-d011-b42d-00cf4fc964ff", "joined_at": 1709208000.5}]"#
+                    .utf8),
             as: User.self, stack: stack, operations: [.insert, .update])
         #expect(again["User"].isEmpty)
         let refused = try await stack.writer.write { db in
@@ -103,7 +105,8 @@ struct EntityTests {
         #expect(result[Note.self].deleted == [10, 11])
         let code = UUID()
         try await Sync.changes(
-            Data(#"[{"id": 7, "name": "Acme", "offices": [{"code": "\#(code)"}]}]"#.utf8), as: Company.self, stack: stack)
+            Data(#"[{"id": 7, "name": "Acme", "offices": [{"code": "\#(code)"}]}]"#.utf8), as: Company.self,
+            stack: stack)
         let office = try #require(try await stack.fetch(Office.self, id: code, including: \.company))
         #expect(office.companyID == 7)
         #expect(office.company?.name == "Acme")

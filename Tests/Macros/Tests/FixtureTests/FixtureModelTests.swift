@@ -56,7 +56,8 @@ struct FixtureModelTests {
             """#
         try await Sync.changes(Data(json.utf8), inEntity: "Keeper", stack: stack)
         let uuid = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
-        let parrots = #"[{"id": "\#(uuid)", "name": "Polly", "weight": 0.25, "canFly": true, "vocabulary": ["hi"], "keeper_id": 1}]"#
+        let parrots =
+            #"[{"id": "\#(uuid)", "name": "Polly", "weight": 0.25, "canFly": true, "vocabulary": ["hi"], "keeper_id": 1}]"#
         try await Sync.changes(Data(parrots.utf8), inEntity: "Parrot", stack: stack)
         let polly = try await stack.writer.write { db throws in
             let polly = try #require(try ZooRecords.Parrot.fetchOne(db))

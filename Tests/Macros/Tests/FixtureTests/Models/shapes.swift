@@ -63,7 +63,8 @@ enum Shapes {
         var title: String?
     }
 
-    @Entity(isAbstract: true, isKeyless: true, discriminator: .init("kind", values: ["post": "Post", "photo": "Photo"]))
+    @Entity(
+        isAbstract: true, isKeyless: true, discriminator: .init("kind", values: ["post": "Post", "photo": "Photo"]))
     struct Subject {
     }
 

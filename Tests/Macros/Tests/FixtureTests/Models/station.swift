@@ -12,7 +12,8 @@ enum Station {
     struct Reading {
         var takenAt: Date
         var value: Double?
-        @Relationship(inverse: "readings", deleteRule: .noAction) @RemoteKey("at.station") @NotExported var station: Station?
+        @Relationship(inverse: "readings", deleteRule: .noAction) @RemoteKey("at.station") @NotExported var station:
+            Station?
     }
 
     @Entity

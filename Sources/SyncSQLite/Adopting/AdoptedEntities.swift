@@ -1,0 +1,194 @@
+import GRDB
+import SyncCore
+
+/// The entities that tables look like.
+struct AdoptedEntities {
+    private let tables: [AppTable]
+    private let leftOut: [String: Set<String>]
+    private var names = AdoptedNames()
+    /// Table → entity.
+    private var entities: [String: SyncModel.Entity] = [:]
+    private var oneWays: [OneWay] = []
+    /// Table → the columns of its key.
+    private(set) var keyColumns: [String: Set<String>] = [:]
+    /// Tables that are no entities, and no join tables.
+    private(set) var unfit: Set<String> = []
+    private(set) var remarks: [String] = []
+
+    init(_ tables: [AppTable], _ leftOut: [String: Set<String>]) {
+        self.tables = tables
+        self.leftOut = leftOut
+    }
+
+    /// In the order of the tables.
+    mutating func entities(_ db: Database) throws -> [SyncModel.Entity] {
+        let joins = tables.filter(isJoinTable)
+        let rows = tables.filter { table in !joins.contains { $0.name == table.name } }
+        for table in rows {
+            guard let key = key(of: table) else {
+                unfit.insert(table.name)
+                remarks.append(
+                    "tables.\(table.name): the table is left out: it has no primary key that tells rows apart")
+                continue
+            }
+            keyColumns[table.name] = Set(key.map(\.foldedForSQL))
+            let name = names.entity(of: table.name)
+            entities[table.name] = SyncModel.Entity(name, table: name == table.name ? nil : table.name)
+        }
+        guard unfit.isEmpty else { return [] }
+        for table in rows { try addMembers(of: table, db) }
+        for link in oneWays { addInverse(link) }
+        for table in joins { addManyToMany(table) }
+        return rows.compactMap { entities[$0.name] }
+    }
+
+    /// What rows are told apart by.
+    private func key(of table: AppTable) -> [String]? {
+        if !table.primaryKey.isEmpty { return table.primaryKey }
+        return table.uniqueKeys.first { key in key.allSatisfy { table.column($0)?.isNotNull ?? false } }
+    }
+
+    // MARK: Members
+
+    private mutating func addMembers(of table: AppTable, _ db: Database) throws {
+        guard let key = key(of: table), let entity = entities[table.name]?.name else { return }
+        var parts: [String: String] = [:]
+        for column in table.columns where !column.isGenerated {
+            if leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false { continue }
+            let isKey = key.count == 1 && key[0] == column.name
+            if !isKey, let target = target(of: column, table) {
+                parts[column.name] = addRelationship(column, table, to: target, isPart: key.contains(column.name))
+                continue
+            }
+            let name = names.member(AdoptedNames.plain(column.name), of: entity)
+            let type = Self.type(of: column, isKey: key.contains(column.name))
+            let isOptional = !column.isNotNull && !key.contains(column.name)
+            entities[table.name]?.attributes.append(
+                SyncModel.Attribute(
+                    name, type, isOptional: isOptional,
+                    defaultValue: isOptional || key.contains(column.name)
+                        ? nil : try Self.defaultValue(of: column, type, db),
+                    column: name == column.name ? nil : column.name))
+            parts[column.name] = name
+        }
+        let members = key.compactMap { parts[$0] }
+        if members != ["id"] { entities[table.name]?.primaryKey = SyncModel.PrimaryKey(members) }
+    }
+
+    /// By what it is declared as.
+    private static func type(of column: AppTable.Column, isKey: Bool) -> AttributeType {
+        let declared = column.declaredType.uppercased()
+        if declared.contains("BOOL") { return .boolean }
+        if declared.contains("DATE") || declared.contains("TIME") { return .date }
+        if declared.contains("UUID") { return .uuid }
+        if declared.contains("JSON") { return .json }
+        switch column.affinity {
+        case .integer: return .integer
+        case .real: return .double
+        case .text: return .string
+        case .none: return !isKey ? .binary : declared.isEmpty ? .string : .uuid
+        case .numeric: return declared.contains("DEC") || declared.contains("NUM") ? .decimal : .string
+        }
+    }
+
+    /// A default that is a plain value.
+    private static func defaultValue(
+        of column: AppTable.Column, _ type: AttributeType, _ db: Database
+    ) throws -> StoredValue? {
+        guard let sql = column.defaultValue, let first = sql.uppercased().first else { return nil }
+        let isWord = ["TRUE", "FALSE"].contains(sql.uppercased())
+        guard isWord || first == "'" || first == "-" || first.isNumber, SQLTokens(sql).texts.count <= 2 else {
+            return nil
+        }
+        let value = try DatabaseValue.fetchOne(db, sql: "SELECT \(sql)") ?? .null
+        let stored = ColumnValue.storedValue(value, as: type)
+        return stored == .null ? nil : stored
+    }
+
+    // MARK: Relationships
+
+    /// The table that a column leads to by a foreign key that can be a relationship.
+    private func target(of column: AppTable.Column, _ table: AppTable) -> (table: AppTable, key: AppTable.ForeignKey)? {
+        guard let key = table.foreignKey(of: column.name), ["CASCADE", "SET NULL", "NO ACTION"].contains(key.onDelete),
+            let target = tables.first(where: { $0.name.foldedForSQL == key.table.foldedForSQL }),
+            let wanted = self.key(of: target), wanted.count == 1,
+            entities[target.name] != nil || isJoinTable(table)
+        else { return nil }
+        let leadsTo = key.targets.isEmpty ? target.primaryKey : key.targets
+        return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
+    }
+
+    /// A relationship whose inverse has no name yet: those of the columns come first.
+    private struct OneWay {
+        let table: AppTable
+        let index: Int
+        let column: AppTable.Column
+        let target: AppTable
+        let key: AppTable.ForeignKey
+        let isPart: Bool
+    }
+
+    private mutating func addRelationship(
+        _ column: AppTable.Column, _ table: AppTable, to target: (table: AppTable, key: AppTable.ForeignKey),
+        isPart: Bool
+    ) -> String {
+        guard let here = entities[table.name], let there = entities[target.table.name] else { return "" }
+        let name = names.member(AdoptedNames.relationship(of: column.name), of: here.name)
+        oneWays.append(
+            OneWay(
+                table: table, index: here.relationships.count, column: column, target: target.table, key: target.key,
+                isPart: isPart))
+        entities[table.name]?.relationships.append(
+            SyncModel.Relationship(
+                name, to: there.name, isOptional: !column.isNotNull,
+                column: column.name == "\(name)ID" ? nil : column.name))
+        return name
+    }
+
+    private mutating func addInverse(_ link: OneWay) {
+        guard let here = entities[link.table.name], let there = entities[link.target.name]?.name else { return }
+        let name = here.relationships[link.index].name
+        let isOnly = link.table.isUnique([link.column.name])
+        let others = link.table.foreignKeys.filter { $0.table.foldedForSQL == link.key.table.foldedForSQL }.count
+        let inverse = names.member(
+            AdoptedNames.inverse(of: link.table.name, isMany: !isOnly, via: others > 1 ? name : nil), of: there)
+        let isNeeded = link.column.isNotNull && !link.isPart
+        let rule: SyncModel.DeleteRule = link.key.onDelete == "CASCADE" ? .cascade : isNeeded ? .deny : .nullify
+        entities[link.table.name]?.relationships[link.index].inverse = inverse
+        entities[link.target.name]?.relationships.append(
+            SyncModel.Relationship(inverse, to: here.name, many: !isOnly, inverse: name, deleteRule: rule))
+    }
+
+    // MARK: Join tables
+
+    /// Whether it has two foreign keys, and nothing else but a number of its own.
+    private func isJoinTable(_ table: AppTable) -> Bool {
+        let columns = table.columns.filter { $0.name != table.rowIDColumn }
+        let actions = columns.map { table.foreignKey(of: $0.name)?.onDelete }
+        return columns.count == 2 && table.isUnique(columns.map(\.name))
+            && actions.allSatisfy { $0 == "CASCADE" || $0 == "NO ACTION" }
+    }
+
+    private mutating func addManyToMany(_ table: AppTable) {
+        let columns = table.columns.filter { $0.name != table.rowIDColumn }
+        let targets = columns.compactMap { target(of: $0, table)?.table.name }
+        guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
+            unfit.insert(table.name)
+            remarks.append("tables.\(table.name): the table is left out: what it joins is left out")
+            return
+        }
+        let isReflexive = first == second
+        let name = names.member(
+            isReflexive
+                ? AdoptedNames.inverse(of: table.name, isMany: true, via: nil)
+                : AdoptedNames.inverse(of: targets[1], isMany: true, via: nil), of: first)
+        let inverse = names.member(
+            isReflexive ? name + "Inverse" : AdoptedNames.inverse(of: targets[0], isMany: true, via: nil), of: second)
+        entities[targets[0]]?.relationships.append(
+            SyncModel.Relationship(
+                name, to: second, many: true, inverse: inverse, table: table.name, column: columns[1].name,
+                inverseColumn: columns[0].name))
+        entities[targets[1]]?.relationships.append(
+            SyncModel.Relationship(inverse, to: first, many: true, inverse: name))
+    }
+}

@@ -1,0 +1,79 @@
+import GRDB
+import SyncCore
+
+extension AdoptionCheck {
+    /// Values that are there already must be what the column would have of a sync.
+    func checkValues(of name: String, _ type: AttributeType, isKey: Bool, _ found: inout TableProblems) throws {
+        let column = name.quoted
+        let table = found.table.name.quoted
+        let condition = "\(column) IS NOT NULL AND NOT (\(Self.condition(column, type)))"
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE \(condition)") ?? 0
+        guard count > 0 else { return }
+        var sql: String?
+        var foreign = count
+        if let expression = Self.expression(column, type) {
+            let mended = "\(condition) AND \(Self.condition("(\(expression))", type))"
+            foreign -= try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE \(mended)") ?? 0
+            let isPart = foreign > 0
+            let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? mended : condition)"
+            if foreign < count { sql = isKey ? TableRebuild.withoutForeignKeys([update]) : update + ";" }
+        }
+        let values =
+            "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes "
+            + "the type \(type.rawValue), \(Self.form(type))"
+        let rest = foreign > 0 && foreign < count ? "; \(foreign) of them are nothing that could be made that" : ""
+        found.note(name, values + rest, sql.map { .statement($0) } ?? .none)
+    }
+
+    private static func form(_ type: AttributeType) -> String {
+        switch type {
+        case .integer: "an integer"
+        case .boolean: "0 or 1"
+        case .double: "a number"
+        case .string, .url: "text"
+        case .decimal: "a number as text"
+        case .json, .transformable: "JSON as text"
+        case .date: "text as in 2024-02-29 18:29:59.999"
+        case .uuid: "text in capitals, for which GRDB has the strategy .uppercaseString"
+        case .binary: "bytes"
+        }
+    }
+
+    /// Whether a value that is not NULL is as a sync writes it.
+    private static func condition(_ value: String, _ type: AttributeType) -> String {
+        let digits = { (count: Int) in String(repeating: "[0-9]", count: count) }
+        return switch type {
+        case .integer: "typeof(\(value)) = 'integer'"
+        case .boolean: "typeof(\(value)) = 'integer' AND \(value) IN (0, 1)"
+        case .double: "typeof(\(value)) IN ('real', 'integer')"
+        case .string, .url, .decimal: "typeof(\(value)) = 'text'"
+        case .json, .transformable: "typeof(\(value)) = 'text' AND json_valid(\(value))"
+        case .binary: "typeof(\(value)) = 'blob'"
+        case .date:
+            "typeof(\(value)) = 'text' AND \(value) GLOB '\(digits(4))-\(digits(2))-\(digits(2)) "
+                + "\(digits(2)):\(digits(2)):\(digits(2)).\(digits(3))'"
+        case .uuid:
+            "typeof(\(value)) = 'text' AND length(\(value)) = 36 AND \(value) = upper(\(value)) "
+                + "AND \(value) GLOB '????????-????-????-????-????????????'"
+        }
+    }
+
+    /// What such a value is meant to be; nil where nobody knows.
+    private static func expression(_ column: String, _ type: AttributeType) -> String? {
+        switch type {
+        case .integer: "CASE WHEN CAST(\(column) AS INTEGER) = \(column) + 0.0 THEN CAST(\(column) AS INTEGER) END"
+        case .boolean: "CASE WHEN lower(\(column)) IN ('true', 'yes') OR abs(\(column)) > 0 THEN 1 ELSE 0 END"
+        case .double: "CASE WHEN typeof(\(column)) = 'text' THEN CAST(\(column) AS REAL) END"
+        case .string, .url, .decimal: "CAST(\(column) AS TEXT)"
+        case .json, .transformable, .binary: nil
+        case .date:
+            "CASE WHEN typeof(\(column)) = 'text' THEN strftime('%Y-%m-%d %H:%M:%f', \(column)) "
+                + "ELSE strftime('%Y-%m-%d %H:%M:%f', \(column), 'unixepoch') END"
+        case .uuid:
+            "CASE WHEN typeof(\(column)) = 'text' THEN upper(\(column)) ELSE "
+                + "substr(hex(\(column)), 1, 8) || '-' || substr(hex(\(column)), 9, 4) || '-' || "
+                + "substr(hex(\(column)), 13, 4) || '-' || substr(hex(\(column)), 17, 4) || '-' || "
+                + "substr(hex(\(column)), 21) END"
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// The words, names, texts and signs of a statement, each as it is written, without what is between them.
+struct SQLTokens {
+    private(set) var texts: [String] = []
+
+    init(_ sql: String) {
+        let scalars = Array(sql.unicodeScalars)
+        var next = 0
+        while next < scalars.count {
+            let start = next
+            let first = scalars[start]
+            if first.properties.isWhitespace {
+                next += 1
+                continue
+            }
+            if let skipped = Self.comment(in: scalars, from: start) {
+                next = skipped
+                continue
+            }
+            if let end = Self.quotes[first] {
+                next = Self.end(of: end, in: scalars, from: start)
+            } else if Self.isPart(first) {
+                next = Self.end(ofWordIn: scalars, from: start)
+            } else {
+                next += 1
+                while Self.signs.contains(first), next < scalars.count, Self.signs.contains(scalars[next]),
+                    Self.comment(in: scalars, from: next) == nil
+                { next += 1 }
+            }
+            var text = String.UnicodeScalarView()
+            text.append(contentsOf: scalars[start..<next])
+            texts.append(String(text))
+        }
+    }
+
+    /// What a quoted name stands for.
+    static func name(_ token: String) -> String {
+        guard let first = token.unicodeScalars.first, let end = quotes[first], token.count > 1 else { return token }
+        let inner = String(token.dropFirst().dropLast())
+        return end == "]" ? inner : inner.replacing("\(end)\(end)", with: "\(end)")
+    }
+
+    private static let quotes: [Unicode.Scalar: Unicode.Scalar] = ["\"": "\"", "'": "'", "`": "`", "[": "]"]
+
+    /// Of which several make one operator.
+    private static let signs: Set<Unicode.Scalar> = ["|", "<", ">", "=", "!", "-", "+", "*", "/", "%", "&", "~"]
+
+    /// With the exponent of a number, and the digits of bytes.
+    private static func end(ofWordIn scalars: [Unicode.Scalar], from start: Int) -> Int {
+        var next = start
+        while next < scalars.count {
+            let isExponent =
+                ("0"..."9").contains(scalars[start]) && ["e", "E"].contains(scalars[max(next - 1, start)])
+                && ["+", "-"].contains(scalars[next])
+            guard isPart(scalars[next]) || isExponent else { break }
+            next += 1
+        }
+        let isBytes = next == start + 1 && ["x", "X"].contains(scalars[start])
+        return isBytes && next < scalars.count && scalars[next] == "'" ? end(of: "'", in: scalars, from: next) : next
+    }
+
+    private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "_" || scalar == "$" || scalar == "." || scalar.value > 127 || scalar.properties.isAlphabetic
+            || ("0"..."9").contains(scalar)
+    }
+
+    /// Where a comment ends; nil where none begins.
+    private static func comment(in scalars: [Unicode.Scalar], from start: Int) -> Int? {
+        guard start + 1 < scalars.count else { return nil }
+        var next = start + 2
+        switch (scalars[start], scalars[start + 1]) {
+        case ("-", "-"):
+            while next < scalars.count, scalars[next] != "\n" { next += 1 }
+            return next
+        case ("/", "*"):
+            while next + 1 < scalars.count, (scalars[next], scalars[next + 1]) != ("*", "/") { next += 1 }
+            return min(next + 2, scalars.count)
+        default: return nil
+        }
+    }
+
+    /// Behind the sign that ends what is quoted; a doubled one stands for itself.
+    private static func end(of quote: Unicode.Scalar, in scalars: [Unicode.Scalar], from start: Int) -> Int {
+        var next = start + 1
+        while next < scalars.count {
+            if scalars[next] == quote {
+                guard quote != "]", next + 1 < scalars.count, scalars[next + 1] == quote else { return next + 1 }
+                next += 1
+            }
+            next += 1
+        }
+        return next
+    }
+}

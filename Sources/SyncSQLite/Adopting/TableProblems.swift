@@ -1,0 +1,75 @@
+import GRDB
+import SyncCore
+
+/// What does not fit in one table of an app's, and how it is mended.
+struct TableProblems {
+    enum Remedy {
+        /// A change of the statement that makes the table, which is made anew for it.
+        case definition((inout TableDefinition) -> Void)
+        /// Another column.
+        case column(String)
+        case statement(String)
+        case none
+    }
+
+    let table: AppTable
+    private var noted: [(found: Found, remedy: Remedy)] = []
+
+    /// A problem, and the table and column that it is about.
+    struct Found {
+        let table: String
+        let column: String?
+        var problem: SyncError.Problem
+    }
+
+    init(_ table: AppTable) { self.table = table }
+
+    /// What concerns the table as a whole.
+    mutating func note(_ message: String, _ remedy: Remedy) { note(in: nil, message, remedy) }
+
+    mutating func note(_ column: String, _ message: String, _ remedy: Remedy) { note(in: column, message, remedy) }
+
+    private mutating func note(in column: String?, _ message: String, _ remedy: Remedy) {
+        let path = (["tables", table.name] + [column].compactMap(\.self)).joined(separator: ".")
+        noted.append(
+            (Found(table: table.name, column: column, problem: .init(path: path, message: message)), remedy))
+    }
+
+    /// All of them, those first whose statements have to run first.
+    func problems(_ db: Database) throws -> [Found] {
+        let definition = rebuiltDefinition()
+        let rebuilding = try definition.map { try TableRebuild(table, $0, db).sql }
+        var first: [Found] = []
+        var rest: [Found] = []
+        for (found, remedy) in noted {
+            var found = found
+            switch remedy {
+            case .definition:
+                found.problem.sql = rebuilding
+                first.append(found)
+            case .column(let column):
+                found.problem.sql = rebuilding ?? "ALTER TABLE \(table.name.quoted) ADD COLUMN \(column);"
+                first.append(found)
+            case .statement(let sql):
+                found.problem.sql = sql
+                rest.append(found)
+            case .none: rest.append(found)
+            }
+        }
+        return first + rest
+    }
+
+    /// The table as it has to be; nil if columns can be added to the one there is.
+    private func rebuiltDefinition() -> TableDefinition? {
+        let isNeeded = noted.contains { if case .definition = $0.remedy { true } else { false } }
+        guard isNeeded, var definition = TableDefinition(table.sql) else { return nil }
+        for (_, remedy) in noted {
+            switch remedy {
+            case .definition(let change): change(&definition)
+            case .column(let column): definition.add(column: column)
+            case .statement, .none: break
+            }
+        }
+        return definition
+    }
+}

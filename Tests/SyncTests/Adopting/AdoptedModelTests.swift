@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("The model of tables that are there")
+struct AdoptedModelTests {
+    static let schema = """
+        CREATE TABLE authors (id INTEGER PRIMARY KEY AUTOINCREMENT, full_name TEXT NOT NULL, joined_at DATETIME,
+          is_admin BOOLEAN NOT NULL DEFAULT 0, nick TEXT COLLATE NOCASE, score NUMERIC);
+        CREATE TABLE blog_posts (id INTEGER PRIMARY KEY, title TEXT NOT NULL,
+          author_id INTEGER NOT NULL REFERENCES authors (id) ON DELETE CASCADE,
+          editor_id INTEGER REFERENCES authors ON DELETE SET NULL, rating DOUBLE);
+        CREATE TABLE Tag (code TEXT PRIMARY KEY NOT NULL);
+        CREATE TABLE post_tags (post_id INTEGER NOT NULL REFERENCES blog_posts ON DELETE CASCADE,
+          tag_code TEXT NOT NULL REFERENCES Tag ON DELETE CASCADE, PRIMARY KEY (post_id, tag_code));
+        CREATE TABLE profile (id INTEGER PRIMARY KEY, author_id INTEGER UNIQUE REFERENCES authors);
+        CREATE TABLE repos (owner TEXT NOT NULL, name TEXT NOT NULL, stars INTEGER, PRIMARY KEY (owner, name));
+        CREATE TABLE kv (k TEXT PRIMARY KEY, v);
+        CREATE VIEW names AS SELECT full_name FROM authors;
+        """
+
+    private func database() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { db in try db.execute(sql: Self.schema) }
+        return queue
+    }
+
+    @Test("has entities, attributes, keys and relationships by the names of the library's rules")
+    func names() throws {
+        let adopted = try AdoptedModel(of: database())
+        let model = adopted.model
+        #expect(model.entities.map(\.name) == ["Author", "BlogPost", "Profile", "Repo", "Tag"])
+        #expect(model.entities.map(\.table) == ["authors", "blog_posts", "profile", "repos", nil])
+        let post = try #require(model.entity(named: "BlogPost"))
+        #expect(post.attributes.map(\.name) == ["id", "title", "rating"])
+        #expect(post.relationships.map(\.name) == ["author", "editor", "tags"])
+        #expect(post.relationships.map(\.column) == ["author_id", "editor_id", "tag_code"])
+        #expect(post.relationships.map(\.isOptional) == [false, true, true])
+        #expect(post.relationships.last?.table == "post_tags" && post.relationships.last?.inverseColumn == "post_id")
+        let author = try #require(model.entity(named: "Author"))
+        #expect(author.attributes.map(\.name) == ["id", "fullName", "joinedAt", "isAdmin"])
+        #expect(author.attributes.map(\.type) == [.integer, .string, .date, .boolean])
+        #expect(author.attributes.last?.defaultValue == .boolean(false))
+        #expect(author.relationships.map(\.name) == ["authorBlogPosts", "editorBlogPosts", "profile"])
+        #expect(author.relationships.map(\.isToMany) == [true, true, false])
+        #expect(author.relationships.map(\.deleteRule) == [.cascade, .nullify, .nullify])
+        #expect(model.entity(named: "Repo")?.primaryKey == ["owner", "name"])
+        #expect(model.entity(named: "Tag")?.primaryKey == "code")
+        for remark in [
+            "tables.names: is left out: it is a view", "tables.authors.nick: the column is left out: compares",
+            "tables.authors.score: the column is left out: is NUMERIC",
+            "tables.kv.k: the table is left out: is the key",
+        ] {
+            #expect(adopted.remarks.contains { $0.hasPrefix(remark) }, "\(remark)")
+        }
+        #expect(adopted.remarks.count == 4)
+    }
+
+    @Test("opens the tables without a problem, after it was written and read, and is synced")
+    func opens() async throws {
+        let queue = try database()
+        let model = try SyncModel(schema: AdoptedModel(of: queue).model.schemaFile())
+        let stack = try DataStack(model: model, adopting: queue)
+        let json = Data(
+            #"""
+            [{ "id": 1, "title": "x", "rating": 4.5, "author": { "id": 7, "full_name": "Ada", "profile": { "id": 3 } },
+               "editor": null, "tags": [{ "code": "a" }] }]
+            """#.utf8)
+        #expect(try await Sync.changes(json, inEntity: "BlogPost", stack: stack)["Tag"].inserted == [.text("a")])
+        #expect(try await Sync.changes(json, inEntity: "BlogPost", stack: stack).isEmpty)
+        #expect(try queue.lines("SELECT * FROM blog_posts") == ["1 x 7 - 4.5"])
+        #expect(try queue.lines("SELECT * FROM post_tags") == ["1 a"])
+        #expect(try queue.lines("SELECT * FROM profile") == ["3 7"])
+        #expect(try queue.lines("SELECT is_admin FROM authors") == ["0"])
+        // What is ours by now is not taken for the app's.
+        #expect(try AdoptedModel(of: queue).model == model)
+    }
+
+    @Test("leaves out what it has no name for, and has others in the spelling of the library")
+    func oddNames() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE TAGS (ID INTEGER PRIMARY KEY, URL TEXT COLLATE NOCASE, sync_state TEXT, [a "b"] TEXT,
+                      n NUMERIC COLLATE NOCASE, "Full Name" TEXT, "x.y" TEXT, full_name TEXT, fullName2 TEXT, posts TEXT);
+                    CREATE TABLE posts (id INTEGER PRIMARY KEY, "TAGID" INT REFERENCES TAGS ON DELETE SET NULL,
+                      parent INT REFERENCES posts);
+                    CREATE TABLE [a "table"] (id INTEGER PRIMARY KEY);
+                    """)
+        }
+        let adopted = try AdoptedModel(of: queue)
+        let tag = try #require(adopted.model.entity(named: "Tag"))
+        #expect(tag.table == "TAGS")
+        #expect(tag.attributes.map(\.name) == ["id", "full_Name", "x_y", "fullName", "fullName2", "posts"])
+        #expect(tag.attributes.map(\.column) == ["ID", "Full Name", "x.y", "full_name", nil, nil])
+        #expect(tag.relationships.map(\.name) == ["posts2"])
+        #expect(adopted.model.entity(named: "Post")?.relationships.map(\.name) == ["tagid", "parent", "posts"])
+        #expect(adopted.remarks.count == 5, "\(adopted.remarks)")
+        _ = try DataStack(model: adopted.model, adopting: queue)
+    }
+
+    @Test("may be of some tables only")
+    func some() throws {
+        let queue = try database()
+        let model = try AdoptedModel(of: queue, tables: ["Blog_Posts"]).model
+        #expect(model.entities.map(\.name) == ["BlogPost"])
+        #expect(model.entities.first?.attributes.map(\.name) == ["id", "title", "authorID", "editorID", "rating"])
+        _ = try DataStack(model: model, adopting: queue)
+        for tables in [["blog_post"], ["kv"], ["names"]] {
+            let error = #expect(throws: SyncError.self) { try AdoptedModel(of: queue, tables: tables) }
+            #expect(error?.code == .unsuitableTables)
+        }
+    }
+}

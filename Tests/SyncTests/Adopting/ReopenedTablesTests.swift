@@ -1,0 +1,105 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Tables that were adopted, seen again")
+struct ReopenedTablesTests {
+    @Test("are never migrated, however the database is opened")
+    func neverMigrated() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pool = try DatabasePool(path: folder.database.path)
+        try AppTables.migrator.migrate(pool)
+        let schema = try pool.appSchema()
+        let first = try DataStack(model: AppTables.model(), adopting: pool)
+        try await Sync.changes(AppTables.day1, inEntity: "Post", stack: first)
+        let all = try await first.contents()
+
+        // A model that needs more of the tables, and one that needs less.
+        let more = try SyncModel(
+            schema: Data(
+                AppTables.schema.replacing(#""label": "string""#, with: #""label": "string", "x": "date""#).utf8))
+        let less = try SyncModel(
+            schema: Data(AppTables.schema.replacing(#", "label": "string""#, with: "").utf8))
+        let ways: [() throws -> DataStack] = [
+            { try DataStack(model: more, adopting: pool) }, { try DataStack(model: more, in: pool) },
+            { try DataStack(model: more, at: folder.database) },
+            { try DataStack(model: more, at: folder.database, migration: .allowingLoss) },
+        ]
+        for open in ways {
+            let error = #expect(throws: SyncError.self) { _ = try open() }
+            #expect(error?.code == .unsuitableTables)
+            #expect(error?.problems.map(\.path) == ["tables.tags.x"])
+            #expect(error?.problems.map(\.sql) == [#"ALTER TABLE "tags" ADD COLUMN "x" TEXT;"#])
+        }
+        #expect(throws: SyncError.self) { try DataStack.migration(to: more, at: folder.database) }
+        #expect(try await first.contents() == all)
+
+        #expect(try DataStack.migration(to: less, at: folder.database).losses.isEmpty)
+        let stacks = try [
+            DataStack(at: folder.database), DataStack(model: less, in: pool),
+            DataStack(model: AppTables.model(), at: folder.database),
+        ]
+        for stack in stacks {
+            #expect(try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack).isEmpty)
+        }
+        let reading = try DataStack(reading: folder.database)
+        #expect(try await reading.fetch("Post", where: .where("author.fullName = 'Ada'")).map(\.key) == [.integer(1)])
+        #expect(try pool.appSchema() == schema)
+    }
+
+    @Test("are not those that a stack made, and those not these")
+    func notOurs() throws {
+        let queue = try DatabaseQueue()
+        _ = try DataStack(model: AppTables.model(), in: queue)
+        let error = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), adopting: queue) }
+        #expect(error?.code == .modelMismatch)
+        let app = try AppTables.database()
+        let collision = #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), in: app) }
+        #expect(collision?.code == .nameCollision)
+    }
+
+    @Test("may be changed by the app, as long as they fit")
+    func appMigrates() async throws {
+        let queue = try AppTables.database()
+        let stack = try DataStack(model: AppTables.model(), adopting: queue)
+        try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
+        try await queue.write { db in try db.execute(sql: "ALTER TABLE tags ADD COLUMN shade TEXT") }
+        #expect(try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack).isEmpty)
+        try await queue.write { db in try db.execute(sql: "ALTER TABLE tags RENAME COLUMN label TO caption") }
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(AppTables.day2, inEntity: "Post", stack: stack)
+        }
+        #expect(error?.code == .unsuitableTables)
+        #expect(error?.problems.map(\.path) == ["tables.tags.label"])
+    }
+
+    @Test("are no reason for a migrator to erase the database, if it adopts them")
+    func erasing() async throws {
+        let queue = try DatabaseQueue()
+        var migrator = AppTables.migrator
+        migrator.eraseDatabaseOnSchemaChange = true
+        let model = try AppTables.model()
+        migrator.registerMigration("sync") { db in try DataStack.adoptTables(of: model, in: db) }
+        for _ in 1...2 {
+            try migrator.migrate(queue)
+            let stack = try DataStack(model: model, adopting: queue)
+            try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
+            try await queue.write { db in try db.execute(sql: "UPDATE tags SET color = 'red' WHERE code = 'a'") }
+        }
+        #expect(
+            try await Sync.changes(AppTables.day1, inEntity: "Post", stack: DataStack(model: model, in: queue)).isEmpty)
+        try migrator.migrate(queue)
+        #expect(try queue.lines("SELECT color FROM tags WHERE code = 'a'") == ["red"])
+    }
+
+    @Test("and nothing is left in a database whose tables do not fit")
+    func nothingLeft() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in try db.execute(sql: "CREATE TABLE tags (code TEXT PRIMARY KEY)") }
+        let before = try queue.lines("SELECT * FROM sqlite_schema")
+        #expect(throws: SyncError.self) { try DataStack(model: AppTables.model(), adopting: queue) }
+        #expect(try queue.lines("SELECT * FROM sqlite_schema") == before)
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import Sync
+import Testing
+
+/// A table that does not fit a model, and what is said of it.
+struct UnsuitableTable: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// What the app made.
+    let sql: String
+    /// The entities of the model.
+    let entities: String
+    /// The path of each problem and a part of what it says.
+    let problems: [String]
+    /// Whether there is SQL for each.
+    var isMended = true
+    /// A query, and its rows once the SQL has run.
+    var kept: (query: String, rows: [String])?
+
+    var testDescription: String { name }
+
+    private static let item = #""I": { "attributes": { "id": "integer", "a": "string" } }"#
+
+    private static func owned(_ options: String = "", back: String = "") -> String {
+        #"""
+        "O": { "attributes": { "id": "integer" },
+          "relationships": { "is": { "entity": "I", "many": true, "inverse": "o"\#(back) } } },
+        "I": { "attributes": { "id": "integer" },
+          "relationships": { "o": { "entity": "O", "inverse": "is", "column": "o_id"\#(options) } } }
+        """#
+    }
+
+    private static let owner = "CREATE TABLE O (id INTEGER PRIMARY KEY); INSERT INTO O VALUES (1);"
+
+    static let all: [UnsuitableTable] = columns + keys + foreignKeys + joins + others
+
+    // MARK: Columns
+
+    static let columns: [UnsuitableTable] = [
+        .init(name: "missing table", sql: "", entities: item, problems: ["tables.I: there is no such table"]),
+        .init(
+            name: "missing column", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)", entities: item,
+            problems: ["tables.I.a: there is no such column"]),
+        .init(
+            name: "type that changes values",
+            sql: """
+                CREATE TABLE I (id INTEGER PRIMARY KEY AUTOINCREMENT, a NUMERIC, "b, (c)" TEXT DEFAULT (',' || ')') CHECK (1 <= 2),
+                  d INT GENERATED ALWAYS AS (id * 2) STORED /* , */, UNIQUE (a) -- )
+                ); CREATE INDEX ia ON I (a); INSERT INTO I (id, a) VALUES (5, '07'), (6, 'x');
+                CREATE TABLE log (n); CREATE TRIGGER t AFTER DELETE ON I BEGIN INSERT INTO log VALUES (old.id); END;
+                CREATE VIEW v AS SELECT * FROM I; DELETE FROM I WHERE id = 6; DELETE FROM log;
+                """, entities: item, problems: ["tables.I.a: is NUMERIC"],
+            kept: (
+                "SELECT id, a, typeof(a), \"b, (c)\", d, (SELECT count(*) FROM log), (SELECT seq FROM sqlite_sequence), "
+                    + "(SELECT count(*) FROM sqlite_schema WHERE name IN ('t', 'ia', 'v')) FROM I",
+                ["5 7 text ,) 10 0 6 3"]
+            )),
+        .init(
+            name: "STRICT type", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a BLOB) STRICT", entities: item,
+            problems: ["tables.I.a: is BLOB"]),
+        .init(
+            name: "text column for a number",
+            sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, n TEXT NOT NULL DEFAULT '1'); INSERT INTO I VALUES (1, '12')",
+            entities: #""I": { "attributes": { "id": "integer", "n": { "type": "double", "optional": false } } }"#,
+            problems: ["tables.I.n: is TEXT"], kept: ("SELECT typeof(n), n FROM I", ["real 12.0"])),
+        .init(
+            name: "collation", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE)", entities: item,
+            problems: ["tables.I.a: compares text by NOCASE"]),
+        .init(
+            name: "NOT NULL", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT CONSTRAINT n NOT NULL DEFAULT NULL)",
+            entities: item, problems: ["tables.I.a: is NOT NULL, and the attribute 'a' may be nil"]),
+        .init(
+            name: "unknown NOT NULL",
+            sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, mine TEXT NOT NULL ON CONFLICT ABORT UNIQUE)",
+            entities: item, problems: ["tables.I.mine: is NOT NULL without a default"]),
+        .init(
+            name: "generated column", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT AS (id || 'x'))",
+            entities: item, problems: ["tables.I.a: its values are generated"], isMended: false),
+        .init(
+            name: "two at once", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, mine INT NOT NULL)", entities: item,
+            problems: ["tables.I.a: there is no such column", "tables.I.mine: is NOT NULL without a default"]),
+    ]
+
+    // MARK: Keys
+
+    static let keys: [UnsuitableTable] = [
+        .init(
+            name: "key that is not unique", sql: "CREATE TABLE I (pk INTEGER PRIMARY KEY, id INT NOT NULL, a TEXT)",
+            entities: item, problems: ["tables.I.id: is the key, and neither"]),
+        .init(
+            name: "key that may be NULL", sql: "CREATE TABLE I (id TEXT PRIMARY KEY, a TEXT)",
+            entities: #""I": { "attributes": { "id": "string", "a": "string" } }"#,
+            problems: ["tables.I.id: is the key, and may be NULL"]),
+        .init(
+            name: "ON CONFLICT", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, a TEXT)",
+            entities: item, problems: ["tables.I: ON CONFLICT REPLACE"]),
+        .init(
+            name: "parts that are not unique", sql: "CREATE TABLE I (a TEXT, b TEXT)",
+            entities: #""I": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "string" } }"#,
+            problems: ["tables.I: its key, a, b, is neither"]),
+        .init(
+            name: "WITHOUT ROWID", sql: "CREATE TABLE I (a TEXT, b TEXT, PRIMARY KEY (a, b)) STRICT, WITHOUT ROWID",
+            entities: #""I": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "string" } }"#,
+            problems: ["tables.I: is WITHOUT ROWID"]),
+        .init(
+            name: "no key", sql: "CREATE TABLE I (a TEXT PRIMARY KEY NOT NULL); INSERT INTO I VALUES ('x')",
+            entities: #""I": { "attributes": { "a": { "type": "string", "optional": false } } }"#,
+            problems: ["tables.I: has no INTEGER PRIMARY KEY"], kept: ("SELECT a FROM I", ["x"])),
+        .init(
+            name: "inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO I VALUES (1, 'x')",
+            entities: item + #", "J": { "parent": "I" }"#, problems: ["tables.I.sync_entity: there is no such column"],
+            kept: ("SELECT * FROM I", ["1 x I"])),
+        .init(
+            name: "abstract inheritance", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
+            entities: #""I": { "abstract": true, "attributes": { "id": "integer" } }, "J": { "parent": "I" }"#,
+            problems: ["tables.I.sync_entity: there is no such column"], isMended: false),
+    ]
+
+    // MARK: Foreign keys
+
+    static let foreignKeys: [UnsuitableTable] = [
+        .init(
+            name: "no foreign key",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INTEGER); INSERT INTO I VALUES (1, 1)",
+            entities: owned(), problems: ["tables.I.o_id: is no foreign key; it has to lead to O.id"],
+            kept: ("SELECT id, o_id FROM I", ["1 1"])),
+        .init(
+            name: "missing foreign key", sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY)", entities: owned(),
+            problems: ["tables.I.o_id: there is no such column"]),
+        .init(
+            name: "foreign key elsewhere",
+            sql: owner + """
+                CREATE TABLE P (id INTEGER PRIMARY KEY);
+                CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INTEGER, FOREIGN KEY (o_id) REFERENCES P (id) ON DELETE SET NULL)
+                """, entities: owned(), problems: ["tables.I.o_id: leads to P.id and not to O.id"]),
+        .init(
+            name: "ON DELETE CASCADE and nullify",
+            sql: owner
+                + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O (id) ON DELETE CASCADE ON UPDATE SET NULL)",
+            entities: owned(), problems: ["tables.I.o_id: ON DELETE CASCADE is not what"]),
+        .init(
+            name: "ON DELETE SET NULL and cascade",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O ON DELETE SET NULL)",
+            entities: owned(back: #", "deleteRule": "cascade""#),
+            problems: ["tables.I.o_id: ON DELETE SET NULL is not what"]),
+        .init(
+            name: "ON DELETE RESTRICT",
+            sql: owner
+                + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O ON DELETE RESTRICT NOT DEFERRABLE)",
+            entities: owned(), problems: ["tables.I.o_id: ON DELETE RESTRICT is not what"]),
+        .init(
+            name: "NOT NULL foreign key",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
+            entities: owned(), problems: ["tables.I.o_id: is NOT NULL, and the relationship 'o' may lead nowhere"]),
+        .init(
+            name: "NOT NULL and nullify",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT NOT NULL REFERENCES O)",
+            entities: owned(#", "optional": false"#),
+            problems: ["tables.I.o_id: is NOT NULL, so that a row it leads to"]),
+        .init(
+            name: "ordered list", sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O)",
+            entities: owned(back: #", "ordered": true"#),
+            problems: ["tables.I.sync_o_order: there is no such column, for the places"]),
+        .init(
+            name: "unknown cascade",
+            sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, mine INT REFERENCES O ON DELETE CASCADE)",
+            entities: item + #", "O": { "attributes": { "id": "integer" } }"#,
+            problems: ["tables.I.mine: ON DELETE CASCADE changes rows when some of O go"]),
+    ]
+
+    // MARK: Join tables
+
+    private static let joined = #"""
+        "I": { "attributes": { "id": "integer" }, "relationships": {
+          "os": { "entity": "O", "many": true, "inverse": "is", "table": "io", "column": "o", "inverseColumn": "i" } } },
+        "O": { "attributes": { "id": "integer" },
+          "relationships": { "is": { "entity": "I", "many": true, "inverse": "os" } } }
+        """#
+    private static let ends = owner + "CREATE TABLE I (id INTEGER PRIMARY KEY); INSERT INTO I VALUES (1);"
+
+    static let joins: [UnsuitableTable] = [
+        .init(name: "missing join table", sql: ends, entities: joined, problems: ["tables.io: there is no such table"]),
+        .init(
+            name: "join table of pairs",
+            sql: ends + "CREATE TABLE io (i INT REFERENCES I, o INT REFERENCES O); INSERT INTO io VALUES (1, 1)",
+            entities: joined, problems: ["tables.io: a pair of i and o could be there twice"],
+            kept: ("SELECT * FROM io", ["1 1"])),
+        .init(
+            name: "join table without foreign keys", sql: ends + "CREATE TABLE io (i INT, o INT, UNIQUE (o, i))",
+            entities: joined, problems: ["tables.io.i: is no foreign key", "tables.io.o: is no foreign key"]),
+    ]
+
+    // MARK: Values, triggers and others
+
+    static let others: [UnsuitableTable] = [
+        .init(
+            name: "UUIDs as GRDB writes them",
+            sql: """
+                CREATE TABLE O (id BLOB NOT NULL PRIMARY KEY);
+                CREATE TABLE I (id INTEGER PRIMARY KEY, o_id BLOB REFERENCES O ON DELETE SET NULL);
+                INSERT INTO O VALUES (x'00112233445566778899AABBCCDDEEFF'), ('aaaaaaaa-0000-0000-0000-000000000000');
+                INSERT INTO I VALUES (1, x'00112233445566778899AABBCCDDEEFF')
+                """,
+            entities: owned().replacing(
+                #""O": { "attributes": { "id": "integer""#, with: #""O": { "attributes": { "id": "uuid""#),
+            problems: ["tables.I.o_id: 1 value is not", "tables.O.id: 2 values are not"],
+            kept: (
+                "SELECT O.id, I.id FROM O LEFT JOIN I ON o_id = O.id ORDER BY 1",
+                ["00112233-4455-6677-8899-AABBCCDDEEFF 1", "AAAAAAAA-0000-0000-0000-000000000000 -"]
+            )),
+        .init(
+            name: "dates in other forms",
+            sql: """
+                CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME);
+                INSERT INTO I VALUES (1, '2024-02-29T18:29:59Z'), (2, '2024-02-29 18:29:59.999'), (3, 86400)
+                """, entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
+            problems: ["tables.I.d: 2 values are not as a sync writes the type date"],
+            kept: (
+                "SELECT d FROM I", ["2024-02-29 18:29:59.000", "2024-02-29 18:29:59.999", "1970-01-02 00:00:00.000"]
+            )),
+        .init(
+            name: "values that are nothing",
+            sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, d DATETIME); INSERT INTO I VALUES (1, 'soon')",
+            entities: #""I": { "attributes": { "id": "integer", "d": "date" } }"#,
+            problems: ["tables.I.d: 1 value is not as a sync writes the type date"], isMended: false),
+        .init(
+            name: "trigger that takes writes back",
+            sql: """
+                CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT);
+                CREATE TRIGGER "my t" BEFORE INSERT ON I WHEN new.a = 'x' BEGIN SELECT RAISE(IGNORE); END
+                """, entities: item, problems: ["tables.I: the trigger my t can take back what a sync writes"]),
+        .init(
+            name: "trigger that writes what is synced",
+            sql: """
+                CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, touched TEXT);
+                CREATE TRIGGER one AFTER UPDATE ON I BEGIN UPDATE I SET touched = 'now', A = lower(a) WHERE id = new.id; END;
+                CREATE TRIGGER two AFTER UPDATE ON I BEGIN UPDATE I SET touched = 'now' WHERE id = new.id; END;
+                """, entities: item, problems: ["tables.I: the trigger one writes to I.A"],
+            kept: ("SELECT name FROM sqlite_schema WHERE type = 'trigger'", ["two"])),
+        .init(
+            name: "view", sql: "CREATE VIEW I AS SELECT 1 AS id, 2 AS a", entities: item,
+            problems: ["tables.I: it is a view"], isMended: false),
+        .init(
+            name: "fingerprints", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
+            entities: #""I": { "fingerprints": true, "attributes": { "id": "integer" } }"#,
+            problems: ["tables.I: fingerprints need triggers"], isMended: false),
+    ]
+}

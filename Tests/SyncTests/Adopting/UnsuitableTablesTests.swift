@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Tables that do not fit")
+struct UnsuitableTablesTests {
+    @Test("are refused with all that does not fit, and the SQL mends them", arguments: UnsuitableTable.all)
+    func refused(table: UnsuitableTable) async throws {
+        let queue = try DatabaseQueue()
+        try await queue.writeWithoutTransaction { db in try db.execute(sql: table.sql) }
+        let before = try queue.lines("SELECT * FROM sqlite_schema")
+        let model = try SyncModel(schema: Data("{ \"entities\": { \(table.entities) } }".utf8))
+        let found = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let error = try #require(found)
+        #expect(error.code == .unsuitableTables)
+        #expect(error.problems.count == table.problems.count, "\(error.description)")
+        for (problem, wanted) in zip(error.problems, table.problems) {
+            #expect("\(problem.path): \(problem.message)".hasPrefix(wanted))
+            #expect((problem.sql != nil) == table.isMended, "\(problem)")
+        }
+        for sql in error.remedies { #expect(error.description.contains(sql)) }
+        #expect(try queue.lines("SELECT * FROM sqlite_schema") == before)
+        guard table.isMended else { return }
+
+        for sql in error.remedies { try await queue.writeWithoutTransaction { db in try db.execute(sql: sql) } }
+        let stack = try DataStack(model: model, adopting: queue)
+        if let (query, rows) = table.kept { #expect(try queue.lines(query) == rows) }
+        let isOn = try await queue.read { db in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") }
+        #expect(isOn == true)
+        #expect(try queue.lines("PRAGMA foreign_key_check") == [])
+        for entity in model.entities where !entity.isAbstract && entity.primaryKey == nil {
+            guard entity.attributes.first?.type == .integer else { continue }
+            try await Sync.changes(Data(#"[{"id": 100, "n": 1.0}]"#.utf8), inEntity: entity.name, stack: stack)
+            #expect(try await stack.count(entity.name) == 1)
+        }
+    }
+
+    @Test("are mended by the same SQL in a migration of the app's, and never where foreign keys act")
+    func migration() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE O (id INTEGER PRIMARY KEY, n INT NOT NULL DEFAULT 1, mine TEXT NOT NULL);
+                    CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INT REFERENCES O ON DELETE CASCADE);
+                    INSERT INTO O (id, mine) VALUES (1, 'x'); INSERT INTO I VALUES (1, 1)
+                    """)
+        }
+        let model = try SyncModel(schema: Data(#"{ "entities": { "O": { "attributes": { "id": "integer" } } } }"#.utf8))
+        let error = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let sql = try #require(error?.remedies.first)
+        // The table is dropped on the way, which would delete all that leads to it.
+        let refusal = #expect(throws: DatabaseError.self) { try queue.write { db in try db.execute(sql: sql) } }
+        #expect(refusal?.message?.contains("foreign_keys_must_be_off") ?? false)
+        #expect(try queue.lines("SELECT * FROM I") == ["1 1"])
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("adopt") { db in try db.execute(sql: sql) }
+        try migrator.migrate(queue)
+        _ = try DataStack(model: model, adopting: queue)
+        #expect(try queue.lines("SELECT * FROM I") == ["1 1"])
+    }
+
+    @Test("are told from those that only differ from ours")
+    func suitable() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE "O" ("id" VARCHAR(36) NOT NULL PRIMARY KEY, "name" CHARACTER VARYING(20), d TIMESTAMP,
+                      ok BOOLEAN NOT NULL DEFAULT TRUE, x FLOAT, raw, made TEXT DEFAULT CURRENT_TIMESTAMP, UNIQUE (name));
+                    CREATE INDEX on_d ON O (d);
+                    CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT);
+                    CREATE TRIGGER t AFTER INSERT ON O BEGIN INSERT INTO log (what) VALUES (new.name); END;
+                    CREATE TABLE app (o_id REFERENCES O ON DELETE CASCADE);
+                    CREATE VIRTUAL TABLE search USING fts4 (name);
+                    """)
+        }
+        let model = try SyncModel(
+            schema: Data(
+                #"""
+                { "entities": { "O": { "attributes": {
+                    "id": "uuid", "name": "string", "d": "date", "ok": { "type": "boolean", "optional": false },
+                    "x": "double", "raw": "json" } } } }
+                """#.utf8))
+        let stack = try DataStack(model: model, adopting: queue)
+        let json = Data(
+            #"""
+            [{"id": "00112233-4455-6677-8899-aabbccddeeff", "name": "12", "d": 86400, "ok": true, "x": 3, "raw": {"a": [1]}}]
+            """#.utf8)
+        #expect(try await Sync.changes(json, inEntity: "O", stack: stack)["O"].inserted.count == 1)
+        #expect(try await Sync.changes(json, inEntity: "O", stack: stack).isEmpty)
+        #expect(
+            try queue.lines("SELECT id, name, typeof(name), d, ok, x, raw, made IS NOT NULL FROM O")
+                == [#"00112233-4455-6677-8899-AABBCCDDEEFF 12 text 1970-01-02 00:00:00.000 1 3.0 {"a":[1]} 1"#])
+        #expect(try queue.lines("SELECT what FROM log") == ["12"])
+    }
+}

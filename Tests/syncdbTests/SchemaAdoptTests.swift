@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+import Testing
+
+@Suite("schema adopt")
+struct SchemaAdoptTests {
+    private func sandbox() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        let queue = try DatabaseQueue(path: sandbox.folder.appendingPathComponent("app.sqlite").path)
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE authors (id INTEGER PRIMARY KEY, full_name TEXT);
+                    CREATE TABLE blog_posts (id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER REFERENCES authors);
+                    CREATE TABLE kv (k TEXT PRIMARY KEY, v);
+                    """)
+        }
+        try queue.close()
+        return sandbox
+    }
+
+    @Test("writes the model of the tables, says what is left out, and leaves the database as it is")
+    func adopt() throws {
+        let sandbox = try sandbox()
+        let before = try sandbox.databaseBytes()
+        let run = try sandbox.syncdb("schema", "adopt", "app.sqlite")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains(#""BlogPost": {"#) && run.output.contains(#""table": "blog_posts""#))
+        #expect(run.output.contains(#""column": "author_id""#))
+        #expect(run.errors.contains("note: tables.kv.k: the table is left out: is the key, and may be NULL"))
+        #expect(run.errors.contains("CREATE TABLE \"sync_new_kv\""))
+        #expect(try sandbox.databaseBytes() == before)
+        let quiet = try sandbox.syncdb(
+            "schema", "adopt", "app.sqlite", "--table", "authors", "--quiet", "--output", "model.json")
+        #expect(quiet.status == 0 && quiet.output.isEmpty && quiet.errors.isEmpty)
+        let shown = try sandbox.syncdb("schema", "show", "--model", "model.json")
+        #expect(shown.output.contains("Author") && !shown.output.contains("BlogPost"))
+    }
+
+    @Test("refuses what is no database and a table that is not there")
+    func refused() throws {
+        let sandbox = try sandbox()
+        #expect(try sandbox.syncdb("schema", "adopt", "none.sqlite").status == 1)
+        let run = try sandbox.syncdb("schema", "adopt", "app.sqlite", "--table", "author")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("has no table 'author'"))
+        let own = try sandbox.syncdb("schema", "adopt", "app.sqlite", "--output", "app.sqlite")
+        #expect(own.status != 0)
+    }
+}
