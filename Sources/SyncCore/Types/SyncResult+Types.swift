@@ -11,7 +11,7 @@ extension SyncResult {
 
     /// What happened to the rows of an entity, by keys of a Swift type. Keys that are none of it are left out; of a key of
     /// several parts use ``JSONValue``.
-    public func changes<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
+    public func typedChanges<Key: AttributeValue>(of entity: String, by type: Key.Type) -> TypedChanges<Key> {
         func key(_ key: RecordKey) -> Key? {
             Coercion.storedValue(key.json, as: Key.attributeType).flatMap { Key(storedValue: $0) }
         }
