@@ -9,7 +9,7 @@ public enum IssueServer {
     public static func router(_ store: IssueStore) -> Router<BasicRequestContext> {
         let router = Router()
         router.post("webhook") { request, context in
-            let delivery = HTTPField.Name("X-Delivery").flatMap { request.headers[$0] } ?? UUID().uuidString
+            let delivery = request.headers.first { $0.name.canonicalName == "x-delivery" }?.value ?? UUID().uuidString
             let body = try await request.body.collect(upTo: context.maxUploadSize)
             do {
                 let result = try await store.receive(Data(body.readableBytesView), delivery: delivery)

@@ -9,7 +9,7 @@ package indirect enum PredicateTerm: Sendable, Hashable {
         case remainder = "MOD"
 
         /// How tightly it binds.
-        var rank: Int { [.plus, .minus].contains(self) ? 0 : 1 }
+        package var rank: Int { [.plus, .minus].contains(self) ? 0 : 1 }
     }
 
     /// An attribute, or the number of rows that a relationship leads to; through to-one relationships.

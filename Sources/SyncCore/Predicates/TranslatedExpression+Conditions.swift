@@ -38,6 +38,7 @@ extension PredicateExpressions.NotEqual: TranslatedExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Comparison: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        try PredicateTranslator.checkOrder(of: LHS.Output.self)
         let operation: PredicateOperator =
             switch op {
             case .lessThan: .less
@@ -68,9 +69,19 @@ extension PredicateExpressions.OptionalFlatMap: TranslatedExpression {
             throw PredicateTranslator.refused(self, "is of no attribute or relationship")
         }
         translator.bind(variable.key, to: path)
-        let meaning = try translator.meaning(transform)
-        guard case .condition(let node) = meaning else { return meaning }
-        return .optional(node, if: try translator.compared(path, .notEqual, .null))
+        let presence = try translator.compared(path, .notEqual, .null)
+        switch try translator.meaning(transform) {
+        case .condition(let node): return .optional(node, if: presence)
+        case .optional(let node, let inner): return .optional(node, if: .and([presence, inner]))
+        // What is nil where this is, is nil for that.
+        case .path(let inner) where inner.components.starts(with: path.components): return .path(inner)
+        case .term(let term) where term.isNil(without: path.components): return .term(term)
+        default:
+            throw PredicateTranslator.refused(
+                self,
+                "is translated where it leads to an attribute, or a calculation, of '\(path.components.joined(separator: "."))'"
+            )
+        }
     }
 }
 
@@ -184,6 +195,7 @@ extension PredicateExpressions.Range: TranslatedExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
+        try PredicateTranslator.checkOrder(of: Element.Output.self)
         guard case .range(let lower, let upper, let isClosed) = try translator.meaning(range) else {
             throw PredicateTranslator.refused(self)
         }
@@ -275,5 +287,30 @@ extension PredicateTranslator {
                 "'\(operation.rawValue)' of the predicate calculates with \(type), which a column does otherwise")
         }
         return .term(.calculated(try term(left), operation, try term(right), .none))
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateTranslator {
+    /// A type of an app's own may have an order of its own, which no column has.
+    fileprivate static func checkOrder(of type: Any.Type) throws {
+        let known: [Any.Type] = [
+            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
+            Float.self, String.self, Date.self, Decimal.self, UUID.self,
+        ]
+        guard known.contains(where: { $0 == type }) else {
+            throw refused("values of the type \(type) have an order of their own, which has no translation")
+        }
+    }
+}
+
+extension PredicateTerm {
+    /// Whether it has no value where there is nothing at the end of a path.
+    fileprivate func isNil(without path: [String]) -> Bool {
+        switch self {
+        case .path(let own, _): !own.isCount && own.components.starts(with: path)
+        case .literal: false
+        case .calculated(let left, _, let right, _): left.isNil(without: path) || right.isNil(without: path)
+        }
     }
 }

@@ -21,7 +21,7 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         switch try translator.meaning(root) {
         case .path(var path):
-            guard let type = path.destination else { return try ofValue(path) }
+            guard let type = path.destination else { return try ofValue(path, translator) }
             let isMany = path.components.isEmpty ? false : Root.Output.self is any Collection.Type
             if isMany { return try ofRows(path, translator) }
             guard let property = type.property(keyPath) else {
@@ -51,13 +51,12 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
     }
 
     /// What is asked of an attribute.
-    private func ofValue(_ path: PredicateTranslator.Path) throws -> PredicateTranslator.Meaning {
+    private func ofValue(
+        _ path: PredicateTranslator.Path, _ translator: PredicateTranslator
+    ) throws -> PredicateTranslator.Meaning {
         if let type = Root.Output.self as? any CaseIterable.Type, type.areRawValues(at: keyPath) { return .path(path) }
         if keyPath as AnyKeyPath == \String.isEmpty {
-            return .condition(
-                .comparison(
-                    try PredicateComparison(
-                        PredicatePath(components: path.components), .equal, PredicateValue(.text("")))))
+            return .condition(try translator.compared(path, .equal, .text("")))
         }
         throw PredicateTranslator.refused(
             "what is asked of the attribute '\(path.components.joined(separator: "."))' has no translation")
@@ -121,6 +120,14 @@ extension PredicateLiteral {
             return
         }
         let value = (value as? any CapturedOptional)?.content ?? value
+        // A relative URL is another than the whole one it stands for.
+        if let url = value as? URL, url.baseURL != nil { return nil }
+        // All of one length, so that they are in order as texts too.
+        if let date = value as? Date {
+            guard let milliseconds = date.milliseconds else { return nil }
+            self = .text(DateText.string(milliseconds))
+            return
+        }
         if let value = value as? Character {
             self = .text(String(value))
             return

@@ -56,11 +56,12 @@ package protocol SQLDialect: Sendable {
     /// A whole number as a floating-point one.
     func asDouble(_ expression: String) -> String
 
-    /// An operation on whole numbers; NULL where it has no whole number of 64 bits as its result.
-    func whole(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
+    /// An operation on numbers of one kind; NULL for a division by zero, and where a result is no number. One on whole
+    /// numbers that has no room may be anything that ``whole(_:)`` makes NULL, whatever is done to it but for a remainder.
+    func operation(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
 
-    /// An operation on floating-point numbers; NULL where its result is no number, and for a division by zero.
-    func floating(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String
+    /// What operations on whole numbers give, NULL where that is no whole number of 64 bits.
+    func whole(_ expression: String) -> String
 
     // MARK: Text
 

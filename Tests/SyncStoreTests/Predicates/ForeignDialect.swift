@@ -43,13 +43,11 @@ struct ForeignDialect: SQLDialect {
 
     func asDouble(_ expression: String) -> String { "double(\(expression))" }
 
-    func whole(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
-        "whole(\(left) \(operation.rawValue) \(right))"
+    func operation(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
+        "\(left) \(operation.rawValue.lowercased()) \(right)"
     }
 
-    func floating(_ operation: PredicateTerm.Operation, _ left: String, _ right: String) -> String {
-        "floating(\(left) \(operation.rawValue) \(right))"
-    }
+    func whole(_ expression: String) -> String { "whole(\(expression))" }
 
     // MARK: Text
 

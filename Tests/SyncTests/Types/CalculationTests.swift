@@ -32,7 +32,8 @@ struct CalculationTests {
             ("a / b == 3", [2]), ("a MOD b == 1", [2]), ("a MOD b == 0", [1]), ("b / b == 1", [1, 2]),
             ("b / b != 1", [3]), ("NOT b / b == 1", [3]), ("2 * b < 3", [1, 3]), ("b + 1 < 3", [1, 3]),
             // No room in 64 bits, and nil: there is no value.
-            ("a + 1 > 0", [2]), ("a + 1 != 0", [1, 2, 3]), ("name == #nick", [1]), ("name != #nick", [2, 3]),
+            ("a + 1 > 0", [2]), ("a + 1 != 0", [1, 2, 3]), ("(a + 1) MOD 2 == 0", [2]), ("a + 1 - 1 == #a", [2, 3]),
+            ("name == #nick", [1]), ("name != #nick", [2, 3]),
             ("x * 2 >= 1", [1, 2]), ("x + b == 4", [2]), ("b / 2.0 == 0.5", [1]), ("x / 0 > 1", []),
             ("boss.b + 1 == b", [2]), ("notes.@count == #b", [3]), ("notes.@count + 1 == 3", [1]),
             ("ANY notes (stars > 4 AND text == 'x')", [2]), ("ANY notes.stars > 4 AND ANY notes.text == 'x'", [1, 2]),

@@ -5,7 +5,10 @@ import Testing
 /// Predicates of Foundation's, translated, against Foundation's own evaluation of values that have the same rows.
 @Suite("A predicate of Foundation's")
 struct FoundationPredicateTests {
-    enum Role: String, CaseIterable, Codable, Sendable { case guest, member, admin }
+    enum Role: String, CaseIterable, Codable, Sendable, Comparable {
+        case guest, member, admin
+        static func < (left: Role, right: Role) -> Bool { left == .guest && right != .guest }
+    }
 
     struct Book: SyncEntity {
         var id: Int
@@ -86,6 +89,7 @@ struct FoundationPredicateTests {
     private static func predicates() -> [Predicate<Author>] {
         let (day, ages, names, range, member, two) = (day, ages, names, range, member, 2)
         let half = 0.5
+        let later = day.addingTimeInterval(0.25)
         return [
             #Predicate { $0.size > two },
             #Predicate { 2 < $0.size },
@@ -155,6 +159,10 @@ struct FoundationPredicateTests {
             #Predicate { $0.born == day },
             #Predicate { $0.born != day },
             #Predicate { ($0.born ?? day) >= day },
+            #Predicate { ($0.born ?? day) < later },
+            #Predicate { $0.age.flatMap { $0 + 1 } == 4 },
+            #Predicate { $0.size + 1 - 1 + 2 - 2 + 3 - 3 + 4 - 4 + 5 - 5 == $0.id },
+            #Predicate { ($0.size - ($0.id - 1)) % 2 == 0 },
             #Predicate { $0.role == member },
             #Predicate { $0.role.rawValue == "admin" },
             #Predicate { $0.role != member },
@@ -262,6 +270,7 @@ struct FoundationPredicateTests {
             role: .guest,
             books: [], mentor: nil)
         let limit = other.size
+        let level = Role.member
         let refusals: [(Predicate<Author>, String)] = [
             (#Predicate { $0.name.count > limit }, "what is asked of the attribute 'name' has no translation"),
             (
@@ -272,6 +281,13 @@ struct FoundationPredicateTests {
                 #Predicate { author in author.books.contains { $0.stars > author.size } },
                 "'size' is of a row outside of the closure it stands in"
             ),
+            (
+                #Predicate { author in author.books.contains { $0.stars > 2 && author.name.isEmpty } },
+                "'name' is of a row outside of the closure it stands in"
+            ),
+            (#Predicate { $0.mentor.flatMap { $0.name ?? "x" } == "x" }, "OptionalFlatMap of the predicate"),
+            (#Predicate { $0.age.flatMap { _ in 7 } == 7 }, "OptionalFlatMap of the predicate"),
+            (#Predicate { $0.role < level }, "values of the type Role have an order of their own"),
             (#Predicate { "abc".contains($0.name) }, "CollectionContainsCollection of the predicate"),
         ]
         for (predicate, message) in refusals {
