@@ -1,29 +1,32 @@
 extension PredicateResolver {
     /// - Throws: ``SyncError`` `invalidPredicate` for what cannot be calculated or compared.
     func resolved(_ calculation: PredicateCalculation) throws -> ResolvedCalculation {
-        var (left, leftType) = try resolved(calculation.left)
-        var (right, rightType) = try resolved(calculation.right)
+        let types = (try type(of: calculation.left), try type(of: calculation.right))
         // A literal is of the other's type.
-        if leftType == nil, let type = rightType { (left, leftType) = try constant(calculation.left, as: type) }
-        if rightType == nil, let type = leftType { (right, rightType) = try constant(calculation.right, as: type) }
-        guard let leftType, let rightType else {
+        guard let known = types.0 ?? types.1 else {
             throw calculation.place.error("both sides are constants", entity: root.name)
         }
-        let test = try self.test(calculation)
-        if leftType == rightType {
-            guard Self.areComparable(leftType) else {
-                throw calculation.place.error(
-                    "values of the type \(leftType.rawValue) are not compared with each other", entity: root.name)
-            }
-            return ResolvedCalculation(left: left, test: test, right: right, type: leftType)
+        let (first, second) = (
+            types.0 ?? calculation.left.literalType(beside: known),
+            types.1 ?? calculation.right.literalType(beside: known)
+        )
+        let isMixed = Set([first, second]) == [.integer, .double]
+        guard isMixed || first == second else {
+            throw calculation.place.error("\(first.rawValue) and \(second.rawValue) do not compare", entity: root.name)
         }
-        guard Set([leftType, rightType]) == [.integer, .double] else {
+        let type = isMixed ? .double : first
+        guard Self.areComparable(type) else {
             throw calculation.place.error(
-                "\(leftType.rawValue) and \(rightType.rawValue) do not compare", entity: root.name)
+                "values of the type \(type.rawValue) are not compared with each other", entity: root.name)
+        }
+        guard let test = ResolvedCalculation.Test(calculation.operator) else {
+            throw calculation.place.error(
+                "\(calculation.operator.rawValue) compares with a constant only", entity: root.name)
         }
         return ResolvedCalculation(
-            left: leftType == .double ? left : .asDouble(left), test: test,
-            right: rightType == .double ? right : .asDouble(right), type: .double)
+            left: try resolved(calculation.left, as: type), test: test,
+            right: try resolved(calculation.right, as: type),
+            type: type)
     }
 
     /// Those that are kept as they compare.
@@ -34,33 +37,38 @@ extension PredicateResolver {
         }
     }
 
-    private func test(_ calculation: PredicateCalculation) throws -> ResolvedCalculation.Test {
-        switch calculation.operator {
-        case .equal: .equal
-        case .notEqual: .notEqual
-        case .less: .less
-        case .lessOrEqual: .lessOrEqual
-        case .greater: .greater
-        case .greaterOrEqual: .greaterOrEqual
-        default:
-            throw calculation.place.error(
-                "\(calculation.operator.rawValue) compares with a constant only", entity: root.name)
-        }
-    }
+    // MARK: Types
 
-    private typealias Typed = (term: ResolvedCalculation.Term, type: AttributeType?)
-
-    /// A term and its type; nil for a literal, which takes that of what it meets.
-    private func resolved(_ term: PredicateTerm) throws -> Typed {
+    /// The type of a term; nil for a literal, which takes that of what it meets.
+    private func type(of term: PredicateTerm) throws -> AttributeType? {
         switch term {
-        case .literal: return (.constant(.boolean(false)), nil)
-        case .path(let path, let place): return try resolved(path, at: place)
+        case .literal: nil
+        case .path(let path, let place): try found(path, at: place).type
         case .calculated(let left, let operation, let right, let place):
-            return try resolved(left, operation, right, at: place)
+            try type(of: operation, left, right, at: place)
         }
     }
 
-    private func resolved(_ path: PredicatePath, at place: PredicatePlace) throws -> Typed {
+    private func type(
+        of operation: PredicateTerm.Operation, _ left: PredicateTerm, _ right: PredicateTerm, at place: PredicatePlace
+    ) throws -> AttributeType {
+        let types = try [left, right].map { try self.type(of: $0) ?? $0.literalType(beside: .integer) }
+        for found in types where found != .integer && found != .double {
+            throw place.error(
+                "'\(operation.rawValue)' calculates with integers and doubles, not with \(found.rawValue)",
+                entity: root.name)
+        }
+        let result: AttributeType = types.contains(.double) ? .double : .integer
+        guard operation != .remainder || result == .integer else {
+            throw place.error("MOD is of integers", entity: root.name)
+        }
+        return result
+    }
+
+    /// What a path leads to, and the type of that.
+    private func found(
+        _ path: PredicatePath, at place: PredicatePlace
+    ) throws -> (term: ResolvedCalculation.Term, type: AttributeType) {
         if let quantifier = path.quantifier {
             throw place.error("\(quantifier.rawValue) has no place in a calculation", entity: root.name)
         }
@@ -80,40 +88,27 @@ extension PredicateResolver {
         }
     }
 
-    private func resolved(
-        _ left: PredicateTerm, _ operation: PredicateTerm.Operation, _ right: PredicateTerm, at place: PredicatePlace
-    ) throws -> Typed {
-        var (first, firstType) = try resolved(left)
-        var (second, secondType) = try resolved(right)
-        let isWhole =
-            [left, right].allSatisfy(\.isWhole) && [firstType, secondType].allSatisfy { $0 ?? .integer == .integer }
-        let type: AttributeType = isWhole ? .integer : .double
-        if firstType == nil { (first, firstType) = try constant(left, as: type) }
-        if secondType == nil { (second, secondType) = try constant(right, as: type) }
-        for found in [firstType, secondType] where found != .integer && found != .double {
-            throw place.error(
-                "'\(operation.rawValue)' calculates with integers and doubles, not with \(found?.rawValue ?? "that")",
-                entity: root.name)
-        }
-        if isWhole { return (.integer(first, operation, second), .integer) }
-        guard operation != .remainder else {
-            throw place.error("MOD is of integers", entity: root.name)
-        }
-        return (
-            .double(
-                firstType == .double ? first : .asDouble(first), operation,
-                secondType == .double ? second : .asDouble(second)), .double
-        )
-    }
+    // MARK: Terms
 
-    private func constant(_ term: PredicateTerm, as type: AttributeType) throws -> Typed {
-        guard case .literal(let literal, let place) = term else { return (.constant(.boolean(false)), type) }
-        guard literal != .null else { throw place.error("nil is not calculated with", entity: root.name) }
-        let wanted: AttributeType = type == .integer && !term.isWhole ? .double : type
-        guard let constant = literal.constant(as: wanted) else {
-            throw place.error("\(literal.kind) is no \(type.rawValue)", entity: root.name)
+    /// A term as one of a type: its own, or floating-point where it is whole.
+    private func resolved(_ term: PredicateTerm, as type: AttributeType) throws -> ResolvedCalculation.Term {
+        switch term {
+        case .literal(let literal, let place):
+            guard literal != .null else { throw place.error("nil is not calculated with", entity: root.name) }
+            guard let constant = literal.constant(as: type) else {
+                throw place.error("\(literal.kind) is no \(type.rawValue)", entity: root.name)
+            }
+            return .constant(constant)
+        case .path(let path, let place):
+            let (term, own) = try found(path, at: place)
+            return own == type ? term : .asDouble(term)
+        case .calculated(let left, let operation, let right, let place):
+            let own = try self.type(of: operation, left, right, at: place)
+            let (left, right) = (try resolved(left, as: own), try resolved(right, as: own))
+            let term: ResolvedCalculation.Term =
+                own == .integer ? .integer(left, operation, right) : .double(left, operation, right)
+            return own == type ? term : .asDouble(term)
         }
-        return (.constant(constant), wanted)
     }
 
     // MARK: Related rows
@@ -131,9 +126,9 @@ extension PredicateResolver {
 }
 
 extension PredicateTerm {
-    /// Whether it is not a number with a fraction.
-    fileprivate var isWhole: Bool {
-        guard case .literal(.number(let text), _) = self else { return true }
-        return Int64(text) != nil
+    /// The type of a literal where one of a type is wanted: a number with a fraction is no whole one.
+    fileprivate func literalType(beside type: AttributeType) -> AttributeType {
+        guard type == .integer, case .literal(.number(let text), _) = self, Int64(text) == nil else { return type }
+        return .double
     }
 }

@@ -208,27 +208,14 @@ extension PredicateOperator {
 
     /// Whether it holds of two constants; nil if they do not compare.
     fileprivate func holds(_ left: PredicateLiteral, _ right: PredicateLiteral) -> Bool? {
-        if left == .null || right == .null {
-            switch self {
-            case .equal: return left == right
-            case .notEqual: return left != right
-            default: return false
-            }
-        }
+        guard let test = ResolvedCalculation.Test(self) else { return nil }
         let types: [AttributeType] = [.decimal, .boolean, .string]
-        for type in types where left.suits(type) && right.suits(type) {
-            guard let first = left.constant(as: type), let second = right.constant(as: type) else { return nil }
-            switch self {
-            case .equal: return first == second
-            case .notEqual: return first != second
-            case .less: return first.isBefore(second)
-            case .lessOrEqual: return first == second || first.isBefore(second)
-            case .greater: return second.isBefore(first)
-            case .greaterOrEqual: return first == second || second.isBefore(first)
-            default: return nil
-            }
-        }
-        return nil
+        let type = types.first { type in [left, right].allSatisfy { $0 == .null || $0.suits(type) } }
+        guard let type else { return nil }
+        let (first, second) = (left.constant(as: type), right.constant(as: type))
+        // What is no constant of the type has no place among its values.
+        guard (first == nil) == (left == .null), (second == nil) == (right == .null) else { return nil }
+        return test.holds(first, second)
     }
 }
 

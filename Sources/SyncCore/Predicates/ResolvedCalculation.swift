@@ -26,22 +26,41 @@ package struct ResolvedCalculation: Sendable {
     package let type: AttributeType
 }
 
-extension ResolvedCalculation {
-    func holds(for row: some PredicateRow) throws -> Bool {
-        let (left, right) = (try left.value(for: row), try right.value(for: row))
-        switch test {
+extension ResolvedCalculation.Test {
+    /// Nil for an operator that is none of two values.
+    init?(_ op: PredicateOperator) {
+        switch op {
+        case .equal: self = .equal
+        case .notEqual: self = .notEqual
+        case .less: self = .less
+        case .lessOrEqual: self = .lessOrEqual
+        case .greater: self = .greater
+        case .greaterOrEqual: self = .greaterOrEqual
+        default: return nil
+        }
+    }
+
+    /// Nil equals nil, and is in no order.
+    func holds(_ left: PredicateConstant?, _ right: PredicateConstant?) -> Bool {
+        switch self {
         case .equal: return left == right
         case .notEqual: return left != right
-        default: break
+        case .less, .lessOrEqual, .greater, .greaterOrEqual: break
         }
         guard let left, let right else { return false }
-        return switch test {
+        return switch self {
         case .less: left.isBefore(right)
         case .lessOrEqual: left == right || left.isBefore(right)
         case .greater: right.isBefore(left)
         case .greaterOrEqual: left == right || right.isBefore(left)
         case .equal, .notEqual: false
         }
+    }
+}
+
+extension ResolvedCalculation {
+    func holds(for row: some PredicateRow) throws -> Bool {
+        test.holds(try left.value(for: row), try right.value(for: row))
     }
 
     var followsLinks: Bool { left.followsLinks || right.followsLinks }
@@ -62,9 +81,9 @@ extension ResolvedCalculation.Term {
         switch self {
         case .constant(let value): return value
         case .attribute(let hops, let attribute, _):
-            return try owner(of: row, by: hops)?.predicateValue(of: attribute.name).constant
+            return try row.rows(by: hops).first?.predicateValue(of: attribute.name).constant
         case .count(let hops, let last):
-            guard let owner = try owner(of: row, by: hops) else { return .integer(0) }
+            guard let owner = try row.rows(by: hops).first else { return .integer(0) }
             return .integer(Int64(try owner.predicateTargets(of: last.name).count))
         case .asDouble(let term):
             guard case .integer(let number)? = try term.value(for: row) else { return nil }
@@ -80,10 +99,6 @@ extension ResolvedCalculation.Term {
             else { return nil }
             return operation.result(left, right).map(PredicateConstant.double)
         }
-    }
-
-    private func owner<Row: PredicateRow>(of row: Row, by hops: [CompiledRelationship]) throws -> Row? {
-        try hops.reduce([row]) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }.first
     }
 }
 

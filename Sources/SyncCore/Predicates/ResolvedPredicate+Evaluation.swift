@@ -10,18 +10,8 @@ extension ResolvedPredicate {
         case .not(let inner): try !inner.holds(for: row)
         case .comparison(let comparison): try comparison.holds(for: row)
         case .calculation(let calculation): try calculation.holds(for: row)
-        case .related(let quantifier, let hops, let inner): try inner.holds(for: quantifier, of: row, by: hops)
-        }
-    }
-
-    private func holds<Row: PredicateRow>(
-        for quantifier: PredicatePath.Quantifier, of row: Row, by hops: [CompiledRelationship]
-    ) throws -> Bool {
-        let rows = try hops.reduce([row]) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }
-        return switch quantifier {
-        case .any: try rows.contains { try holds(for: $0) }
-        case .all: try rows.allSatisfy { try holds(for: $0) }
-        case .none: try !rows.contains { try holds(for: $0) }
+        case .related(let quantifier, let hops, let inner):
+            try quantifier.holds(of: row.rows(by: hops)) { try inner.holds(for: $0) }
         }
     }
 }
@@ -29,21 +19,12 @@ extension ResolvedPredicate {
 extension ResolvedComparison {
     func holds<Row: PredicateRow>(for row: Row) throws -> Bool {
         guard let many else { return try holdsForOne(row) }
-        let rows = try targets(of: [row], by: many.hops)
-        return switch many.quantifier {
-        case .any: try rows.contains(where: holdsForOne)
-        case .all: try rows.allSatisfy(holdsForOne)
-        case .none: try !rows.contains(where: holdsForOne)
-        }
-    }
-
-    private func targets<Row: PredicateRow>(of rows: [Row], by hops: [CompiledRelationship]) throws -> [Row] {
-        try hops.reduce(rows) { rows, hop in try rows.flatMap { try $0.predicateTargets(of: hop.name) } }
+        return try many.quantifier.holds(of: row.rows(by: many.hops), holdsForOne)
     }
 
     /// Where a to-one relationship on the way leads nowhere, everything beyond is nil.
     private func holdsForOne<Row: PredicateRow>(_ row: Row) throws -> Bool {
-        let owner = try targets(of: [row], by: hops).first
+        let owner = try row.rows(by: hops).first
         switch subject {
         case .attribute(let attribute, _):
             let value = try owner?.predicateValue(of: attribute.name) ?? .null

@@ -175,20 +175,14 @@ extension PredicateTranslator {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.ClosedRange: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
-        guard case .literal(let first) = try translator.meaning(lower),
-            case .literal(let last) = try translator.meaning(upper)
-        else { throw PredicateTranslator.refused(self, "is translated for constants") }
-        return .range(lower: first, upper: last, isClosed: true)
+        try translator.range(self, from: lower, to: upper, isClosed: true)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.Range: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
-        guard case .literal(let first) = try translator.meaning(lower),
-            case .literal(let last) = try translator.meaning(upper)
-        else { throw PredicateTranslator.refused(self, "is translated for constants") }
-        return .range(lower: first, upper: last, isClosed: false)
+        try translator.range(self, from: lower, to: upper, isClosed: false)
     }
 }
 
@@ -206,20 +200,36 @@ extension PredicateExpressions.RangeExpressionContains: TranslatedExpression {
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.CollectionContainsCollection: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
-        guard case .path(let path) = try translator.meaning(base), path.destination == nil,
-            case .literal(.text(let text)) = try translator.meaning(other)
-        else { throw PredicateTranslator.refused(self, "is translated for an attribute and a constant text") }
-        return .condition(try translator.compared(path, .contains, .text(text)))
+        try translator.search(self, base, .contains, other)
     }
 }
 
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension PredicateExpressions.SequenceStartsWith: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
-        guard case .path(let path) = try translator.meaning(base), path.destination == nil,
-            case .literal(.text(let text)) = try translator.meaning(prefix)
-        else { throw PredicateTranslator.refused(self, "is translated for an attribute and a constant text") }
-        return .condition(try translator.compared(path, .beginsWith, .text(text)))
+        try translator.search(self, base, .beginsWith, prefix)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension PredicateTranslator {
+    fileprivate mutating func range(
+        _ expression: Any, from lower: Any, to upper: Any, isClosed: Bool
+    ) throws -> Meaning {
+        guard case .literal(let first) = try meaning(lower), case .literal(let last) = try meaning(upper) else {
+            throw Self.refused(expression, "is translated for constants")
+        }
+        return .range(lower: first, upper: last, isClosed: isClosed)
+    }
+
+    /// That the text of an attribute has a constant one in it.
+    fileprivate mutating func search(
+        _ expression: Any, _ base: Any, _ op: PredicateOperator, _ part: Any
+    ) throws -> Meaning {
+        guard case .path(let path) = try meaning(base), path.destination == nil,
+            case .literal(.text(let text)) = try meaning(part)
+        else { throw Self.refused(expression, "is translated for an attribute and a constant text") }
+        return .condition(try compared(path, op, .text(text)))
     }
 }
 
@@ -279,25 +289,21 @@ extension PredicateTranslator {
     fileprivate mutating func calculated(
         _ left: Any, _ operation: PredicateTerm.Operation, _ right: Any, of type: Any.Type
     ) throws -> Meaning {
-        let exact: [Any.Type] = [
-            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
-        ]
-        guard exact.contains(where: { $0 == type }) else {
+        guard Self.exactTypes.contains(where: { $0 == type }) else {
             throw Self.refused(
                 "'\(operation.rawValue)' of the predicate calculates with \(type), which a column does otherwise")
         }
         return .term(.calculated(try term(left), operation, try term(right), .none))
     }
-}
 
-@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-extension PredicateTranslator {
+    /// What a column calculates with as Swift does.
+    private static let exactTypes: [Any.Type] = [
+        Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
+    ]
+
     /// A type of an app's own may have an order of its own, which no column has.
     fileprivate static func checkOrder(of type: Any.Type) throws {
-        let known: [Any.Type] = [
-            Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt8.self, UInt16.self, UInt32.self, Double.self,
-            Float.self, String.self, Date.self, Decimal.self, UUID.self,
-        ]
+        let known = exactTypes + [Float.self, String.self, Date.self, Decimal.self, UUID.self]
         guard known.contains(where: { $0 == type }) else {
             throw refused("values of the type \(type) have an order of their own, which has no translation")
         }

@@ -94,32 +94,34 @@ private protocol CapturedRange {
     var meaning: PredicateTranslator.Meaning? { get }
 }
 
+extension CapturedRange {
+    @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+    fileprivate func meaning(from lower: Any, to upper: Any, isClosed: Bool) -> PredicateTranslator.Meaning? {
+        guard let lower = PredicateLiteral(captured: lower), let upper = PredicateLiteral(captured: upper) else {
+            return nil
+        }
+        return .range(lower: lower, upper: upper, isClosed: isClosed)
+    }
+}
+
 extension ClosedRange: CapturedRange {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    var meaning: PredicateTranslator.Meaning? {
-        guard let lower = PredicateLiteral(captured: lowerBound), let upper = PredicateLiteral(captured: upperBound)
-        else { return nil }
-        return .range(lower: lower, upper: upper, isClosed: true)
-    }
+    var meaning: PredicateTranslator.Meaning? { meaning(from: lowerBound, to: upperBound, isClosed: true) }
 }
 
 extension Range: CapturedRange {
     @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-    var meaning: PredicateTranslator.Meaning? {
-        guard let lower = PredicateLiteral(captured: lowerBound), let upper = PredicateLiteral(captured: upperBound)
-        else { return nil }
-        return .range(lower: lower, upper: upper, isClosed: false)
-    }
+    var meaning: PredicateTranslator.Meaning? { meaning(from: lowerBound, to: upperBound, isClosed: false) }
 }
 
 extension PredicateLiteral {
     /// A constant of Swift's, as a condition has it; nil if it has none.
     fileprivate init?(captured value: Any) {
-        if let optional = value as? any CapturedOptional, optional.content == nil {
+        if let optional = value as? any OptionalValue, optional.content == nil {
             self = .null
             return
         }
-        let value = (value as? any CapturedOptional)?.content ?? value
+        let value = (value as? any OptionalValue)?.content ?? value
         // A relative URL is another than the whole one it stands for.
         if let url = value as? URL, url.baseURL != nil { return nil }
         // All of one length, so that they are in order as texts too.
@@ -173,12 +175,4 @@ extension CaseIterable {
                 return raw != nil && raw?.storedValue == (one[keyPath: path] as? any AttributeValue)?.storedValue
             }
     }
-}
-
-private protocol CapturedOptional {
-    var content: Any? { get }
-}
-
-extension Optional: CapturedOptional {
-    fileprivate var content: Any? { map { $0 as Any } }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// `Codable` values as JSON, which is how attributes keep them.
 package enum CodedValue {
     /// Whether values of a type may be nil.
-    package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalType.Type }
+    package static func isOptional(_ type: Any.Type) -> Bool { type is any OptionalValue.Type }
 
     /// The JSON of a value.
     package static func json(_ value: some Encodable) throws -> JSONValue {
@@ -29,6 +29,3 @@ package enum CodedValue {
         return try decoder.decode(type, from: Data(JSONText.bytes(of: json)))
     }
 }
-
-private protocol OptionalType {}
-extension Optional: OptionalType {}

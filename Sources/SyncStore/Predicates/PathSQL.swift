@@ -12,7 +12,7 @@ package struct PathSQL: Sendable {
         _ path: RowPath, on entity: CompiledEntity, layout: StoreLayout, alias: String, dialect: any SQLDialect
     ) {
         var compiler = PredicateCompiler(
-            layout: layout, root: entity, alias: alias, dialect: dialect, arguments: SQLArguments())
+            layout: layout, alias: alias, dialect: dialect, arguments: SQLArguments())
         let operand: PredicateOperand
         if case .target(let last) = path.end, layout.model.entities[last.destination].compositeKey != nil {
             let key = compiler.key(path.hops + [last], from: entity, alias)

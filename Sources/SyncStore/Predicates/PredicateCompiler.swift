@@ -3,29 +3,24 @@ import SyncCore
 /// Compiles one condition. Every expression it makes is true or false, never NULL.
 struct PredicateCompiler {
     let layout: StoreLayout
-    private(set) var root: CompiledEntity
     let dialect: any SQLDialect
     var arguments: SQLArguments
-    private var alias: String
-    private let firstAlias: String
+    private let alias: String
     private var aliasCount = 0
 
     var model: CompiledModel { layout.model }
 
-    init(
-        layout: StoreLayout, root: CompiledEntity, alias: String, dialect: any SQLDialect, arguments: SQLArguments
-    ) {
+    /// - Parameter alias: What all aliases begin with.
+    init(layout: StoreLayout, alias: String, dialect: any SQLDialect, arguments: SQLArguments) {
         self.layout = layout
-        self.root = root
         self.alias = alias
-        firstAlias = alias
         self.dialect = dialect
         self.arguments = arguments
     }
 
     mutating func newAlias() -> String {
         aliasCount += 1
-        return "\(firstAlias)_\(aliasCount)"
+        return "\(alias)_\(aliasCount)"
     }
 
     /// The expression of a value as a column holds it.
@@ -35,24 +30,25 @@ struct PredicateCompiler {
 
     // MARK: Connectives
 
-    /// Negations are brought down to the comparisons, and parentheses stand only where they must: parsers such as
-    /// SQLite's take only so much nesting.
-    mutating func condition(_ node: ResolvedPredicate, negated: Bool = false) -> String {
+    /// A condition on a row of `entity`. Negations are brought down to the comparisons, and parentheses stand only where
+    /// they must: parsers such as SQLite's take only so much nesting.
+    mutating func condition(
+        _ node: ResolvedPredicate, negated: Bool = false, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        let sql: String
         switch node {
         case .constant(let value): return dialect.constant(value != negated)
-        case .not(let node): return condition(node, negated: !negated)
-        case .comparison(let comparison):
-            let sql = condition(comparison)
-            return negated ? "NOT \(sql)" : sql
-        case .calculation(let calculation):
-            let sql = condition(calculation, from: root, alias)
-            return negated ? "NOT \(sql)" : sql
+        case .not(let node): return condition(node, negated: !negated, from: entity, alias)
+        case .and(let nodes): return joined(nodes, by: negated ? .or : .and, negated, from: entity, alias)
+        case .or(let nodes): return joined(nodes, by: negated ? .and : .or, negated, from: entity, alias)
+        case .comparison(let comparison): sql = condition(comparison, from: entity, alias)
+        case .calculation(let calculation): sql = condition(calculation, from: entity, alias)
         case .related(let quantifier, let hops, let inner):
-            let sql = condition(quantifier, hops, inner)
-            return negated ? "NOT \(sql)" : sql
-        case .and(let nodes): return joined(nodes, by: negated ? .or : .and, negated)
-        case .or(let nodes): return joined(nodes, by: negated ? .and : .or, negated)
+            sql = exists(quantifier, hops, from: entity, alias) { compiler, entity, alias in
+                "(\(compiler.condition(inner, negated: quantifier == .all, from: entity, alias)))"
+            }
         }
+        return negated ? "NOT \(sql)" : sql
     }
 
     private enum Connective: String {
@@ -62,23 +58,27 @@ struct PredicateCompiler {
 
     /// The most deeply nested part stands first and apart, where it costs the parser least.
     private mutating func joined(
-        _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool
+        _ nodes: [ResolvedPredicate], by connective: Connective, _ negated: Bool, from entity: CompiledEntity,
+        _ alias: String
     ) -> String {
         let depths = nodes.map(\.nesting)
         guard let deepest = depths.indices.max(by: { depths[$0] < depths[$1] }), depths[deepest] > 0 else {
-            return chained(nodes.map { part($0, of: connective, negated) }, by: connective)
+            return chained(nodes.map { part($0, of: connective, negated, from: entity, alias) }, by: connective)
         }
-        let first = part(nodes[deepest], of: connective, negated)
+        let first = part(nodes[deepest], of: connective, negated, from: entity, alias)
         let rest = nodes.indices.filter { $0 != deepest }.map { nodes[$0] }
-        if rest.count == 1 { return first + connective.rawValue + (part(rest[0], of: connective, negated)) }
-        return "\(first)\(connective.rawValue)(\(joined(rest, by: connective, negated)))"
+        if rest.count == 1 {
+            return first + connective.rawValue + part(rest[0], of: connective, negated, from: entity, alias)
+        }
+        return "\(first)\(connective.rawValue)(\(joined(rest, by: connective, negated, from: entity, alias)))"
     }
 
     /// A part that another connective joins: only an `OR` in an `AND` needs parentheses.
     private mutating func part(
-        _ node: ResolvedPredicate, of connective: Connective, _ negated: Bool
+        _ node: ResolvedPredicate, of connective: Connective, _ negated: Bool, from entity: CompiledEntity,
+        _ alias: String
     ) -> String {
-        let sql = condition(node, negated: negated)
+        let sql = condition(node, negated: negated, from: entity, alias)
         return connective == .and && node.isAlternative(negated: negated) ? "(\(sql))" : sql
     }
 
@@ -95,27 +95,27 @@ struct PredicateCompiler {
     // MARK: Comparisons
 
     /// In parentheses, or a single term.
-    private mutating func condition(_ comparison: ResolvedComparison) -> String {
-        guard let many = comparison.many, let last = many.hops.last else {
-            return compared(comparison, from: root, alias)
+    private mutating func condition(
+        _ comparison: ResolvedComparison, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        guard let many = comparison.many else { return compared(comparison, from: entity, alias) }
+        return exists(many.quantifier, many.hops, from: entity, alias) { compiler, entity, alias in
+            let holds = compiler.compared(comparison, from: entity, alias)
+            return many.quantifier == .all ? "NOT \(holds)" : holds
         }
-        let rows = rows(many.hops, from: root, alias)
-        let inner = compared(comparison, from: model.entities[last.destination], rows.alias)
-        let holds = many.quantifier == .all ? "NOT \(inner)" : inner
-        return "\(many.quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
     }
 
-    /// Of the rows that relationships lead to.
-    private mutating func condition(
-        _ quantifier: PredicatePath.Quantifier, _ hops: [CompiledRelationship], _ inner: ResolvedPredicate
+    /// That as many of the rows that relationships lead to meet a condition as a quantifier says.
+    ///
+    /// - Parameter test: The condition on one of them; where it must hold of all, that it does not.
+    private mutating func exists(
+        _ quantifier: PredicatePath.Quantifier, _ hops: [CompiledRelationship], from entity: CompiledEntity,
+        _ alias: String, _ test: (inout PredicateCompiler, CompiledEntity, String) -> String
     ) -> String {
-        guard let last = hops.last else { return dialect.constant(false) }
-        let rows = rows(hops, from: root, alias)
-        let outer = (root, alias)
-        (root, alias) = (model.entities[last.destination], rows.alias)
-        let condition = condition(inner, negated: quantifier == .all)
-        (root, alias) = outer
-        return "\(quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND (\(condition)))"
+        let rows = rows(hops, from: entity, alias)
+        let destination = hops.last.map { model.entities[$0.destination] } ?? entity
+        let holds = test(&self, destination, rows.alias)
+        return "\(quantifier == .any ? "" : "NOT ")EXISTS (SELECT 1 \(rows.sql) AND \(holds))"
     }
 
     /// Compares what to-one relationships lead to, from a row of `entity`.

@@ -20,8 +20,9 @@ package struct PredicateSQL: Sendable {
         dialect: any SQLDialect, after preceding: Int = 0
     ) throws {
         var compiler = PredicateCompiler(
-            layout: layout, root: entity, alias: alias, dialect: dialect, arguments: SQLArguments(after: preceding))
-        sql = "(\(compiler.condition(try predicate.resolved(on: entity, in: layout.model))))"
+            layout: layout, alias: alias, dialect: dialect, arguments: SQLArguments(after: preceding))
+        let resolved = try predicate.resolved(on: entity, in: layout.model)
+        sql = "(\(compiler.condition(resolved, from: entity, alias)))"
         arguments = compiler.arguments.values
         guard arguments.count <= dialect.maximumArguments else {
             throw SyncError(
