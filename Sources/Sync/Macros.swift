@@ -13,9 +13,10 @@
     ///     @Relationship(inverse: \Note.user, deleteRule: .cascade) var notes: [Note]
     /// }
     /// ```
-    /// What a property may be nil says whether the attribute may; its initial value is that of new rows. Enumerations are
-    /// kept by their raw values, other `Codable` types as JSON. The key is the property with `@PrimaryKey`, or the one
-    /// called `id` or `remoteID`. What is said here beside the name is that of ``SyncModel/Entity``.
+    /// What a property may be nil says whether the attribute may; its initial value is that of new rows.
+    /// Enumerations are kept by their raw values, other `Codable` types as JSON. The key is the property with
+    /// `@PrimaryKey`, or the one called `id` or `remoteID`. What is said here beside the name is that of
+    /// ``SyncModel/Entity``.
     ///
     /// - Parameters:
     ///   - name: The name of the entity, if that is not the type's.

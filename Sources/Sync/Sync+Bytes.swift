@@ -10,8 +10,8 @@ extension Sync {
     /// try await Sync.changes(bytes, inEntity: "User", stack: stack)
     /// ```
     /// Chunks, where they can be had, are faster:
-    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)`` takes those, and
-    /// says what holds for both.
+    /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)`` takes
+    /// those, and says what holds for both.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
         _ bytes: Bytes, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,

@@ -14,9 +14,9 @@ extension Sync {
     /// The JSON is cut into pieces of whole records (``SyncOptions/pieces``), and each is written while the next is
     /// read, all in one transaction unless the options say otherwise. It may be cut into chunks anywhere. The store
     /// ends up as if all had been synced at once, but for what a piece cannot know of later ones: a row that one record
-    /// gives as of an entity, and a later piece as of a sub-entity without a value that this one requires, stays what it
-    /// was stored as, where the whole is refused; and rows that give the owner of an ordered relationship by an id, before
-    /// the piece that brings the owner, come after the rows that this piece links to it.
+    /// gives as of an entity, and a later piece as of a sub-entity without a value that this one requires, stays what
+    /// it was stored as, where the whole is refused; and rows that give the owner of an ordered relationship by an id,
+    /// before the piece that brings the owner, come after the rows that this piece links to it.
     ///
     /// - Parameters:
     ///   - chunks: UTF-8 JSON, such as `[UInt8]` or `Data`. Read in a task of its own, no faster than it is written. It

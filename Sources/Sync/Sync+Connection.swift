@@ -12,7 +12,8 @@ extension Sync {
     ///     try Cursor(name: "users", etag: response.etag, changed: result.root.updated).save(db)
     /// }
     /// ```
-    /// It is undone with that transaction. If it fails, what it has written is taken back and the transaction goes on.
+    /// It is undone with that transaction. If it fails, what it has written is taken back and the transaction goes
+    /// on.
     ///
     /// - Parameters:
     ///   - options: Not pages of a run, which remembers what was committed.

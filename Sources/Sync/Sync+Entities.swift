@@ -10,9 +10,9 @@ extension Sync {
     /// // {"users": [{"id": 1, "company_id": 7}], "companies": [{"id": 7, "name": "Acme"}]}
     /// try await Sync.changes(data, entities: ["users": "User", "companies": "Company"], stack: stack)
     /// ```
-    /// Each list speaks for the rows of its entity as if it were synced alone, and one object instead of a list only for
-    /// itself; what they leave out is deleted once all of them are applied, so that they may refer to each other in any
-    /// order. Every list must be there.
+    /// Each list speaks for the rows of its entity as if it were synced alone, and one object instead of a list
+    /// only for itself; what they leave out is deleted once all of them are applied, so that they may refer to each
+    /// other in any order. Every list must be there.
     ///
     /// - Parameters:
     ///   - json: UTF-8 JSON.

@@ -5,7 +5,7 @@ public import SyncSQLite
 /// Keeps a store in step with JSON.
 ///
 /// ```swift
-/// let stack = try DataStack(model: Model(contentsOf: modelURL), at: databaseURL)
+/// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
 /// let result = try await Sync.changes(json, inEntity: "User", stack: stack)
 /// print(result["User"].insertedCount, "new users")
 /// ```

@@ -14,6 +14,7 @@
             let access = entity.access
             let members = [
                 "\(access)static var entityName: String { \(entity.entityName) }",
+                "\(access)static var databaseTableName: String { \(table) }",
                 "\(access)static var syncEntity: SyncModel.Entity {\n\(model)\n}",
                 "\(access)static var syncProperties: [PartialKeyPath<\(type)>: SyncProperty] {\n\(properties)\n}",
                 "\(access)typealias SyncKey = \(key.type)",
@@ -39,12 +40,18 @@
 
         // MARK: The model
 
+        private var parent: String? {
+            guard let type = entity.argument("parent")?.trimmedDescription else { return nil }
+            return type.hasSuffix(".self") ? String(type.dropLast(5)) : type
+        }
+
+        private var table: String {
+            parent.map { "\($0).databaseTableName" } ?? entity.argument("table")?.trimmedDescription ?? "entityName"
+        }
+
         private var model: String {
             var arguments = ["entityName"]
-            if let parent = entity.argument("parent") {
-                let type = parent.trimmedDescription
-                arguments.append("parent: \(type.hasSuffix(".self") ? String(type.dropLast(5)) : type).entityName")
-            }
+            if let parent { arguments.append("parent: \(parent).entityName") }
             add("isAbstract", to: &arguments)
             if let key = entity.primaryKey { arguments.append("primaryKey: \(key)") }
             arguments.append("attributes: [\n\(entity.attributes.map(attribute).joined(separator: ",\n"))\n]")
@@ -66,9 +73,7 @@
 
         private func attribute(_ property: EntityProperty) -> String {
             var arguments = ["\"\(property.name)\"", "(\(property.type ?? "Never")).self"]
-            if let key = property.arguments("RemoteKey").first {
-                arguments.append("remoteKey: \(key.expression.trimmedDescription)")
-            }
+            add("remoteKey", from: "RemoteKey", of: property, to: &arguments)
             if property.isPrimaryKey, entity.primaryKey == nil {
                 arguments.append("isPrimaryKey: true")
             } else if entity.keyNames.contains(property.name) {
@@ -80,18 +85,10 @@
             let transformers = property.arguments("Transformer").map(\.expression.trimmedDescription)
             if !transformers.isEmpty { arguments.append("transformers: [\(transformers.joined(separator: ", "))]") }
             if property.attribute("NotExported") != nil { arguments.append("isExportable: false") }
-            if let old = property.arguments("RenamedFrom").first {
-                arguments.append("renamedFrom: \(old.expression.trimmedDescription)")
-            }
-            if let format = property.arguments("Format").first {
-                arguments.append("format: \(format.expression.trimmedDescription)")
-            }
-            if let type = property.arguments("Stored").first {
-                arguments.append("as: \(type.expression.trimmedDescription)")
-            }
-            if let column = property.arguments("Column").first {
-                arguments.append("column: \(column.expression.trimmedDescription)")
-            }
+            add("renamedFrom", from: "RenamedFrom", of: property, to: &arguments)
+            add("format", from: "Format", of: property, to: &arguments)
+            add("as", from: "Stored", of: property, to: &arguments)
+            add("column", from: "Column", of: property, to: &arguments)
             return ".init(\(arguments.joined(separator: ", ")))"
         }
 
@@ -99,29 +96,29 @@
             guard let target = property.target else { return nil }
             var arguments = ["\"\(property.name)\"", "to: \(target.type).self"]
             if target.isToMany { arguments.append("many: true") }
-            let said = property.arguments("Relationship")
-            for label in ["ordered", "inverse", "deleteRule"] {
-                guard let value = said.first(where: { $0.label?.text == label })?.expression else { continue }
-                arguments.append("\(label): \(value.trimmedDescription)")
-            }
-            if let key = property.arguments("RemoteKey").first {
-                arguments.append("remoteKey: \(key.expression.trimmedDescription)")
-            }
+            for label in ["ordered", "inverse", "deleteRule"] { add(label, of: property, to: &arguments) }
+            add("remoteKey", from: "RemoteKey", of: property, to: &arguments)
             if property.attribute("NotExported") != nil { arguments.append("isExportable: false") }
-            if let value = said.first(where: { $0.label?.text == "optional" })?.expression {
-                arguments.append("isOptional: \(value.trimmedDescription)")
-            }
-            if let old = property.arguments("RenamedFrom").first {
-                arguments.append("renamedFrom: \(old.expression.trimmedDescription)")
-            }
-            if let value = said.first(where: { $0.label?.text == "keyedBy" })?.expression {
-                arguments.append("keyedBy: \(value.trimmedDescription)")
-            }
-            for label in ["table", "column", "inverseColumn"] {
-                guard let value = said.first(where: { $0.label?.text == label })?.expression else { continue }
-                arguments.append("\(label): \(value.trimmedDescription)")
-            }
+            add("isOptional", as: "optional", of: property, to: &arguments)
+            add("renamedFrom", from: "RenamedFrom", of: property, to: &arguments)
+            for label in ["keyedBy", "table", "column", "inverseColumn"] { add(label, of: property, to: &arguments) }
             return ".init(\(arguments.joined(separator: ", ")))"
+        }
+
+        /// What a mark of a property says.
+        private func add(
+            _ label: String, from mark: String, of property: EntityProperty, to arguments: inout [String]
+        ) {
+            guard let value = property.arguments(mark).first else { return }
+            arguments.append("\(label): \(value.expression.trimmedDescription)")
+        }
+
+        /// What `@Relationship` says.
+        private func add(
+            _ label: String, as name: String? = nil, of property: EntityProperty, to arguments: inout [String]
+        ) {
+            let said = property.arguments("Relationship").first { $0.label?.text == name ?? label }
+            if let said { arguments.append("\(label): \(said.expression.trimmedDescription)") }
         }
 
         private var properties: String {
@@ -158,7 +155,8 @@
         // MARK: Rows
 
         private var reading: String {
-            (entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.column)\")" }
+            ((parent == nil ? [] : ["try row.requireEntity()"])
+                + entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.column)\")" }
                 + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.storedKeyColumn)\")" }).joined(separator: "\n")
         }
 

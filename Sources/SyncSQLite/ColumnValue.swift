@@ -5,6 +5,11 @@ import SyncStore
 
 /// Attribute values as columns hold them, and back.
 package enum ColumnValue {
+    /// The text of a column, whole: GRDB reads it up to its first NUL, and ours may have some.
+    static func text(_ bytes: Data?) -> DatabaseValue {
+        bytes.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
+    }
+
     /// The value as stored in a column of an attribute of this type.
     ///
     /// A value of another type is stored as it is, for the table to refuse; one that ``fits(_:_:)`` refuses is NULL.

@@ -54,11 +54,9 @@ extension DataStack {
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil, in db: Database
     ) throws -> [SyncRecord] {
-        let select = RecordSQL(try model.compiled.entity(named: entity), layout)
-        let (condition, arguments) = try condition(predicate, select)
-        var sql = "SELECT \(select.columns) FROM \(select.from)\(condition) ORDER BY \(try select.order(order))"
-        if let limit { sql += " LIMIT \(max(limit, 0))" }
-        return try select.fetch(db, sql, arguments)
+        let (select, rest, arguments) = try selection(
+            of: model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
+        return try select.fetch(db, "SELECT \(select.columns) \(rest)", arguments)
     }
 
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.

@@ -6,7 +6,7 @@ package import SyncStore
 /// A model and the SQLite store that keeps its rows.
 ///
 /// ```swift
-/// let stack = try DataStack(model: Model(contentsOf: modelURL), at: databaseURL)
+/// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), at: databaseURL)
 /// let count = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM User") }
 /// ```
 ///

@@ -125,12 +125,9 @@ struct RecordSQL {
         return SyncRecord(entity: type.name, key: key, rowKey: rowKey, type: type, values: values)
     }
 
-    /// GRDB reads text up to its first NUL; ours may have some.
     private func value(_ row: Row, _ index: Int, _ type: AttributeType) throws -> DatabaseValue {
         guard type == .string || type == .url else { return row[index] }
-        return try row.withUnsafeData(atIndex: index) { data in
-            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
-        }
+        return try row.withUnsafeData(atIndex: index) { ColumnValue.text($0) }
     }
 
     private func specificEntity(_ value: DatabaseValue) throws -> CompiledEntity {

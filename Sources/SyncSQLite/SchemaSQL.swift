@@ -16,8 +16,7 @@ package struct SchemaSQL: Sendable {
     /// The version of our own tables.
     static let version = 1
     /// What stands for it where the tables of the model are an app's, so that no version of the library migrates them
-    /// that
-    /// does not know of that.
+    /// that does not know of that.
     static let adoptedVersion = 2
 
     /// Our own tables, whatever the model is.

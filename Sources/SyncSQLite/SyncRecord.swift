@@ -10,8 +10,8 @@ public import SyncCore
 public struct SyncRecord: Sendable {
     /// The entity the row is of; for a fetch over an inheritance tree, the most specific one.
     public let entity: String
-    /// The key the row is stored under, also where the key attribute reads as nil because the key is local.
-    /// The rows of a keyless entity have one too, which is this store's own.
+    /// The key the row is stored under, also where the key attribute reads as nil because the key is local. The rows of
+    /// a keyless entity have one too, which is this store's own.
     public let key: RecordKey
     /// The primary key of the row in its table, which foreign keys refer to.
     package let rowKey: DatabaseValue

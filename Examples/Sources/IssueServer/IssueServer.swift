@@ -40,11 +40,11 @@ public enum IssueServer {
     /// One event for each transaction that changed issues, with all there are at first.
     private static func events(_ store: IssueStore) -> Response {
         let body = ResponseBody { writer in
-            for try await change in store.stack.observeChanges(Issue.self) {
+            for try await change in try store.stack.observeChanges(Issue.self) {
                 let issues = change.rows
                 let event = Event(
-                    inserted: change.inserted.map { issues[$0].key.description },
-                    updated: change.updated.map { issues[$0.new].key.description }, removed: change.removed.count)
+                    inserted: change.inserted.map { issues[$0].id },
+                    updated: change.updated.map { issues[$0.new].id }, removed: change.removed.count)
                 let data = String(decoding: try JSONEncoder().encode(event), as: UTF8.self)
                 try await writer.write(ByteBuffer(string: "data: \(data)\n\n"))
             }
@@ -54,8 +54,8 @@ public enum IssueServer {
     }
 
     private struct Event: Encodable {
-        let inserted: [String]
-        let updated: [String]
+        let inserted: [Int]
+        let updated: [Int]
         let removed: Int
     }
 

@@ -10,7 +10,7 @@ struct TaskList {
         // The screen: open tasks first. It shows what there is, and then every change, whoever makes it.
         let order: RecordOrder = ["isDone", "title"]
         var screen = try stack.observe(Task.self, orderedBy: order).makeAsyncIterator()
-        var changes = stack.observeChanges(Task.self, orderedBy: order).makeAsyncIterator()
+        var changes = try stack.observeChanges(Task.self, orderedBy: order).makeAsyncIterator()
         show(try await screen.next() ?? [])
         _ = try await changes.next()
 

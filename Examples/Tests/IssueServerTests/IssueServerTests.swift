@@ -87,9 +87,9 @@ struct IssueServerTests {
             var lines = Lines(pipe.fileHandleForReading)
             #expect(try await lines.next() == #"data: {"inserted":[],"removed":0,"updated":[]}"#.sortedJSON)
             _ = try await server.send("POST", "webhook", #"[{"id": 5, "title": "A"}]"#)
-            #expect(try await lines.next() == #"data: {"inserted":["5"],"removed":0,"updated":[]}"#.sortedJSON)
+            #expect(try await lines.next() == #"data: {"inserted":[5],"removed":0,"updated":[]}"#.sortedJSON)
             _ = try await server.send("PUT", "issues", #"[{"id": 5, "title": "B"}, {"id": 6, "title": "C"}]"#)
-            #expect(try await lines.next() == #"data: {"inserted":["6"],"removed":0,"updated":["5"]}"#.sortedJSON)
+            #expect(try await lines.next() == #"data: {"inserted":[6],"removed":0,"updated":[5]}"#.sortedJSON)
         }
     }
 }

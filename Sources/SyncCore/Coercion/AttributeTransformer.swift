@@ -8,7 +8,7 @@
 ///     guard case .string(let text) = json else { return nil }
 ///     return .string(text.replacing("&amp;", with: "&"))
 /// }
-/// let model = try Model(contentsOf: url).registering(entities)
+/// let model = try SyncModel(contentsOf: url).registering(entities)
 /// ```
 ///
 /// Several make a chain (`"transformer": ["trimmed", "Entities"]`), of which each takes what the one before gives, and the

@@ -2,6 +2,10 @@
     import Glibc
 #elseif canImport(Musl)
     import Musl
+#elseif canImport(Android)
+    import Android
+#elseif canImport(ucrt)
+    import ucrt
 #else
     import Darwin
 #endif

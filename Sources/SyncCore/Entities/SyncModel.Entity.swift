@@ -1,7 +1,7 @@
 extension SyncModel {
     /// A kind of row: its own attributes and relationships, without those it inherits.
     ///
-    /// An `SyncModel.Entity` is what a model source declares. ``SyncModel`` checks the declarations together.
+    /// A `SyncModel.Entity` is what a model source declares. ``SyncModel`` checks the declarations together.
     public struct Entity: Sendable, Hashable {
         /// The name, which is also that of the table unless ``table`` says otherwise or the entity has a parent.
         public var name: String

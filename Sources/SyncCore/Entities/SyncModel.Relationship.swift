@@ -23,13 +23,11 @@ extension SyncModel {
         public var isOptional: Bool
         /// The name this relationship had in an earlier model.
         public var renamedFrom: String?
-        /// The join table of a many-to-many relationship; nil for one called as the entity and the relationship.
-        /// Enough on
-        /// one side.
+        /// The join table of a many-to-many relationship; nil for one called as the entity and the relationship. Enough
+        /// on one side.
         public var table: String?
         /// The column with the key of the row that this leads to: the foreign key of a to-one relationship, or in the
-        /// join
-        /// table of a many-to-many one.
+        /// join table of a many-to-many one.
         public var column: String?
         /// The column with the key of this row, in the join table of a many-to-many relationship.
         public var inverseColumn: String?

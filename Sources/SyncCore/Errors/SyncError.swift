@@ -83,9 +83,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case modelMismatch
         /// A table, view or index of the database has a name that the model needs for one of its own; `problems` has each.
         case nameCollision
-        /// Tables of the app's that a store was to adopt do not fit the model; `problems` has everything that does
-        /// not, each
-        /// with the SQL that mends it.
+        /// Tables of the app's that a store was to adopt do not fit the model; `problems` has everything that does not,
+        /// each with the SQL that mends it.
         case unsuitableTables
         /// A connection of the app's database is set to what a sync cannot work with; the message says which line mends it.
         case unsuitableConnection

@@ -26,12 +26,15 @@ extension ChangePlan {
         let unfit = try unfit ?? unfitKey(of: model)
         let unknown = unfit == nil ? diagnostics.first { $0.kind == .unknownKind } : nil
         let found =
-            labels.first == "data"
-            ? ": no resource in 'data' that has an id is of this entity"
-            : unknown != nil
-                ? ""
-                : roots[0].isLoneObject || count == 1
-                    ? ": the record has no readable '\(key)'" : ": none of \(count) has a readable '\(key)'"
+            if labels.first == "data" {
+                ": no resource in 'data' that has an id is of this entity"
+            } else if unknown != nil {
+                ""
+            } else if roots[0].isLoneObject || count == 1 {
+                ": the record has no readable '\(key)'"
+            } else {
+                ": none of \(count) has a readable '\(key)'"
+            }
         let reason = (unfit ?? unknown).map { ", as in \($0.path): \($0.message)" } ?? ""
         let owner = reason.isEmpty && parent == nil ? ownersInKey.first : nil
         let advice = owner.map { "; if all are of one \($0), name it as their parent" } ?? ""

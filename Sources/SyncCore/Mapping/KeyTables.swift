@@ -9,12 +9,15 @@ struct KeyTables {
     /// Those of entities by their place in the model, then the others.
     private(set) var all: [KeyTable]
     private var nested: [NestedObject: Int] = [:]
+    /// Those of the edges that records of a payload stand in, by entity; -1 where none is needed yet.
+    private var rootEdges: [Int]
     /// Whether lists may stand in `edges` or `nodes`.
     var readsConnections = false
 
     init(_ model: CompiledModel) {
         self.model = model
         all = model.entities.map { KeyTable(entity: $0.id, path: []) }
+        rootEdges = Array(repeating: -1, count: all.count)
     }
 
     /// The entry of a key in a table, made if it is new. `previous` is that of the key before it in the same object, or -1.
@@ -117,12 +120,14 @@ struct KeyTables {
 
     /// The table of the edges that the records of a payload stand in.
     mutating func edges(of entity: Int) -> Int {
-        let table = nestedTable(["edges"], [], isKept: false, of: entity)
-        all[table].role = .edge
-        return table
+        if rootEdges[entity] < 0 {
+            rootEdges[entity] = nestedTable(["edges"], [], isKept: false, of: entity)
+            all[rootEdges[entity]].role = .edge
+        }
+        return rootEdges[entity]
     }
 
-    /// The objects that a nested table is of, of what stands under its key: of a connection the edges.
+    /// The objects that a nested table is of, of what stands under its key: the object, or of a connection the edges.
     func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
         switch (all[nested].role, tape.tokens[value].kind) {
         case (.object, .object): return [value]

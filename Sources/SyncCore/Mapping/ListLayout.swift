@@ -58,14 +58,14 @@ extension PlacedList {
             }
             element = Int(tape.tokens[element].next)
         }
-        var isPart = hasNulls
-        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object {
-            let flags = [
-                tape.member(named: "hasNextPage", of: page, in: bytes),
-                tape.member(named: "hasPreviousPage", of: page, in: bytes),
-            ]
-            isPart = isPart || flags.contains { flag in flag.map { tape.tokens[$0].kind == .true_ } ?? false }
+        func hasMore(_ flag: StaticString, _ page: Int) -> Bool {
+            guard let flag = tape.member(named: flag, of: page, in: bytes) else { return false }
+            return tape.tokens[flag].kind == .true_
         }
-        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: !isPart)
+        var isWhole = !hasNulls
+        if let page = tape.member(named: "pageInfo", of: object, in: bytes), tape.tokens[page].kind == .object {
+            isWhole = isWhole && !hasMore("hasNextPage", page) && !hasMore("hasPreviousPage", page)
+        }
+        self.init(token: list, layout: nodes == nil ? .edges : .nodes, isWhole: isWhole)
     }
 }

@@ -278,8 +278,12 @@ struct PayloadMapper: ~Copyable {
         case _ where kind == .object || kind == .array && keyTables.all[keyTable].role == .edge:
             let token = tape.tokens[key]
             path.push(.key(offset: token.offset, length: Int(token.length)))
-            for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
-                try scan(tape, object: object, keyTable: keyTable, bytes)
+            if keyTables.all[keyTable].role == .object {
+                try scan(tape, object: key + 1, keyTable: keyTable, bytes)
+            } else {
+                for object in keyTables.objects(keyTable, tape, at: key + 1, bytes) {
+                    try scan(tape, object: object, keyTable: keyTable, bytes)
+                }
             }
             path.pop()
         case .null:

@@ -3,7 +3,7 @@
 /// Made from a schema file, a Core Data model, or entities declared in Swift:
 ///
 /// ```swift
-/// let model = try Model(contentsOf: url)
+/// let model = try SyncModel(contentsOf: url)
 /// let other = try Model(entities: [Entity("User", attributes: [Attribute("id", .integer)])])
 /// ```
 public struct SyncModel: Sendable, Hashable {

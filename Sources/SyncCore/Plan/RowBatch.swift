@@ -127,8 +127,7 @@ package struct RowBatch: Sendable {
 
     mutating func markRoot(_ node: NodeID) { nodes[node.index].isRoot = true }
 
-    /// Merges a record's values into a node: later values over earlier ones, absent ones
-    /// leave them.
+    /// Merges a record's values into a node: later values over earlier ones, absent ones leave them.
     mutating func merge(_ row: UnsafeBufferPointer<Slot>, into node: NodeID, permission: Permission, mention: Int32) {
         let first = Int(nodes[node.index].firstVersion)
         if versions.isEmpty {

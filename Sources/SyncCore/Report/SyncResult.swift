@@ -46,8 +46,8 @@ public struct SyncResult: Sendable, Hashable, Codable {
         public var isEmpty: Bool { insertedCount == 0 && updatedCount == 0 && deletedCount == 0 }
     }
 
-    /// The root records of the payload: how many were new, how many met a stored row (changed or not),
-    /// and how many stored rows in scope they left out.
+    /// The root records of the payload: how many were new, how many met a stored row (changed or not), and how many
+    /// stored rows in scope they left out.
     public struct RootCounts: Sendable, Hashable, Codable {
         /// Root records that became new rows.
         public var inserted = 0

@@ -10,10 +10,8 @@ public import SyncCore
 /// try adopted.model.schemaFile().write(to: modelURL)
 /// ```
 /// Tables become entities, columns attributes of the types they are declared with, foreign keys relationships with
-/// their
-/// inverses, and tables of two foreign keys many-to-many relationships. What a sync cannot write to as it is, is left
-/// out and
-/// remarked upon, so that the model opens with ``DataStack/init(model:adopting:transformers:)``.
+/// their inverses, and tables of two foreign keys many-to-many relationships. What a sync cannot write to as it is, is
+/// left out and remarked upon, so that the model opens with ``DataStack/init(model:adopting:transformers:)``.
 public struct AdoptedModel: Sendable {
     /// The entities of the tables that can be adopted.
     public let model: SyncModel

@@ -4,8 +4,7 @@ import SyncStore
 
 extension AdoptionCheck {
     /// Refuses triggers through which other rows come out of a sync than it says: those that take a write back, and
-    /// those
-    /// that write to what the model knows. What they write elsewhere is the app's.
+    /// those that write to what the model knows. What they write elsewhere is the app's.
     func checkTriggers(_ found: inout TableProblems) throws {
         let triggers = try Row.fetchAll(
             db,

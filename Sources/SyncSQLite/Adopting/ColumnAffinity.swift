@@ -21,9 +21,8 @@ enum ColumnAffinity {
             }
     }
 
-    /// Whether all values of an attribute of this type come back from it as they were. The texts of dates and UUIDs
-    /// are never
-    /// taken for numbers.
+    /// Whether all values of an attribute of this type come back from it as they were. The texts of dates and UUIDs are
+    /// never taken for numbers.
     func keeps(_ type: AttributeType) -> Bool {
         switch type {
         case .integer, .boolean: self == .integer || self == .numeric || self == .none

@@ -7,19 +7,16 @@ extension DataStack {
     /// ```swift
     /// let pool = try DatabasePool(path: path)
     /// try migrator.migrate(pool)
-    /// let stack = try DataStack(model: Model(contentsOf: modelURL), adopting: pool)
+    /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), adopting: pool)
     /// ```
     /// The model says which table and columns each entity has (``SyncModel/Entity/table``,
-    /// ``SyncModel/Attribute/column``, ``SyncModel/Relationship/column``) where they are called otherwise;
-    /// `syncdb schema adopt` writes it. The tables are compared with it each time, all rows too when the model is new.
-    /// Nothing
+    /// ``SyncModel/Attribute/column``, ``SyncModel/Relationship/column``) where they are called otherwise; `syncdb
+    /// schema adopt` writes it. The tables are compared with it each time, all rows too when the model is new. Nothing
     /// of the app's is made, altered or dropped: what does not fit is refused, with the SQL that mends it, for a
-    /// migration of
-    /// the app's. Beside the tables are only two of ours, `sync_model` and `sync_pending`.
+    /// migration of the app's. Beside the tables are only two of ours, `sync_model` and `sync_pending`.
     ///
     /// Columns that the model does not have keep their values when a row is updated, and get their defaults in a new
-    /// one.
-    /// Later stacks of the same file are of the same kind, however they are made.
+    /// one. Later stacks of the same file are of the same kind, however they are made.
     ///
     /// - Parameters:
     ///   - writer: A pool or a queue. It must not be closed before the stack is gone.

@@ -2,8 +2,7 @@ import GRDB
 import GRDBSQLite
 
 /// Has foreign keys hold for what a sync leads to, and not for each of its steps, whose order is its own. Those of our
-/// tables
-/// say so themselves.
+/// tables say so themselves.
 enum DeferredForeignKeys {
     static func during<Result>(_ db: Database, _ isAdopted: Bool, _ body: () throws -> Result) throws -> Result {
         guard isAdopted, try Bool.fetchOne(db, sql: "PRAGMA defer_foreign_keys") != true else { return try body() }

@@ -37,8 +37,7 @@ struct TableRebuild {
     }
 
     /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the
-    /// first of
-    /// them fails.
+    /// first of them fails.
     static func withoutForeignKeys(_ statements: [String]) -> String {
         let guardTable = "temp.\"sync_foreign_keys\""
         let all =

@@ -52,7 +52,7 @@ extension DataStack {
     /// What is asked of the database for rows of an entity.
     func selection(
         of entity: CompiledEntity, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
-        offset: Int
+        offset: Int = 0
     ) throws -> (select: RecordSQL, rest: String, arguments: StatementArguments) {
         let select = RecordSQL(entity, layout)
         let (condition, arguments) = try condition(predicate, select)

@@ -7,11 +7,12 @@ extension DataStack {
     /// ```swift
     /// let pool = try DatabasePool(path: path, configuration: configuration)
     /// try migrator.migrate(pool)
-    /// let stack = try DataStack(model: Model(contentsOf: modelURL), in: pool)
+    /// let stack = try DataStack(model: SyncModel(contentsOf: modelURL), in: pool)
     /// ```
-    /// The tables are made, or brought to the model as those of a file are, in one transaction; nothing else in the database
-    /// is touched. The app opens and closes the database, with whatever configuration it likes as long as foreign keys are
-    /// on; functions that conditions need are added to its connections when they are first used. A database has one model.
+    /// The tables are made, or brought to the model as those of a file are, in one transaction; nothing else in the
+    /// database is touched. The app opens and closes the database, with whatever configuration it likes as long as
+    /// foreign keys are on; functions that conditions need are added to its connections when they are first used. A
+    /// database has one model.
     ///
     /// A dry run (`Sync.plan`) waits for other writers as the configuration says, where that of a file of our own works on
     /// a copy instead.

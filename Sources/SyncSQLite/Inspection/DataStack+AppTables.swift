@@ -5,8 +5,7 @@ import SyncStore
 
 extension DataStack {
     /// A store in memory that adopts the tables of its model, which are made as an app might have: without strict
-    /// types,
-    /// with foreign keys that hold at once and do nothing, and with a column of the app's own in each.
+    /// types, with foreign keys that hold at once and do nothing, and with a column of the app's own in each.
     ///
     /// Nil for a model whose tables cannot be adopted.
     package static func adopted(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {

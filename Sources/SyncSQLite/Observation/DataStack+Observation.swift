@@ -6,9 +6,9 @@ extension DataStack {
     /// ```swift
     /// for try await users in stack.observe("User", where: "age >= 18", orderedBy: "lastName") { show(users) }
     /// ```
-    /// A transaction gives one value at most, however much it writes, and none if these rows, their order and their to-one
-    /// links are what they were. It notices whatever is written through this stack's database: syncs, single rows, and
-    /// what the app writes with GRDB. Writes of other processes it notices with the next one of this.
+    /// A transaction gives one value at most, however much it writes, and none if these rows, their order and their
+    /// to-one links are what they were. It notices whatever is written through this stack's database: syncs, single
+    /// rows, and what the app writes with GRDB. Writes of other processes it notices with the next one of this.
     ///
     /// - Parameter limit: How many records there are at most; nil for all.
     public func observe(
@@ -41,7 +41,7 @@ extension DataStack {
     public func observeChanges(
         _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil
-    ) -> RowChangeObservation {
+    ) -> RowChangeObservation<SyncRecord> {
         let rows = ObservedRows(entity: entity, predicate: predicate, order: order, limit: limit)
         return RowChangeObservation(
             lists: StoreObservation(self, fetch: { db in try rows.fetch(self, db) }) { $0 })

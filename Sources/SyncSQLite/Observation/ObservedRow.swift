@@ -3,9 +3,12 @@ import SyncCore
 import SyncStore
 
 /// A row, and to whom its to-one relationships lead: it is another row as well where only these are others.
-struct ObservedRow: Sendable, Hashable {
+struct ObservedRow: ListedRow {
     let record: SyncRecord
     let links: [DatabaseValue]
+
+    var element: SyncRecord { record }
+    var identity: ListedRowIdentity { ListedRowIdentity(record.type, rowKey: record.rowKey) }
 
     /// The row with this key; nil if there is none.
     ///
@@ -15,10 +18,11 @@ struct ObservedRow: Sendable, Hashable {
         guard let key = stack.model.compiled.rowKey(id, of: entity),
             let (condition, arguments) = stack.condition(key, of: entity)
         else { return nil }
-        return try fetch(RecordSQL(entity, stack.layout), stack, db, "WHERE \(condition)", arguments).first
+        let select = RecordSQL(entity, stack.layout)
+        return try fetch(select, stack, db, "FROM \(select.from) WHERE \(condition)", arguments).first
     }
 
-    /// - Parameter rest: What stands behind the tables in the statement.
+    /// - Parameter rest: What stands behind the columns in the statement.
     static func fetch(
         _ select: RecordSQL, _ stack: DataStack, _ db: Database, _ rest: String, _ arguments: StatementArguments
     ) throws -> [ObservedRow] {
@@ -28,7 +32,7 @@ struct ObservedRow: Sendable, Hashable {
         }
         let columns = ([select.columns] + links.map(select.column)).joined(separator: ", ")
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT \(columns) FROM \(select.from) \(rest)", arguments: arguments)
+            db, sql: "SELECT \(columns) \(rest)", arguments: arguments)
         var observed: [ObservedRow] = []
         while let row = try rows.next() {
             let first = row.count - links.count
@@ -46,9 +50,8 @@ struct ObservedRows: Sendable {
     let limit: Int?
 
     func fetch(_ stack: DataStack, _ db: Database) throws -> [ObservedRow] {
-        let select = RecordSQL(try stack.model.compiled.entity(named: entity), stack.layout)
-        let (condition, arguments) = try stack.condition(predicate, select)
-        let rest = "\(condition) ORDER BY \(try select.order(order))" + RecordSQL.window(limit, 0)
+        let (select, rest, arguments) = try stack.selection(
+            of: stack.model.compiled.entity(named: entity), where: predicate, orderedBy: order, limit: limit)
         return try ObservedRow.fetch(select, stack, db, rest, arguments)
     }
 }

@@ -2,7 +2,9 @@ import SyncCore
 
 /// What became of a list of rows, for a table on a screen: with the indexes that UIKit's batch updates and
 /// fetched-results controllers take.
-public struct RowChanges: Sendable, Hashable {
+///
+/// The rows are ``SyncRecord``s, or values of a type.
+public struct RowChanges<Row: Sendable>: Sendable {
     /// Where a row was, and where it is.
     public struct Place: Sendable, Hashable {
         /// Its index before.
@@ -18,7 +20,7 @@ public struct RowChanges: Sendable, Hashable {
     }
 
     /// All rows, as they are now.
-    public let rows: [SyncRecord]
+    public let rows: [Row]
     /// The indexes that rows had which are in the list no more, ascending.
     public let removed: [Int]
     /// The indexes of rows that were not in the list before, ascending; of the first changes all there are.
@@ -29,12 +31,12 @@ public struct RowChanges: Sendable, Hashable {
     /// Rows whose values or to-one links are others, whether they moved or not, by their new index.
     public let updated: [Place]
 
-    init(from old: [ObservedRow], to new: [ObservedRow]) {
+    init<Listed: ListedRow>(from old: [Listed], to new: [Listed]) where Listed.Element == Row {
         let before = Dictionary(
-            old.indices.map { (RowIdentity(old[$0].record), $0) }, uniquingKeysWith: { first, _ in first })
+            old.indices.map { (old[$0].identity, $0) }, uniquingKeysWith: { first, _ in first })
         var (inserted, stayed): ([Int], [Place]) = ([], [])
         for index in new.indices {
-            if let place = before[RowIdentity(new[index].record)] {
+            if let place = before[new[index].identity] {
                 stayed.append(Place(old: place, new: index))
             } else {
                 inserted.append(index)
@@ -42,7 +44,7 @@ public struct RowChanges: Sendable, Hashable {
         }
         let kept = Set(stayed.map(\.old))
         let still = Self.longestAscent(stayed.map(\.old))
-        rows = new.map(\.record)
+        rows = new.map(\.element)
         removed = old.indices.filter { !kept.contains($0) }
         self.inserted = inserted
         moved = stayed.filter { !still.contains($0.old) }
@@ -74,13 +76,5 @@ public struct RowChanges: Sendable, Hashable {
     }
 }
 
-/// By which a row is the same after a change of its values.
-private struct RowIdentity: Hashable {
-    let entity: Int
-    let rowKey: String
-
-    init(_ record: SyncRecord) {
-        entity = record.type.keyOwner ?? record.type.id
-        rowKey = "\(record.rowKey)"
-    }
-}
+extension RowChanges: Equatable where Row: Equatable {}
+extension RowChanges: Hashable where Row: Hashable {}

@@ -43,8 +43,8 @@ extension DataStack {
 
     /// A key for a new row that has none of the service's yet.
     ///
-    /// Integers count up from the smallest there is; strings are `local-` and a UUID; UUIDs are just new.
-    /// As an attribute a key below −2⁶² or with this prefix reads as nil.
+    /// Integers count up from the smallest there is; strings are `local-` and a UUID; UUIDs are just new. As an
+    /// attribute a key below −2⁶² or with this prefix reads as nil.
     /// - Throws: ``SyncError`` `keylessEntity`, `primaryKeyMissing` if keys of this type cannot be made here,
     ///   `unknownEntity` or `storeFailure`.
     public func newKey(for entity: String) throws -> JSONValue {

@@ -3,8 +3,7 @@ import SyncCore
 import SyncStore
 
 /// Gives a stored row another key. What refers to it follows, by the foreign keys' `ON UPDATE CASCADE`, or because it
-/// is
-/// told to in tables of an app's.
+/// is told to in tables of an app's.
 struct RowKeyChange {
     private let stack: DataStack
     private let row: SyncRecord

@@ -16,8 +16,17 @@ extension DataStack {
         _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil, including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<[Value]> {
+        try observe(type, where: predicate, orderedBy: order, limit: limit, including: relationships)
+    }
+
+    package func observe<Value: EntityRecord>(
+        _ type: Value.Type, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
+        including relationships: [PartialKeyPath<Value>]
+    ) throws -> StoreObservation<[Value]> {
         let rows = try TypedRows(type, self, relationships)
-        return StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) { $0.values }
+        return StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) {
+            $0.map(\.element)
+        }
     }
 
     /// The row with this key as a value of its type: now, and whenever it is another; nil while there is none.
@@ -26,8 +35,14 @@ extension DataStack {
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<Value?> {
+        try observe(type, id: id, including: relationships)
+    }
+
+    package func observe<Value: EntityRecord>(
+        _ type: Value.Type, id: some AttributeValue, including relationships: [PartialKeyPath<Value>]
+    ) throws -> StoreObservation<Value?> {
         let rows = try TypedRows(type, self, relationships)
-        return StoreObservation(self, fetch: { db in try rows.fetch(id: id, db) }) { $0.values.first }
+        return StoreObservation(self, fetch: { db in try rows.fetch(id: id, db) }) { $0?.element }
     }
 
     /// How many rows an entity has: now, and whenever it is another number.
@@ -37,11 +52,16 @@ extension DataStack {
         observeCount(Value.entityName, where: predicate)
     }
 
-    /// What becomes of the rows of an entity, as ``observeChanges(_:where:orderedBy:limit:)`` says it.
+    /// What becomes of the rows of an entity, as ``observeChanges(_:where:orderedBy:limit:)`` says it, as values of its
+    /// type. A row with which others are loaded is updated when these are others.
+    ///
+    /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
     public func observeChanges<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
-        limit: Int? = nil
-    ) -> RowChangeObservation {
-        observeChanges(Value.entityName, where: predicate, orderedBy: order, limit: limit)
+        limit: Int? = nil, including relationships: PartialKeyPath<Value>...
+    ) throws -> RowChangeObservation<Value> {
+        let rows = try TypedRows(type, self, relationships)
+        return RowChangeObservation(
+            lists: StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) { $0 })
     }
 }

@@ -17,7 +17,7 @@ extension DataStack {
         limit: Int? = nil, including relationships: PartialKeyPath<Value>...
     ) throws -> [Value] {
         let rows = try TypedRows(type, self, relationships)
-        return try reading { db in try rows.fetch(predicate, order, limit, db).values }
+        return try reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
     /// The rows of an entity, as values of its type.
@@ -26,7 +26,7 @@ extension DataStack {
         limit: Int? = nil, including relationships: PartialKeyPath<Value>...
     ) async throws -> [Value] {
         let rows = try TypedRows(type, self, relationships)
-        return try await reading { db in try rows.fetch(predicate, order, limit, db).values }
+        return try await reading { db in try rows.fetch(predicate, order, limit, db).map(\.element) }
     }
 
     /// The rows of an entity, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
@@ -34,7 +34,7 @@ extension DataStack {
         _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
         limit: Int? = nil, including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> [Value] {
-        try TypedRows(type, self, relationships).fetch(predicate, order, limit, db).values
+        try TypedRows(type, self, relationships).fetch(predicate, order, limit, db).map(\.element)
     }
 
     /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
@@ -43,7 +43,7 @@ extension DataStack {
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) throws -> Value? {
         let rows = try TypedRows(type, self, relationships)
-        return try reading { db in try rows.fetch(id: id, db).values.first }
+        return try reading { db in try rows.fetch(id: id, db)?.element }
     }
 
     /// The row with this key: an `Int`, a `String`, a `UUID`, or a ``JSONValue`` where it has several parts; nil if there
@@ -52,14 +52,14 @@ extension DataStack {
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>...
     ) async throws -> Value? {
         let rows = try TypedRows(type, self, relationships)
-        return try await reading { db in try rows.fetch(id: id, db).values.first }
+        return try await reading { db in try rows.fetch(id: id, db)?.element }
     }
 
     /// The row with this key, inside ``read(_:)-(_)`` or ``write(_:)-(_)``.
     public func fetch<Value: EntityRecord>(
         _ type: Value.Type, id: some AttributeValue, including relationships: PartialKeyPath<Value>..., in db: Database
     ) throws -> Value? {
-        try TypedRows(type, self, relationships).fetch(id: id, db).values.first
+        try TypedRows(type, self, relationships).fetch(id: id, db)?.element
     }
 
     /// How many rows an entity has, those of its sub-entities included.

@@ -1,14 +1,30 @@
 import GRDB
 public import SyncCore
+import SyncStore
 
 /// A row of an entity's table, from which an ``EntityRecord`` reads its properties.
 public struct EntityRow {
     private let row: Row
     private let entity: String
+    private let isOfEntity: Bool
 
-    init(_ row: Row, of entity: String) {
+    /// - Parameter isOfEntity: Whether it is known to be a row of the entity or of one below it.
+    init(_ row: Row, of entity: String, isOfEntity: Bool) {
         self.row = row
         self.entity = entity
+        self.isOfEntity = isOfEntity
+    }
+
+    /// Requires a row of a table that an entity shares with the one it inherits from to be of the entity itself, unless the
+    /// stack has selected it.
+    ///
+    /// - Throws: ``SyncError`` `valueDoesNotFit`.
+    public func requireEntity() throws {
+        guard !isOfEntity, let name = row[TableLayout.entityColumn] as String?, name != entity else { return }
+        throw SyncError(
+            .valueDoesNotFit,
+            "the row is of '\(name)': GRDB's requests read all rows of the table, those of the stack rows of '\(entity)'",
+            entity: entity, path: TableLayout.entityColumn)
     }
 
     /// The value of a column.
@@ -54,11 +70,8 @@ public struct EntityRow {
                 .valueDoesNotFit, "the row was read without the column '\(column)'", entity: entity, path: column)
         }
         var value: DatabaseValue = row[column]
-        // GRDB reads text up to its first NUL; ours may have some.
         if case .string = value.storage, type == .string || type == .url {
-            value = try row.withUnsafeData(named: column) { data in
-                data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? .null
-            }
+            value = try row.withUnsafeData(named: column) { ColumnValue.text($0) }
         }
         let stored = ColumnValue.storedValue(value, as: type)
         if stored.isNull, !value.isNull { throw misfit(column, type) }

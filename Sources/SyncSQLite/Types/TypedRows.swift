@@ -1,18 +1,20 @@
 import GRDB
 import SyncCore
+import SyncStore
+
+/// A row as a value of its type, and what it was read from, by which it is compared.
+struct TypedRow<Value: EntityRecord>: ListedRow {
+    let element: Value
+    let identity: ListedRowIdentity
+    fileprivate let cells: [DatabaseValue]
+
+    static func == (left: TypedRow, right: TypedRow) -> Bool {
+        left.identity == right.identity && left.cells == right.cells
+    }
+}
 
 /// Reads rows of an entity as values of its type, with the rows of some of their relationships.
 struct TypedRows<Value: EntityRecord>: Sendable {
-    /// Values, and what they were read from, by which they are compared.
-    struct Found: Sendable, Equatable {
-        var values: [Value] = []
-        fileprivate var cells: [DatabaseValue] = []
-
-        static func == (left: Found, right: Found) -> Bool {
-            left.values.count == right.values.count && left.cells == right.cells
-        }
-    }
-
     /// A relationship whose rows are loaded.
     private struct Loaded {
         let relationship: String
@@ -38,42 +40,48 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     func fetch(
         _ predicate: RecordPredicate, _ order: RecordOrder, _ limit: Int?, _ db: Database
-    ) throws -> Found {
-        let select = RecordSQL(try stack.model.compiled.entity(named: Value.entityName), stack.layout)
-        let (condition, arguments) = try stack.condition(predicate, select)
-        let rest = "\(condition) ORDER BY \(try select.order(order))" + RecordSQL.window(limit, 0)
+    ) throws -> [TypedRow<Value>] {
+        let (select, rest, arguments) = try stack.selection(
+            of: stack.model.compiled.entity(named: Value.entityName), where: predicate, orderedBy: order, limit: limit)
         return try fetch(select, rest, arguments, db)
     }
 
-    func fetch(id: some AttributeValue, _ db: Database) throws -> Found {
+    func fetch(id: some AttributeValue, _ db: Database) throws -> TypedRow<Value>? {
         let entity = try stack.model.compiled.keyedEntity(named: Value.entityName)
         guard let key = stack.model.compiled.rowKey(id.storedValue.jsonForm, of: entity),
             let (condition, arguments) = stack.condition(key, of: entity)
-        else { return Found() }
-        return try fetch(RecordSQL(entity, stack.layout), " WHERE \(condition)", arguments, db)
+        else { return nil }
+        let select = RecordSQL(entity, stack.layout)
+        return try fetch(select, "FROM \(select.from) WHERE \(condition)", arguments, db).first
     }
 
     private func fetch(
         _ select: RecordSQL, _ rest: String, _ arguments: StatementArguments, _ db: Database
-    ) throws -> Found {
+    ) throws -> [TypedRow<Value>] {
         ConnectionFunctions.install(in: db)
         let columns = "\(Self.columns), \(select.rowKey) AS \"sync_row\""
-        let rows = try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(select.from)\(rest)", arguments: arguments)
-        var found = Found()
-        found.values.reserveCapacity(rows.count)
-        for row in rows {
-            var value = try Value(row: row)
-            found.cells += row.databaseValues
-            for relationship in loaded {
-                let targets = try targets(of: row["sync_row"], relationship, select.entity, db)
-                found.cells += targets.flatMap(\.databaseValues)
-                found.cells.append(targets.count.databaseValue)
-                value.load(
-                    try targets.map { try relationship.destination.init(row: $0) }, of: relationship.relationship)
-            }
-            found.values.append(value)
+        return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).map { row in
+            try typedRow(row, select.entity, db)
         }
-        return found
+    }
+
+    private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value> {
+        var value = try Value(entityRow: EntityRow(row, of: Value.entityName, isOfEntity: true))
+        let key: DatabaseValue = row["sync_row"]
+        var cells = Array(row.databaseValues)
+        for relationship in loaded {
+            let targets = try targets(of: key, relationship, entity, db)
+            cells += targets.flatMap(\.databaseValues)
+            cells.append(targets.count.databaseValue)
+            let destination = relationship.destination
+            let rows = try targets.map {
+                try destination.init(entityRow: EntityRow($0, of: destination.entityName, isOfEntity: true))
+            }
+            value.load(rows, of: relationship.relationship)
+        }
+        let name = row[TableLayout.entityColumn] as String?
+        let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
+        return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
     }
 
     private static var columns: String { "\(SchemaSQL.quoted(RecordSQL.alias)).*" }

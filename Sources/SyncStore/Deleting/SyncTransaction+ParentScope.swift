@@ -51,8 +51,7 @@ extension SyncTransaction {
         return !owners.isEmpty && !owners.contains(owner.key)
     }
 
-    /// The rows that the payload says are the parent's. A root record lists its row also
-    /// where it may not be written.
+    /// The rows that the payload says are the parent's. A root record lists its row also where it may not be written.
     func listedRows(_ parent: ChangePlan.Parent) -> Set<StoredRow> {
         let table = tables[rootEntity.table]
         var listed: Set<StoredRow> = []

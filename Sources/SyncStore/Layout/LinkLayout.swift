@@ -42,8 +42,7 @@ package enum LinkLayout: Sendable {
     }
 
     /// `<name>ID`, or `<name>_ref` if the model gives that name to another column; prefixed by the entity if a sibling
-    /// entity of the
-    /// same table has a relationship of this name too.
+    /// entity of the same table has a relationship of this name too.
     private static func column(
         for link: Link, _ relationship: String, _ taken: TakenNames, _ model: CompiledModel
     ) -> String {

@@ -91,8 +91,8 @@ struct StoreOptions: ParsableArguments {
         return ChosenModel(model: found.model, remarks: remarks)
     }
 
-    /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are
-    /// written, and nobody should wait for a remark.
+    /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are written, and nobody
+    /// should wait for a remark.
     private static let glance = 64 << 10
 
     /// Says what `--evolve` would add where something of the JSON had no place.

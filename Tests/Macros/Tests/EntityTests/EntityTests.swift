@@ -77,6 +77,65 @@ struct EntityTests {
         #expect(refused.contains("NUL"))
     }
 
+    @Test("shares its table where it inherits, and takes no row of another entity for its own")
+    func inheritance() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Animal.self, Dog.self, Puppy.self))
+        try await Sync.changes(Data(#"[{"id": 1, "name": "Tom"}]"#.utf8), as: Animal.self, stack: stack)
+        try await Sync.changes(Data(#"[{"id": 2, "name": "Rex"}]"#.utf8), as: Dog.self, stack: stack)
+        #expect(Puppy.databaseTableName == "Animal")
+        #expect(try await stack.fetch(Dog.self).map(\.id) == [2])
+        #expect(try await stack.reader.read { db in try Animal.fetchAll(db).map(\.id) } == [1, 2])
+        let error = await #expect(throws: SyncError.self) {
+            _ = try await stack.reader.read { db in try Dog.fetchAll(db) }
+        }
+        #expect(error?.path == "sync_entity")
+        try await stack.writer.write { db throws in
+            var rex = try #require(try Dog.filter { $0.name == "Rex" }.fetchOne(db))
+            rex.tricks = 3
+            try rex.update(db)
+        }
+        try await Sync.changes(Data(#"[{"id": 3, "name": "Bo"}]"#.utf8), as: Puppy.self, stack: stack)
+        let dogs = try await stack.fetch(Dog.self, orderedBy: "-name")
+        #expect(dogs.map(\.tricks) == [3, nil])
+    }
+
+    @Test("is sorted by Foundation's descriptors")
+    func descriptors() async throws {
+        guard #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) else { return }
+        let stack = try stack()
+        let json = #"[{"id":1,"name":"b","age":3},{"id":2,"name":"a","age":null},{"id":3,"name":"a","age":5}]"#
+        try await Sync.changes(Data(json.utf8), as: User.self, stack: stack)
+        let descriptors = [
+            SortDescriptor(\User.name, comparator: .lexical), SortDescriptor(\User.age, order: .reverse),
+        ]
+        let users = try await stack.fetch(User.self, orderedBy: RecordOrder(descriptors))
+        #expect(users.map(\.id) == [3, 2, 1])
+        #expect(users.map(\.id) == users.shuffled().sorted(using: descriptors).map(\.id))
+        #expect(try RecordOrder(SortDescriptor(\User.email, order: .reverse)) == "-email")
+        let error = #expect(throws: SyncError.self) { try RecordOrder(SortDescriptor(\User.shortName)) }
+        #expect(error?.code == .unknownAttribute)
+    }
+
+    @Test("has its differences observed as values")
+    func differences() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        var all = try stack.observeChanges(User.self, orderedBy: "name", including: \.notes).makeAsyncIterator()
+        let first = try #require(try await all.next())
+        #expect(first.inserted == [0, 1])
+        #expect(first.rows.map(\.name) == ["Ann", "Bob"])
+        try await Sync.changes(
+            Data(#"[{"id": 13, "user_id": 2}]"#.utf8), as: Note.self, stack: stack, operations: [.insert])
+        let second = try #require(try await all.next())
+        #expect(second.updated == [.init(old: 1, new: 1)])
+        #expect(second.rows[1].notes.map(\.id) == [13])
+        try await Sync.changes(Data(#"[{"id": 2, "name": "Aaron"}]"#.utf8), as: User.self, stack: stack)
+        let third = try #require(try await all.next())
+        #expect(third.removed == [0])
+        #expect(third.updated == [.init(old: 1, new: 0)])
+        #expect(third.moved.isEmpty)
+    }
+
     @Test("goes into a sync as values, of which only what is known is said")
     func valuesIn() async throws {
         let stack = try stack()

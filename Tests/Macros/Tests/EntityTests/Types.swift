@@ -83,3 +83,21 @@ enum Village {
         @Relationship(inverse: "home", ordered: true) var people: [Inhabitant]
     }
 }
+
+/// Entities that share a table.
+@Entity struct Animal {
+    var id: Int
+    var name: String?
+}
+
+@Entity(parent: Animal.self) struct Dog {
+    var id: Int
+    var name: String?
+    var tricks: Int?
+}
+
+@Entity(parent: Dog.self) struct Puppy {
+    var id: Int
+    var name: String?
+    var tricks: Int?
+}

@@ -1,0 +1,109 @@
+#if canImport(SwiftUI)
+    public import SwiftUI
+    public import SyncCore
+    public import SyncSQLite
+
+    /// What a store has, in a view that is drawn anew whenever it is something else.
+    ///
+    /// ```swift
+    /// struct UserList: View {
+    ///     @StoreQuery(User.self, where: "age >= 18", orderedBy: "lastName") var users
+    ///     @StoreQuery(countOf: User.self) var count
+    ///
+    ///     var body: some View {
+    ///         if let error = $users.error { Text(error.localizedDescription) }
+    ///         List(users, id: \.id) { Text($0.name) }
+    ///     }
+    /// }
+    ///
+    /// UserList().environment(\.dataStack, stack)
+    /// ```
+    /// It reads what ``DataStack/observe(_:where:orderedBy:limit:including:)`` and its like do: an empty list, no row or 0 until the
+    /// first value is there, and the last one if `error` says why there are no more.
+    @propertyWrapper
+    public struct StoreQuery<Value: Sendable>: DynamicProperty {
+        /// How far a view is with what it reads.
+        public struct State: Sendable {
+            /// Whether the value is the store's, and not what stands there before.
+            public internal(set) var isLoaded = false
+            /// Why there are no more values; nil while there may be.
+            public internal(set) var error: (any Error)?
+        }
+
+        @Environment(\.dataStack) private var stack
+        @StateObject private var follower = StoreFollower<Value>()
+        /// Two are equal where the same is read.
+        private let request: AnyHashable
+        private let placeholder: Value
+        private let observe: @MainActor (DataStack) throws -> StoreObservation<Value>
+
+        private init(
+            _ request: [AnyHashable], placeholder: Value,
+            observe: @escaping @MainActor (DataStack) throws -> StoreObservation<Value>
+        ) {
+            self.request = AnyHashable(request)
+            self.placeholder = placeholder
+            self.observe = observe
+        }
+
+        /// What was read last.
+        @MainActor public var wrappedValue: Value { follower.value ?? placeholder }
+
+        /// Whether it was read, and why it is read no more.
+        @MainActor public var projectedValue: State { follower.state }
+
+        /// Follows what the view asks for now. SwiftUI calls it on the main actor.
+        public nonisolated func update() {
+            nonisolated(unsafe) let query = self
+            MainActor.assumeIsolated { query.follower.follow(query.request, of: query.stack, query.observe) }
+        }
+    }
+
+    extension StoreQuery {
+        /// The rows of an entity, as values of its type.
+        ///
+        /// - Parameters:
+        ///   - limit: How many there are at most; nil for all.
+        ///   - relationships: Those whose rows are loaded with them.
+        public init<Row: EntityRecord>(
+            _ type: Row.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+            limit: Int? = nil, including relationships: (any PartialKeyPath<Row> & Sendable)...
+        ) where Value == [Row] {
+            self.init(
+                [Row.entityName, predicate, order, limit, relationships as [PartialKeyPath<Row>]], placeholder: []
+            ) {
+                try $0.observe(type, where: predicate, orderedBy: order, limit: limit, including: relationships)
+            }
+        }
+
+        /// The row with this key, as a value of its type.
+        ///
+        /// - Parameter relationships: Those whose rows are loaded with it.
+        public init<Row: EntityRecord>(
+            _ type: Row.Type, id: some AttributeValue & Hashable,
+            including relationships: (any PartialKeyPath<Row> & Sendable)...
+        ) where Value == Row? {
+            self.init([Row.entityName, id, relationships as [PartialKeyPath<Row>]], placeholder: nil) {
+                try $0.observe(type, id: id, including: relationships)
+            }
+        }
+
+        /// How many rows an entity has.
+        public init<Row: EntityRecord>(countOf type: Row.Type, where predicate: RecordPredicate = .all)
+        where Value == Int {
+            self.init([Row.entityName, predicate], placeholder: 0) { $0.observeCount(type, where: predicate) }
+        }
+
+        /// The rows of an entity.
+        ///
+        /// - Parameter limit: How many there are at most; nil for all.
+        public init(
+            _ entity: String, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
+            limit: Int? = nil
+        ) where Value == [SyncRecord] {
+            self.init([entity, predicate, order, limit], placeholder: []) {
+                $0.observe(entity, where: predicate, orderedBy: order, limit: limit)
+            }
+        }
+    }
+#endif

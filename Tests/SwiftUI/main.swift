@@ -1,0 +1,70 @@
+// A view of a store, drawn by hand: what the property wrappers say before, while and after there is something to read.
+import Foundation
+import GRDB
+import SwiftUI
+import SyncCore
+import SyncSQLite
+
+struct User: EntityRecord {
+    var id: Int
+    var name: String?
+
+    static let entityName = "User"
+    static var syncEntity: SyncModel.Entity {
+        SyncModel.Entity(
+            entityName, attributes: [.init("id", Int.self, isPrimaryKey: true), .init("name", String?.self)])
+    }
+    static var syncProperties: [PartialKeyPath<User>: SyncProperty] { [\.id: "id", \.name: "name"] }
+    var syncKey: Int? { id }
+    var syncID: JSONValue { Self.syncID(of: id) }
+
+    init(entityRow row: EntityRow) throws {
+        id = try row.value("id")
+        name = try row.value("name")
+    }
+
+    func encode(into row: inout EntityValues) throws {
+        try row.set("id", to: id)
+        try row.set("name", to: name)
+    }
+}
+
+@MainActor struct UserList {
+    @StoreQuery(User.self, orderedBy: "name") var users
+    @StoreQuery(User.self, id: 2) var second
+    @StoreQuery(countOf: User.self) var count
+    @StoreQuery("User", where: "name == 'Ann'") var records
+
+    /// What SwiftUI does before it draws a view.
+    func draw() -> String {
+        _users.update()
+        _second.update()
+        _count.update()
+        _records.update()
+        return "\(users.map { $0.name ?? "" }) \(second?.name ?? "-") \(count) \(records.count)"
+    }
+
+    /// Draws until it is so.
+    func expect(_ text: String) async throws {
+        while draw() != text { try await Task.sleep(for: .milliseconds(1)) }
+        print("drawn:", text)
+    }
+}
+
+let list = UserList()
+print("drawn:", list.draw(), "loaded:", list.$users.isLoaded)
+while list.$users.error == nil { try await Task.sleep(for: .milliseconds(1)) }
+print("error:", list.$users.error?.localizedDescription ?? "")
+
+let stack = try DataStack.inMemory(SyncModel(User.self))
+EnvironmentValues.current.dataStack = stack
+while list.draw() != "[] - 0 0" || !list.$users.isLoaded { try await Task.sleep(for: .milliseconds(1)) }
+print("loaded:", list.$users.isLoaded, "error:", list.$users.error == nil ? "none" : "still")
+try stack.writer.write { db in
+    for (id, name) in [(1, "Bob"), (2, "Ann")] {
+        try db.execute(sql: "INSERT INTO User (id, name) VALUES (?, ?)", arguments: [id, name])
+    }
+}
+try await list.expect(#"["Ann", "Bob"] Ann 2 1"#)
+try stack.writer.write { db in try db.execute(sql: "DELETE FROM User WHERE id = 2") }
+try await list.expect(#"["Bob"] - 1 0"#)
