@@ -1,6 +1,8 @@
 # make demo   build, sync a sample on two days, show what changed and why
 # make test   run the tests, a few random cases among them; about six minutes after the build
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
+# make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
+# make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
 # make man    write the man page of syncdb, .build/man/syncdb.1, and of its commands (CONFIGURATION=debug: build no release)
@@ -14,7 +16,7 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo fuzz guard test check man bench bench-full
+.PHONY: demo fuzz guard test check tsan portable man bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
@@ -26,6 +28,17 @@ LONG := $(shell grep -rl --include='*Tests.swift' '^import TestSize' Tests | sed
 check:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
 	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
+
+# What reads, writes or observes from several tasks or processes.
+AT_ONCE := Observation|RowChanges|Guest|HandOver|Reader|PieceFlow|Pages|BusyStore|Cancellation|Stream|Progress|SharedFile
+
+tsan:
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
+	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan $(if $(ALL),,--filter '$(AT_ONCE)')
+
+portable:
+	@.ci/install libsqlite3-dev
+	.ci/check-portable
 
 fuzz:
 	@.ci/install libsqlite3-dev

@@ -95,7 +95,7 @@ package struct StoreFile {
     /// that is another user's.
     private func check() throws {
         guard FileStatus(at: path)?.isRegular == true else { throw unreadable("'\(name)' is not a file") }
-        guard access(path, W_OK) == 0 else { throw readOnly(SystemFailure().message) }
+        if let refusal = FileStatus.refusal(toWrite: path) { throw readOnly(refusal.message) }
     }
 
     /// Looks at the file as it is: unlike a pool, a queue does not change its journal mode.

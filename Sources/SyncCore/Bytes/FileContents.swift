@@ -2,50 +2,63 @@ package import Foundation
 
 /// The bytes of a file that is needed whole, whatever kind of file it is.
 package enum FileContents {
-    /// Reads a pipe to its end, and a large file into huge pages (``HugePages``): its bytes are then read from all over.
-    ///
-    /// - Throws: ``SyncError`` `unreadableFile`.
-    package static func read(_ path: String) throws -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        defer { try? handle.close() }
-        do {
-            guard let size = size(descriptor), size >= HugePages.size, let data = try read(descriptor, size) else {
-                return try handle.readToEnd() ?? Data()
+    #if os(Windows) || SYNC_FOUNDATION_FILES
+        /// Reads a file.
+        ///
+        /// - Throws: ``SyncError`` `unreadableFile`.
+        package static func read(_ path: String) throws -> Data {
+            do {
+                return try Data(contentsOf: URL(fileURLWithPath: path))
+            } catch {
+                throw unreadable(path, error.localizedDescription)
             }
-            // What was added meanwhile.
-            return try handle.readToEnd().map { data + $0 } ?? data
-        } catch {
-            throw unreadable(path, error.localizedDescription)
         }
-    }
-
-    /// The size of a file that has one; nil for a pipe or a device, which end where they end.
-    private static func size(_ descriptor: Int32) -> Int? {
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return Int(status.st_size)
-    }
-
-    /// At most so many bytes; nil if there is no memory to be had in this way.
-    private static func read(_ descriptor: Int32, _ size: Int) throws -> Data? {
-        var memory: UnsafeMutableRawPointer?
-        guard posix_memalign(&memory, HugePages.size, size) == 0, let memory else { return nil }
-        HugePages.advise(memory, byteCount: size)
-        var count = 0
-        while count < size {
-            let more = Foundation.read(descriptor, memory + count, size - count)
-            if more < 0 && errno == EINTR { continue }
-            guard more >= 0 else {
-                free(memory)
-                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    #else
+        /// Reads a pipe to its end, and a large file into huge pages (``HugePages``): its bytes are then read from all over.
+        ///
+        /// - Throws: ``SyncError`` `unreadableFile`.
+        package static func read(_ path: String) throws -> Data {
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
+            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            defer { try? handle.close() }
+            do {
+                guard let size = size(descriptor), size >= HugePages.size, let data = try read(descriptor, size) else {
+                    return try handle.readToEnd() ?? Data()
+                }
+                // What was added meanwhile.
+                return try handle.readToEnd().map { data + $0 } ?? data
+            } catch {
+                throw unreadable(path, error.localizedDescription)
             }
-            if more == 0 { break }
-            count += more
         }
-        return Data(bytesNoCopy: memory, count: count, deallocator: .free)
-    }
+
+        /// The size of a file that has one; nil for a pipe or a device, which end where they end.
+        private static func size(_ descriptor: Int32) -> Int? {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            return Int(status.st_size)
+        }
+
+        /// At most so many bytes; nil if there is no memory to be had in this way.
+        private static func read(_ descriptor: Int32, _ size: Int) throws -> Data? {
+            var memory: UnsafeMutableRawPointer?
+            guard posix_memalign(&memory, HugePages.size, size) == 0, let memory else { return nil }
+            HugePages.advise(memory, byteCount: size)
+            var count = 0
+            while count < size {
+                let more = Foundation.read(descriptor, memory + count, size - count)
+                if more < 0 && errno == EINTR { continue }
+                guard more >= 0 else {
+                    free(memory)
+                    throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+                }
+                if more == 0 { break }
+                count += more
+            }
+            return Data(bytesNoCopy: memory, count: count, deallocator: .free)
+        }
+    #endif
 
     private static func unreadable(_ path: String, _ reason: String) -> SyncError {
         SyncError(.unreadableFile, "cannot read '\(path)'", underlying: reason)

@@ -1,95 +1,97 @@
-import Foundation
+#if !(os(Windows) || SYNC_FOUNDATION_FILES)
+    import Foundation
 
-/// A folder for a file that is not complete yet, beside the place where it will be.
-///
-/// Its name is random, and it is made by this call or not at all: what is there already is never opened, and nobody else
-/// can put anything into it. It is locked as long as the process lives, so that others can tell what a killed one left.
-package final class DraftFolder: Sendable {
-    private static let prefix = ".sync-draft-"
-    private static let file = "draft"
-    private static let attempts = 10
-
-    private let folder: String
-    private let descriptor: Int32
-
-    /// The file to fill. It is not there yet.
-    package var path: String { folder + "/" + Self.file }
-
-    /// Makes a draft in a folder, and removes those that killed processes left there.
+    /// A folder for a file that is not complete yet, beside the place where it will be.
     ///
-    /// - Throws: ``SystemFailure``.
-    package init(in parent: String) throws {
-        Self.removeAbandoned(in: parent)
-        for _ in 0..<Self.attempts {
-            let folder = parent + "/" + Self.prefix + Self.randomName()
-            guard mkdir(folder, 0o700) == 0 else {
-                if errno == EEXIST { continue }
-                throw SystemFailure()
+    /// Its name is random, and it is made by this call or not at all: what is there already is never opened, and nobody else
+    /// can put anything into it. It is locked as long as the process lives, so that others can tell what a killed one left.
+    package final class DraftFolder: Sendable {
+        private static let prefix = ".sync-draft-"
+        private static let file = "draft"
+        private static let attempts = 10
+
+        private let folder: String
+        private let descriptor: Int32
+
+        /// The file to fill. It is not there yet.
+        package var path: String { folder + "/" + Self.file }
+
+        /// Makes a draft in a folder, and removes those that killed processes left there.
+        ///
+        /// - Throws: ``SystemFailure``.
+        package init(in parent: String) throws {
+            Self.removeAbandoned(in: parent)
+            for _ in 0..<Self.attempts {
+                let folder = parent + "/" + Self.prefix + Self.randomName()
+                guard mkdir(folder, 0o700) == 0 else {
+                    if errno == EEXIST { continue }
+                    throw SystemFailure()
+                }
+                // Another process may have found it before it was locked, and removed it as abandoned.
+                guard let descriptor = Self.open(folder) else { continue }
+                if Self.lock(descriptor) != .taken, Self.isStill(folder, descriptor) {
+                    (self.folder, self.descriptor) = (folder, descriptor)
+                    return
+                }
+                close(descriptor)
             }
-            // Another process may have found it before it was locked, and removed it as abandoned.
-            guard let descriptor = Self.open(folder) else { continue }
-            if Self.lock(descriptor) != .taken, Self.isStill(folder, descriptor) {
-                (self.folder, self.descriptor) = (folder, descriptor)
-                return
+            throw SystemFailure(EEXIST)
+        }
+
+        deinit { close(descriptor) }
+
+        /// Removes the folder with all that belongs to the draft.
+        package func remove() { Self.remove(folder, descriptor) }
+
+        // MARK: What killed processes left
+
+        /// Removes drafts whose process is gone: folders of this user's with the name of a draft, which nobody has locked,
+        /// and which contain nothing but a draft.
+        private static func removeAbandoned(in parent: String) {
+            guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent) else { return }
+            for name in names where name.hasPrefix(prefix) {
+                let folder = parent + "/" + name
+                guard let descriptor = open(folder) else { continue }
+                defer { close(descriptor) }
+                guard let status = FileStatus(descriptor: descriptor), status.owner == geteuid(),
+                    status.permissions & 0o077 == 0, lock(descriptor) == .ours, isStill(folder, descriptor),
+                    let contents = try? FileManager.default.contentsOfDirectory(atPath: folder),
+                    contents.allSatisfy(files.contains)
+                else { continue }
+                remove(folder, descriptor)
             }
-            close(descriptor)
         }
-        throw SystemFailure(EEXIST)
-    }
 
-    deinit { close(descriptor) }
+        // MARK: Folders
 
-    /// Removes the folder with all that belongs to the draft.
-    package func remove() { Self.remove(folder, descriptor) }
+        private static let files = Set(StoreFiles.suffixes.map { file + $0 })
 
-    // MARK: What killed processes left
+        private static func remove(_ folder: String, _ descriptor: Int32) {
+            for file in files { unlinkat(descriptor, file, 0) }
+            rmdir(folder)
+        }
 
-    /// Removes drafts whose process is gone: folders of this user's with the name of a draft, which nobody has locked,
-    /// and which contain nothing but a draft.
-    private static func removeAbandoned(in parent: String) {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent) else { return }
-        for name in names where name.hasPrefix(prefix) {
-            let folder = parent + "/" + name
-            guard let descriptor = open(folder) else { continue }
-            defer { close(descriptor) }
-            guard let status = FileStatus(descriptor: descriptor), status.owner == geteuid(),
-                status.permissions & 0o077 == 0, lock(descriptor) == .ours, isStill(folder, descriptor),
-                let contents = try? FileManager.default.contentsOfDirectory(atPath: folder),
-                contents.allSatisfy(files.contains)
-            else { continue }
-            remove(folder, descriptor)
+        private static func open(_ folder: String) -> Int32? {
+            let descriptor = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            return descriptor >= 0 ? descriptor : nil
+        }
+
+        private enum Lock { case ours, taken, unsupported }
+
+        /// Where folders cannot be locked, nobody takes a draft for abandoned.
+        private static func lock(_ descriptor: Int32) -> Lock {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .ours }
+            return errno == EWOULDBLOCK ? .taken : .unsupported
+        }
+
+        private static func isStill(_ folder: String, _ descriptor: Int32) -> Bool {
+            let status = FileStatus(at: folder, followingLinks: false)
+            return status != nil && status?.identity == FileStatus(descriptor: descriptor)?.identity
+        }
+
+        /// Letters only: a name tells nothing, not even of the process.
+        private static func randomName() -> String {
+            String((0..<20).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
         }
     }
-
-    // MARK: Folders
-
-    private static let files = Set(StoreFiles.suffixes.map { file + $0 })
-
-    private static func remove(_ folder: String, _ descriptor: Int32) {
-        for file in files { unlinkat(descriptor, file, 0) }
-        rmdir(folder)
-    }
-
-    private static func open(_ folder: String) -> Int32? {
-        let descriptor = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        return descriptor >= 0 ? descriptor : nil
-    }
-
-    private enum Lock { case ours, taken, unsupported }
-
-    /// Where folders cannot be locked, nobody takes a draft for abandoned.
-    private static func lock(_ descriptor: Int32) -> Lock {
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .ours }
-        return errno == EWOULDBLOCK ? .taken : .unsupported
-    }
-
-    private static func isStill(_ folder: String, _ descriptor: Int32) -> Bool {
-        let status = FileStatus(at: folder, followingLinks: false)
-        return status != nil && status?.identity == FileStatus(descriptor: descriptor)?.identity
-    }
-
-    /// Letters only: a name tells nothing, not even of the process.
-    private static func randomName() -> String {
-        String((0..<20).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement() ?? "a" })
-    }
-}
+#endif

@@ -49,18 +49,35 @@ package struct StoreDraft: Sendable {
     /// - Returns: Whether it is in its place; false if there is a store or another file by now.
     package func publish() throws -> Bool {
         try Self.refuseLeftovers(target)
-        if link(folder.path, target.path) == 0 { return true }
-        // Where files have one name only, the place is taken first, by an empty file.
-        if errno != EEXIST {
-            let descriptor = open(target.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
-            if descriptor >= 0 {
-                close(descriptor)
-            } else if errno != EEXIST {
-                throw unpublished(SystemFailure().message)
+        do {
+            return try isTaken() ? fillEmptyFile() : true
+        } catch let failure as SystemFailure {
+            throw unpublished(failure.message)
+        }
+    }
+
+    #if os(Windows) || SYNC_FOUNDATION_FILES
+        /// Puts the store in its place, unless something is there.
+        private func isTaken() throws -> Bool {
+            do {
+                try FileCopy.move(folder.path, toNew: target.path)
+                return false
+            } catch let failure as SystemFailure where failure.code == EEXIST {
+                return true
             }
         }
-        return try fillEmptyFile()
-    }
+    #else
+        /// Puts the store in its place, unless something is there. Where files have one name only, the place is taken first,
+        /// by an empty file.
+        private func isTaken() throws -> Bool {
+            if link(folder.path, target.path) == 0 { return false }
+            if errno == EEXIST { return true }
+            let descriptor = open(target.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+            guard descriptor >= 0 || errno == EEXIST else { throw SystemFailure() }
+            if descriptor >= 0 { close(descriptor) }
+            return true
+        }
+    #endif
 
     package func remove() { folder.remove() }
 

@@ -27,8 +27,9 @@ package struct StoreFiles: Sendable, Hashable {
 
     /// Whether this user can write to the store: to its file, and to the files beside it or the folder.
     var isWritable: Bool {
-        guard access(path, W_OK) == 0 else { return false }
-        if access((path as NSString).deletingLastPathComponent, W_OK) == 0 { return true }
-        return ["-wal", "-shm"].allSatisfy { access(path + $0, W_OK) == 0 }
+        func isWritable(_ path: String) -> Bool { FileStatus.refusal(toWrite: path) == nil }
+        guard isWritable(path) else { return false }
+        if isWritable((path as NSString).deletingLastPathComponent) { return true }
+        return ["-wal", "-shm"].allSatisfy { isWritable(path + $0) }
     }
 }

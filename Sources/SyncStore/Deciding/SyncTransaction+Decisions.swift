@@ -148,7 +148,9 @@ extension SyncTransaction {
     private func giveKeysToOwnedRows() throws {
         for table in tables where !table.isEmpty && (table.hasHiddenKey || !table.batch.owners.isEmpty) {
             var next: Int64?
-            for node in table.nodes(.new) {
+            // Hidden keys go up with the others, so that both indexes of a table grow at their ends.
+            let new = table.hasHiddenKey ? table.sortedByKey(table.nodes(.new)) : table.nodes(.new)
+            for node in new {
                 guard table.hasHiddenKey || table.batch.nodes[node.index].ownerPlace != nil else { continue }
                 let key = try newRowKey(table, table.wantedEntity(of: node), next: &next)
                 table.keys.own(node, key)

@@ -30,9 +30,8 @@ extension SyncTransaction {
     }
 
     private mutating func insertRows(_ table: SyncTable) throws {
-        var new = table.nodes(.new)
+        let new = table.newRows()
         guard !new.isEmpty else { return }
-        table.sortByKey(&new)
         try store.insert(new, table)
         report.inserted(new, table)
         guard let history else { return }
@@ -111,21 +110,4 @@ extension SyncTransaction {
 
     /// Writes the links that were changed one by one.
     func writeLinks() throws { try links.write { try history?.keep($0) } }
-}
-
-extension SyncTable {
-    /// New rows in the order of their keys, as tables take them best.
-    fileprivate func sortByKey(_ nodes: inout [NodeID]) {
-        let batch = batch
-        guard nodes.contains(where: { batch.nodes[$0.index].key.kind != .absent }) else { return }
-        if nodes.allSatisfy({ batch.nodes[$0.index].key.kind == .integer }) {
-            let order = KeyOrder.ascending(nodes.map { batch.nodes[$0.index].key.integer })
-            if !order.isEmpty { nodes = order.map { nodes[Int($0)] } }
-        } else if nodes.allSatisfy({ batch.nodes[$0.index].key.isText }) {
-            nodes.sort { left, right in
-                TextPool.precedes(
-                    pool.bytes(batch.nodes[left.index].key), pool.bytes(batch.nodes[right.index].key))
-            }
-        }
-    }
 }
