@@ -58,9 +58,9 @@ struct Readers {
             maximumMilliseconds: times.max() ?? .nan)
     }
 
-    /// One row by its key about once a millisecond, as a screen that follows the store might read.
+    /// One row by its place in the table about once a millisecond, as a screen that follows the store might read.
     private func read(_ stack: DataStack, from seed: Int, until end: End) async throws -> [Double] {
-        let sql = "SELECT * FROM \"\(entity)\" WHERE id = ?"
+        let sql = "SELECT * FROM \"\(entity)\" WHERE rowid = ?"
         let clock = ContinuousClock()
         var key = seed
         var times: [Double] = []
