@@ -30,7 +30,7 @@ check:
 	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
 
 # What reads, writes or observes from several tasks or processes.
-AT_ONCE := Observation|RowChanges|Guest|HandOver|Reader|PieceFlow|Pages|BusyStore|Cancellation|Stream|Progress|SharedFile
+AT_ONCE := [.](Observation|RowChanges|GuestStore|HandOver|Reader|OtherReaders|PieceFlow|Page|BusyStore|Cancellation|Stream|Progress|Snapshot|SharedFile)Tests
 
 tsan:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes

@@ -91,7 +91,7 @@ struct GuestScenarioTests {
 struct AdoptedScenarioTests {
     @Test(
         "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
-        arguments: [false, true])
+        arguments: LongTests.areWanted ? [false, true] : [false])
     func corpus(isGuest: Bool) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
         let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, isGuest: isGuest, isAdopted: true)
@@ -104,7 +104,7 @@ struct AdoptedScenarioTests {
     @Test("of our own hold, also with each sync made twice")
     func own() async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: true, isAdopted: true))
-        let report = await runner.run(paths: [OwnScenarioTests.scenarios])
+        let report = await runner.run(paths: [OwnScenarioTests.someScenarios])
         for result in report.results where result.outcome != .passed { Issue.record("\(result)") }
         #expect(report.passed >= 30)
     }
