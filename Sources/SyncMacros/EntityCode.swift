@@ -14,7 +14,7 @@
             let access = entity.access
             let members = [
                 "\(access)static var entityName: String { \(entity.entityName) }",
-                "\(access)static var databaseTableName: String { \(table) }",
+                "\(access)static var databaseTableName: String { \(entity.argument("table")?.trimmedDescription ?? "entityName") }",
                 "\(access)static var syncEntity: SyncModel.Entity {\n\(model)\n}",
                 "\(access)static var syncProperties: [PartialKeyPath<\(type)>: SyncProperty] {\n\(properties)\n}",
                 "\(access)typealias SyncKey = \(key.type)",
@@ -43,10 +43,6 @@
         private var parent: String? {
             guard let type = entity.argument("parent")?.trimmedDescription else { return nil }
             return type.hasSuffix(".self") ? String(type.dropLast(5)) : type
-        }
-
-        private var table: String {
-            parent.map { "\($0).databaseTableName" } ?? entity.argument("table")?.trimmedDescription ?? "entityName"
         }
 
         private var model: String {
@@ -155,8 +151,7 @@
         // MARK: Rows
 
         private var reading: String {
-            ((parent == nil ? [] : ["try row.requireEntity()"])
-                + entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.column)\")" }
+            (entity.attributes.map { "self.\($0.identifier) = try row.value(\"\($0.column)\")" }
                 + toOne.map { "self.\($0.keyName) = try row.value(\"\($0.storedKeyColumn)\")" }).joined(separator: "\n")
         }
 

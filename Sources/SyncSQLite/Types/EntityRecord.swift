@@ -39,11 +39,12 @@ extension EntityRecord {
             ? parts[0].storedValue.jsonForm : parts.isEmpty ? .null : .array(parts.map(\.storedValue.jsonForm))
     }
 
-    /// The table of the entity, where the model names no other.
+    /// The table of the entity, where the model names no other; of one that inherits, the view of its rows in the table that
+    /// it shares.
     public static var databaseTableName: String { entityName }
 
     /// Reads a row that GRDB has fetched.
-    public init(row: Row) throws { try self.init(entityRow: EntityRow(row, of: Self.entityName, isOfEntity: false)) }
+    public init(row: Row) throws { try self.init(entityRow: EntityRow(row, of: Self.entityName)) }
 
     /// Gives the columns of the row, as syncs write them.
     public func encode(to container: inout PersistenceContainer) throws {

@@ -1,30 +1,14 @@
 import GRDB
 public import SyncCore
-import SyncStore
 
 /// A row of an entity's table, from which an ``EntityRecord`` reads its properties.
 public struct EntityRow {
     private let row: Row
     private let entity: String
-    private let isOfEntity: Bool
 
-    /// - Parameter isOfEntity: Whether it is known to be a row of the entity or of one below it.
-    init(_ row: Row, of entity: String, isOfEntity: Bool) {
+    init(_ row: Row, of entity: String) {
         self.row = row
         self.entity = entity
-        self.isOfEntity = isOfEntity
-    }
-
-    /// Requires a row of a table that an entity shares with the one it inherits from to be of the entity itself, unless the
-    /// stack has selected it.
-    ///
-    /// - Throws: ``SyncError`` `valueDoesNotFit`.
-    public func requireEntity() throws {
-        guard !isOfEntity, let name = row[TableLayout.entityColumn] as String?, name != entity else { return }
-        throw SyncError(
-            .valueDoesNotFit,
-            "the row is of '\(name)': GRDB's requests read all rows of the table, those of the stack rows of '\(entity)'",
-            entity: entity, path: TableLayout.entityColumn)
     }
 
     /// The value of a column.

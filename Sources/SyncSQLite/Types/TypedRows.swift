@@ -66,18 +66,14 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     }
 
     private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value> {
-        var value = try Value(entityRow: EntityRow(row, of: Value.entityName, isOfEntity: true))
+        var value = try Value(row: row)
         let key: DatabaseValue = row["sync_row"]
         var cells = Array(row.databaseValues)
         for relationship in loaded {
             let targets = try targets(of: key, relationship, entity, db)
             cells += targets.flatMap(\.databaseValues)
             cells.append(targets.count.databaseValue)
-            let destination = relationship.destination
-            let rows = try targets.map {
-                try destination.init(entityRow: EntityRow($0, of: destination.entityName, isOfEntity: true))
-            }
-            value.load(rows, of: relationship.relationship)
+            value.load(try targets.map { try relationship.destination.init(row: $0) }, of: relationship.relationship)
         }
         let name = row[TableLayout.entityColumn] as String?
         let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
