@@ -76,6 +76,7 @@
                 return "names that begin so are of the store"
             }
             let members = ["syncID", "syncKey", "entityName", "syncEntity", "syncProperties", "databaseTableName"]
+            if name == "self" { return "Swift reads it as the value itself" }
             return members.contains(name) ? "'@Entity' adds a member of this name" : nil
         }
 

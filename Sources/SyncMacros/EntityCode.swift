@@ -157,10 +157,10 @@
 
         private var writing: String {
             (entity.attributes.map {
-                "try row.set(\"\($0.name)\", to: \($0.identifier)\($0.column == $0.name ? "" : ", in: \"\($0.column)\""))"
+                "try row.set(\"\($0.name)\", to: self.\($0.identifier)\($0.column == $0.name ? "" : ", in: \"\($0.column)\""))"
             }
-                + toOne.map { "row.refer(\"\($0.name)\", to: \($0.keyName), in: \"\($0.storedKeyColumn)\")" }
-                + entity.relationships.map { "row.relate(\"\($0.name)\", to: \($0.storage).rows)" })
+                + toOne.map { "row.refer(\"\($0.name)\", to: self.\($0.keyName), in: \"\($0.storedKeyColumn)\")" }
+                + entity.relationships.map { "row.relate(\"\($0.name)\", to: self.\($0.storage).rows)" })
                 .joined(separator: "\n")
         }
 

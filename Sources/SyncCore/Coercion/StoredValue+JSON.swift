@@ -1,6 +1,16 @@
 import Foundation
 
 extension StoredValue {
+    /// Whether JSON can say it: no number without an end, and no date before the year 1 or after 9999.
+    package var hasJSONForm: Bool {
+        switch self {
+        case .double(let value): value.isFinite
+        case .decimal(let value): value.isFinite
+        case .date(let date): date.milliseconds != nil
+        default: true
+        }
+    }
+
     /// The value as JSON that coerces back to it.
     package var jsonForm: JSONValue {
         switch self {

@@ -9,8 +9,12 @@ package enum CodedValue {
     package static func json(_ value: some Encodable) throws -> JSONValue {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard let milliseconds = date.milliseconds else {
+                throw EncodingError.invalidValue(
+                    date, .init(codingPath: encoder.codingPath, debugDescription: "no text says this date"))
+            }
             var container = encoder.singleValueContainer()
-            try container.encode(date.milliseconds.map(DateText.iso))
+            try container.encode(DateText.iso(milliseconds))
         }
         return try JSONValue(parsing: encoder.encode(value))
     }

@@ -13,7 +13,7 @@ struct AdoptedEntities {
     private(set) var keyColumns: [String: Set<String>] = [:]
     /// Tables that are no entities, and no join tables.
     private(set) var unfit: Set<String> = []
-    private(set) var remarks: [String] = []
+    private(set) var remarks: [(path: String, message: String)] = []
 
     init(_ tables: [AppTable], _ leftOut: [String: Set<String>]) {
         self.tables = tables
@@ -28,7 +28,7 @@ struct AdoptedEntities {
             guard let key = key(of: table) else {
                 unfit.insert(table.name)
                 remarks.append(
-                    "tables.\(table.name): the table is left out: it has no primary key that tells rows apart")
+                    ("tables.\(table.name)", "the table is left out: it has no primary key that tells rows apart"))
                 continue
             }
             keyColumns[table.name] = Set(key.map(\.foldedForSQL))
@@ -39,6 +39,15 @@ struct AdoptedEntities {
         for table in rows { try addMembers(of: table, db) }
         for link in oneWays { addInverse(link) }
         for table in joins { addManyToMany(table) }
+        for table in rows {
+            for key in table.foreignKeys where key.columns.count > 1 {
+                remarks.append(
+                    (
+                        "tables.\(table.name).\(key.columns.joined(separator: ", "))",
+                        "the foreign key to \(key.table) is no relationship: it has several columns"
+                    ))
+            }
+        }
         return rows.compactMap { entities[$0.name] }
     }
 
@@ -174,7 +183,7 @@ struct AdoptedEntities {
         let targets = columns.compactMap { target(of: $0, table)?.table.name }
         guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
             unfit.insert(table.name)
-            remarks.append("tables.\(table.name): the table is left out: what it joins is left out")
+            remarks.append(("tables.\(table.name)", "the table is left out: what it joins is left out"))
             return
         }
         let isReflexive = first == second

@@ -28,7 +28,8 @@ public struct AdoptedModel: Sendable {
         (model, remarks) = try StoreFailure.mapped(.storeFailure, "the tables of the database cannot be read") {
             try reader.read { db in
                 var draft = try AdoptedTables(tables, in: db)
-                return (try draft.model(), draft.remarks)
+                let model = try draft.model()
+                return (model, draft.remarks.map { "\($0.path): \($0.message)" + ($0.sql.map { "\n\($0)" } ?? "") })
             }
         }
     }

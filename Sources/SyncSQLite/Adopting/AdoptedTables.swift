@@ -7,7 +7,8 @@ struct AdoptedTables {
     private var tables: [AppTable]
     /// By table, the columns that are left out.
     private var leftOut: [String: Set<String>] = [:]
-    private(set) var remarks: [String] = []
+    /// What was left out, and why.
+    private(set) var remarks: [SyncError.Problem] = []
 
     init(_ names: [String], in db: Database) throws {
         self.db = db
@@ -30,7 +31,7 @@ struct AdoptedTables {
                 add(table)
             } else if row[1] != "shadow" {
                 let kind = row[1] == "view" ? "view" : "virtual table"
-                remarks.append("tables.\(name): is left out: it is a \(kind), which has no rows of its own")
+                remark("tables.\(name)", "the \(kind) is left out: it has no rows of its own")
             }
         }
     }
@@ -38,15 +39,15 @@ struct AdoptedTables {
     /// Leaves out what a model has no names for.
     private mutating func add(_ table: AppTable) {
         if let problem = AdoptedNames.problem(with: table.name) {
-            return remarks.append("tables.\(table.name): the table is left out: \(problem)")
+            return remark("tables.\(table.name)", "the table is left out: \(problem)")
         }
         for column in table.columns {
             guard let problem = AdoptedNames.problem(with: column.name) else { continue }
             if column.keyPosition > 0 {
-                return remarks.append("tables.\(table.name).\(column.name): the table is left out: \(problem)")
+                return remark("tables.\(table.name).\(column.name)", "the table is left out: \(problem)")
             }
             leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remarks.append("tables.\(table.name).\(column.name): the column is left out: \(problem)")
+            remark("tables.\(table.name).\(column.name)", "the column is left out: \(problem)")
         }
         tables.append(table)
     }
@@ -56,19 +57,37 @@ struct AdoptedTables {
         while !tables.isEmpty {
             var draft = AdoptedEntities(tables, leftOut)
             let entities = try draft.entities(db)
-            remarks += draft.remarks
+            for (path, message) in draft.remarks { remark(path, message) }
             if !draft.unfit.isEmpty {
                 tables.removeAll { draft.unfit.contains($0.name) }
                 continue
             }
             let model = try SyncModel(entities: entities)
-            let problems = try AdoptionCheck.problems(model, in: db, readsValues: true)
+            let keys = draft.keyColumns
+            let problems = try AdoptionCheck.problems(model, in: db, readsValues: true) { table, column in
+                Self.droppable(column, of: table, keys) == nil
+            }
             if problems.isEmpty { return model }
             let before = leftOut
-            for found in problems { leaveOut(found, draft.keyColumns, before) }
+            for found in problems { leaveOut(found, keys, before) }
         }
-        let reasons = remarks.map { "\n  \($0)" }.joined()
-        throw SyncError(.unsuitableTables, "the database has no table that can be adopted\(reasons)")
+        throw SyncError(
+            .unsuitableTables, "the database has no table that can be adopted as it is", problems: remarks)
+    }
+
+    private mutating func remark(_ path: String, _ message: String, _ sql: String? = nil) {
+        remarks.append(SyncError.Problem(path: path, message: message, sql: sql))
+    }
+
+    /// A column that rows can do without; nil for another, or none.
+    private static func droppable(
+        _ name: String?, of table: AppTable, _ keys: [String: Set<String>]
+    ) -> AppTable.Column? {
+        guard let column = name.flatMap(table.column), table.foreignKey(of: column.name) == nil,
+            !(keys[table.name]?.contains(column.name.foldedForSQL) ?? false),
+            !column.isNotNull || column.defaultValue != nil
+        else { return nil }
+        return column
     }
 
     /// Leaves out a column that rows can do without, or else the table.
@@ -77,21 +96,20 @@ struct AdoptedTables {
     ) {
         guard let table = tables.first(where: { $0.name == found.table }) else { return }
         let column = found.column.flatMap(table.column)
-        let sql = found.problem.sql.map { "\n" + $0 } ?? ""
         if let column, before[table.name]?.contains(column.name.foldedForSQL) != true,
             leftOut[table.name]?.contains(column.name.foldedForSQL) ?? false
         {
             // Left out for another problem just now.
             return
         }
-        if let column, !(keys[table.name]?.contains(column.name.foldedForSQL) ?? false),
-            table.foreignKey(of: column.name) == nil, !column.isNotNull || column.defaultValue != nil
-        {
+        // What is said of a column begins with what it is.
+        let subject = column == nil ? "" : "it "
+        if let column = Self.droppable(found.column, of: table, keys) {
             leftOut[table.name, default: []].insert(column.name.foldedForSQL)
-            remarks.append("\(found.problem.path): the column is left out: \(found.problem.message)")
+            remark(found.problem.path, "the column is left out: \(subject)\(found.problem.message)")
         } else {
             tables.removeAll { $0.name == table.name }
-            remarks.append("\(found.problem.path): the table is left out: \(found.problem.message)\(sql)")
+            remark(found.problem.path, "the table is left out: \(subject)\(found.problem.message)", found.problem.sql)
         }
     }
 }

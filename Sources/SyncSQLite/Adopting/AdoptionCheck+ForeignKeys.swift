@@ -90,6 +90,18 @@ extension AdoptionCheck {
         return nil
     }
 
+    /// SQLite refuses writes to a table that refers to one that is not there.
+    func checkMissingTargets(_ found: inout TableProblems) throws {
+        for key in found.table.foreignKeys where try !db.tableExists(key.table, in: "main") {
+            let message = "leads to the table '\(key.table)', which is not there, so that nothing can be written"
+            if let column = key.columns.first, key.columns.count == 1 {
+                found.note(column, message, .definition { $0.dropReferences(of: column) })
+            } else {
+                found.note(key.columns.joined(separator: ", "), message, .none)
+            }
+        }
+    }
+
     /// A foreign key between the tables of the model that is no relationship of it changes rows that a sync does not
     /// know of.
     func checkUnknownForeignKeys(_ known: Set<String>, _ found: inout TableProblems) {

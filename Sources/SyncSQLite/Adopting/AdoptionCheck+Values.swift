@@ -21,7 +21,9 @@ extension AdoptionCheck {
         let values =
             "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes "
             + "the type \(type.rawValue), \(Self.form(type))"
-        let rest = foreign > 0 && foreign < count ? "; \(foreign) of them are nothing that could be made that" : ""
+        let some = foreign == count ? "they" : "\(foreign) of them"
+        let rest =
+            foreign == 0 || Self.expression(column, type) == nil ? "" : "; \(some) are nothing that is certainly one"
         found.note(name, values + rest, sql.map { .statement($0) } ?? .none)
     }
 
@@ -58,19 +60,32 @@ extension AdoptionCheck {
         }
     }
 
-    /// What such a value is meant to be; nil where nobody knows.
+    /// What such a value is meant to be, for SQLite NULL where that is not certain; nil where nobody knows.
     private static func expression(_ column: String, _ type: AttributeType) -> String? {
+        let text = "trim(\(column))"
+        let integer = "CAST(\(column) AS INTEGER)"
         switch type {
-        case .integer: "CASE WHEN CAST(\(column) AS INTEGER) = \(column) + 0.0 THEN CAST(\(column) AS INTEGER) END"
-        case .boolean: "CASE WHEN lower(\(column)) IN ('true', 'yes') OR abs(\(column)) > 0 THEN 1 ELSE 0 END"
-        case .double: "CASE WHEN typeof(\(column)) = 'text' THEN CAST(\(column) AS REAL) END"
-        case .string, .url, .decimal: "CAST(\(column) AS TEXT)"
-        case .json, .transformable, .binary: nil
+        case .integer:
+            return "CASE WHEN typeof(\(column)) = 'real' AND \(column) = \(integer) THEN \(integer) "
+                + "WHEN typeof(\(column)) = 'text' AND CAST(\(integer) AS TEXT) = \(text) THEN \(integer) END"
+        case .boolean:
+            return "CASE WHEN typeof(\(column)) IN ('integer', 'real') THEN \(column) <> 0 "
+                + "WHEN lower(\(text)) IN ('true', 'yes', 'on', 't', 'y', '1') THEN 1 "
+                + "WHEN lower(\(text)) IN ('false', 'no', 'off', 'f', 'n', '0') THEN 0 END"
+        case .double:
+            // A sign, digits, and a point among them.
+            return "CASE WHEN typeof(\(column)) = 'text' AND ltrim(\(text), '+-') NOT GLOB '*[^0-9.]*' "
+                + "AND length(\(text)) - length(ltrim(\(text), '+-')) < 2 AND \(text) GLOB '*[0-9]*' "
+                + "AND \(text) NOT LIKE '%.%.%' THEN CAST(\(column) AS REAL) END"
+        case .string, .url, .decimal: return "CAST(\(column) AS TEXT)"
+        case .json, .transformable, .binary: return nil
         case .date:
-            "CASE WHEN typeof(\(column)) = 'text' THEN strftime('%Y-%m-%d %H:%M:%f', \(column)) "
-                + "ELSE strftime('%Y-%m-%d %H:%M:%f', \(column), 'unixepoch') END"
+            return
+                "CASE WHEN typeof(\(column)) = 'text' AND \(text) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' "
+                + "THEN strftime('%Y-%m-%d %H:%M:%f', \(text)) "
+                + "WHEN typeof(\(column)) IN ('integer', 'real') THEN strftime('%Y-%m-%d %H:%M:%f', \(column), 'unixepoch') END"
         case .uuid:
-            "CASE WHEN typeof(\(column)) = 'text' THEN upper(\(column)) ELSE "
+            return "CASE WHEN typeof(\(column)) = 'text' THEN upper(\(column)) ELSE "
                 + "substr(hex(\(column)), 1, 8) || '-' || substr(hex(\(column)), 9, 4) || '-' || "
                 + "substr(hex(\(column)), 13, 4) || '-' || substr(hex(\(column)), 17, 4) || '-' || "
                 + "substr(hex(\(column)), 21) END"

@@ -11,6 +11,7 @@ struct AdoptionCheck {
     /// The tables of entities that are there.
     private(set) var tables: [TableID: AppTable] = [:]
     private var problems: [TableProblems.Found] = []
+    private let isMended: (AppTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `unsuitableTables` with everything that does not fit.
     static func check(_ model: SyncModel, in db: Database, readsValues: Bool) throws {
@@ -24,17 +25,24 @@ struct AdoptionCheck {
     }
 
     /// Everything that does not fit.
-    static func problems(_ model: SyncModel, in db: Database, readsValues: Bool) throws -> [TableProblems.Found] {
+    ///
+    /// - Parameter isMended: Whether SQL is wanted for what concerns a column of a table, or all of it.
+    static func problems(
+        _ model: SyncModel, in db: Database, readsValues: Bool,
+        mending isMended: @escaping (AppTable, String?) -> Bool = { _, _ in true }
+    ) throws -> [TableProblems.Found] {
         let layout = StoreLayout(model.compiled, isAdopted: true)
-        var check = AdoptionCheck(layout: layout, db: db, readsValues: readsValues)
+        var check = AdoptionCheck(layout, db, readsValues, isMended)
         for tree in model.compiled.trees { check.tables[tree.id] = try AppTable(layout[tree.id].name, in: db) }
         for tree in model.compiled.trees { try check.look(at: tree) }
         for link in model.compiled.links where link.storage == .joinTable { try check.look(atJoinTableOf: link) }
         return check.problems
     }
 
-    private init(layout: StoreLayout, db: Database, readsValues: Bool) {
-        (self.layout, self.db, self.readsValues) = (layout, db, readsValues)
+    private init(
+        _ layout: StoreLayout, _ db: Database, _ readsValues: Bool, _ isMended: @escaping (AppTable, String?) -> Bool
+    ) {
+        (self.layout, self.db, self.readsValues, self.isMended) = (layout, db, readsValues, isMended)
     }
 
     // MARK: Entities
@@ -57,9 +65,10 @@ struct AdoptionCheck {
         for id in tree.foreignKeys { try check(layout.model[id], &found) }
         let foreignKeys = layout.foreignKeyColumns(of: tree).map(\.column.foldedForSQL)
         checkUnknownForeignKeys(Set(foreignKeys), &found)
+        try checkMissingTargets(&found)
         checkUnknownColumns(knownColumns(of: tree), &found)
         try checkTriggers(&found)
-        problems += try found.problems(db)
+        problems += try found.problems(db, isMended)
     }
 
     /// Nil for what only looks like a table.
@@ -105,9 +114,10 @@ struct AdoptionCheck {
         for order in [firstOrder, secondOrder].compactMap(\.self) { checkPlace(order, &found) }
         let known = [first, second, firstOrder, secondOrder].compactMap(\.self).map(\.foldedForSQL)
         checkUnknownForeignKeys([first.foldedForSQL, second.foldedForSQL], &found)
+        try checkMissingTargets(&found)
         checkUnknownColumns(Set(known), &found)
         try checkTriggers(&found)
-        problems += try found.problems(db)
+        problems += try found.problems(db, isMended)
     }
 
     func unique(_ columns: [String], of table: AppTable) -> String {

@@ -47,7 +47,7 @@ struct TableDefinition {
 
     // MARK: Changes
 
-    mutating func add(column definition: String) { columns.append([definition]) }
+    mutating func add(column definition: String) { columns.append(SQLTokens(definition).texts) }
 
     mutating func setType(_ type: String, of column: String) {
         change(column) { type.isEmpty ? $0 : .init(name: $0.name, type: [type], clauses: $0.clauses) }
@@ -62,7 +62,7 @@ struct TableDefinition {
     }
 
     mutating func add(_ clause: String, to column: String) {
-        change(column) { .init(name: $0.name, type: $0.type, clauses: $0.clauses + [[clause]]) }
+        change(column) { .init(name: $0.name, type: $0.type, clauses: $0.clauses + [SQLTokens(clause).texts]) }
     }
 
     /// Makes a foreign key of a column anew.

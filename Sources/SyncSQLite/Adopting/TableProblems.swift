@@ -36,14 +36,16 @@ struct TableProblems {
     }
 
     /// All of them, those first whose statements have to run first.
-    func problems(_ db: Database) throws -> [Found] {
-        let definition = rebuiltDefinition()
+    ///
+    /// - Parameter isMended: Whether SQL is wanted for what concerns a column, or the table as a whole.
+    func problems(_ db: Database, _ isMended: (AppTable, String?) -> Bool) throws -> [Found] {
+        let definition = rebuiltDefinition(noted.filter { isMended(table, $0.found.column) }.map(\.remedy))
         let rebuilding = try definition.map { try TableRebuild(table, $0, db).sql }
         var first: [Found] = []
         var rest: [Found] = []
         for (found, remedy) in noted {
             var found = found
-            switch remedy {
+            switch isMended(table, found.column) ? remedy : .none {
             case .definition:
                 found.problem.sql = rebuilding
                 first.append(found)
@@ -60,10 +62,10 @@ struct TableProblems {
     }
 
     /// The table as it has to be; nil if columns can be added to the one there is.
-    private func rebuiltDefinition() -> TableDefinition? {
-        let isNeeded = noted.contains { if case .definition = $0.remedy { true } else { false } }
+    private func rebuiltDefinition(_ remedies: [Remedy]) -> TableDefinition? {
+        let isNeeded = remedies.contains { if case .definition = $0 { true } else { false } }
         guard isNeeded, var definition = TableDefinition(table.sql) else { return nil }
-        for (_, remedy) in noted {
+        for remedy in remedies {
             switch remedy {
             case .definition(let change): change(&definition)
             case .column(let column): definition.add(column: column)

@@ -14,7 +14,7 @@ struct TableRebuild {
             db,
             sql: """
                 SELECT sql FROM main.sqlite_schema
-                WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, name
+                WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, name
                 """, arguments: [table.name])
         var statements = [
             "PRAGMA legacy_alter_table = ON",

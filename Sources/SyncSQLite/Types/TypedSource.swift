@@ -21,6 +21,9 @@ struct TypedSource: ExportSource {
         var values = [StoredValue](repeating: .null, count: model[entity.table].attributes.count)
         for (name, value, _) in given.attributes {
             guard let slot = entity.slotByName[name] else { continue }
+            guard value.hasJSONForm else {
+                throw SyncError(.valueDoesNotFit, "\(value) is nothing that JSON has", entity: entity.name, path: name)
+            }
             values[slot] = value
         }
         var references: [String: JSONValue] = [:]

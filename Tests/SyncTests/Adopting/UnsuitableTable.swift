@@ -66,6 +66,17 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
             name: "collation", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT COLLATE NOCASE)", entities: item,
             problems: ["tables.I.a: compares text by NOCASE"]),
         .init(
+            name: "collation of a key that may be NULL, with a trigger that spells the table otherwise",
+            sql: """
+                CREATE TABLE I (id TEXT PRIMARY KEY COLLATE NOCASE, n INT); CREATE TABLE log (t);
+                CREATE TRIGGER t AFTER UPDATE ON i BEGIN INSERT INTO log VALUES (new.id); END; INSERT INTO I VALUES ('a', 1);
+                """, entities: #""I": { "attributes": { "id": "string", "n": "integer" } }"#,
+            problems: [
+                "tables.I.id: is the key, and may be NULL", "tables.I.id: compares text by NOCASE",
+                "tables.I.id: is the key, and neither the primary key nor unique",
+            ],
+            kept: ("SELECT id, n, (SELECT count(*) FROM sqlite_schema WHERE name = 't') FROM I", ["a 1 1"])),
+        .init(
             name: "NOT NULL", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT CONSTRAINT n NOT NULL DEFAULT NULL)",
             entities: item, problems: ["tables.I.a: is NOT NULL, and the attribute 'a' may be nil"]),
         .init(
@@ -118,6 +129,12 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
     // MARK: Foreign keys
 
     static let foreignKeys: [UnsuitableTable] = [
+        .init(
+            name: "foreign key to a table that is not there",
+            sql:
+                "CREATE TABLE I (id INTEGER PRIMARY KEY, a TEXT, u INTEGER CONSTRAINT c REFERENCES missing (id) DEFAULT 3)",
+            entities: item, problems: ["tables.I.u: leads to the table 'missing', which is not there"],
+            kept: ("SELECT dflt_value FROM pragma_table_info('I') WHERE name = 'u'", ["3"])),
         .init(
             name: "no foreign key",
             sql: owner + "CREATE TABLE I (id INTEGER PRIMARY KEY, o_id INTEGER); INSERT INTO I VALUES (1, 1)",

@@ -36,6 +36,46 @@ struct UnsuitableTablesTests {
         }
     }
 
+    @Test("have values mended only where it is certain what they are")
+    func values() throws {
+        let queue = try DatabaseQueue()
+        let texts = [
+            "5 boxes", "many", "", "1e3", "007", " 12 ", "-3", "5.0", "1.50", "+2.5", "1.2.3", "-", "on", "off", "Y",
+            "no", "x", "7",
+        ]
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE I (id INTEGER PRIMARY KEY, q, ok, p, d)")
+            for (id, text) in texts.enumerated() {
+                try db.execute(sql: "INSERT INTO I VALUES (?, ?, ?, ?, ?)", arguments: [id, text, text, text, text])
+            }
+            try db.execute(sql: "INSERT INTO I VALUES (100, 4.0, 2, 3, 0), (101, 4.5, 0.0, 3, '2024-02-29T18:30:00Z')")
+        }
+        let attributes = #""id": "integer", "q": "integer", "ok": "boolean", "p": "double", "d": "date""#
+        let model = try SyncModel(
+            schema: Data("{ \"entities\": { \"I\": { \"attributes\": { \(attributes) } } } }".utf8))
+        let found = #expect(throws: SyncError.self) { try DataStack(model: model, adopting: queue) }
+        let error = try #require(found)
+        #expect(error.problems.map(\.path).sorted() == ["d", "ok", "p", "q"].map { "tables.I.\($0)" })
+        #expect(error.problems.allSatisfy { $0.message.contains("of them are nothing that is certainly one") })
+        try queue.writeWithoutTransaction { db in for sql in error.remedies { try db.execute(sql: sql) } }
+        func mended(_ column: String) throws -> [String] {
+            try queue.lines("SELECT id, \(column) FROM I WHERE id < 100 AND typeof(\(column)) <> 'text' ORDER BY id")
+                .map { line in
+                    let parts = line.split(separator: " ")
+                    return "\(texts[Int(parts[0]) ?? 0])=\(parts[1])"
+                }
+        }
+        #expect(try mended("q") == [" 12 =12", "-3=-3", "7=7"])
+        #expect(try mended("ok") == ["on=1", "off=0", "Y=1", "no=0"])
+        #expect(
+            try mended("p") == ["007=7.0", " 12 =12.0", "-3=-3.0", "5.0=5.0", "1.50=1.5", "+2.5=2.5", "7=7.0"])
+        #expect(try mended("d") == [])
+        #expect(
+            try queue.lines("SELECT q, ok, p, d FROM I WHERE id >= 100 ORDER BY id")
+                == ["4 1 3 1970-01-01 00:00:00.000", "4.5 0 3 2024-02-29 18:30:00.000"])
+        #expect(try queue.lines("SELECT q FROM I WHERE id < 4") == ["5 boxes", "many", "", "1e3"])
+    }
+
     @Test("are mended by the same SQL in a migration of the app's, and never where foreign keys act")
     func migration() throws {
         let queue = try DatabaseQueue()

@@ -18,6 +18,14 @@ enum SwiftName {
         "Related", "RowNumber", "String", "SyncModel", "Type", "URL", "UUID",
     ]
 
+    /// What '@Entity' adds to a type, and what Swift reads as the value itself.
+    private static let takenMembers: Set<String> = [
+        "databaseTableName", "entityName", "self", "syncEntity", "syncID", "syncKey", "syncProperties",
+    ]
+
+    /// What an attribute or a relationship is called where a type is the model: mostly as it is.
+    static func member(_ name: String) -> String { takenMembers.contains(name) ? name + "Value" : name }
+
     /// A property, in backticks where it needs them.
     static func property(_ name: String) -> String {
         isPlain(name) && !keywords.contains(name) ? name : "`\(name)`"

@@ -55,7 +55,8 @@ struct SwiftWriter {
         if entity.isAbstract { arguments.append("isAbstract: true") }
         if !hasKey(entity) { arguments.append("isKeyless: true") }
         if let key = entity.primaryKey {
-            let parts = key.parts.count == 1 ? SwiftName.literal(key.parts[0]) : list(key.parts)
+            let names = key.parts.map(SwiftName.member)
+            let parts = names.count == 1 ? SwiftName.literal(names[0]) : list(names)
             arguments.append("primaryKey: \(parts)")
         }
         if let old = entity.renamedFrom { arguments.append("renamedFrom: \(SwiftName.literal(old))") }
@@ -79,7 +80,7 @@ struct SwiftWriter {
         let lineage = lineage(of: entity)
         var lines: [String] = []
         for ancestor in lineage { lines += ancestor.attributes.map { property($0, of: entity) } }
-        for ancestor in lineage { lines += ancestor.relationships.map { relationship($0) } }
+        for ancestor in lineage { lines += ancestor.relationships.map { relationship($0, of: entity) } }
         return lines
     }
 
@@ -96,7 +97,11 @@ struct SwiftWriter {
     private mutating func property(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
         var marks: [String] = []
         if attribute.isPrimaryKey { marks.append("@PrimaryKey") }
-        if let key = attribute.remoteKey { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
+        let name = SwiftName.member(attribute.name)
+        let isRenamed = name != attribute.name
+        if isRenamed { remarkRenamed(attribute.name, of: entity) }
+        let known = isRenamed ? try? model.remoteKey(forAttribute: attribute.name, of: entity.name) : nil
+        if let key = attribute.remoteKey ?? known { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
         if !attribute.isExportable { marks.append("@NotExported") }
         if !attribute.transformers.isEmpty {
             let names = attribute.transformers.map(SwiftName.literal)
@@ -104,7 +109,9 @@ struct SwiftWriter {
         }
         if let format = attribute.format { marks.append("@Format(.init(\(SwiftName.literal(format.text))))") }
         if let old = attribute.renamedFrom { marks.append("@RenamedFrom(\(SwiftName.literal(old)))") }
-        if let column = attribute.column { marks.append("@Column(\(SwiftName.literal(column)))") }
+        if let column = attribute.column ?? (isRenamed ? attribute.name : nil) {
+            marks.append("@Column(\(SwiftName.literal(column)))")
+        }
         if attribute.type == .transformable { marks.append("@Stored(as: .transformable)") }
         let isKey = isKey(attribute, of: entity)
         if isKey, !attribute.isOptional {
@@ -114,7 +121,7 @@ struct SwiftWriter {
             remarks.append("\(entity.name).\(attribute.name): the source type '\(source)' is not said in Swift")
         }
         let isOptional = attribute.isOptional && !isKey
-        var line = "var \(SwiftName.property(attribute.name)): \(swiftType(attribute.type))\(isOptional ? "?" : "")"
+        var line = "var \(SwiftName.property(name)): \(swiftType(attribute.type))\(isOptional ? "?" : "")"
         if let value = attribute.defaultValue { line += " = \(self.value(value, isOptional: isOptional))" }
         return (marks + [line]).joined(separator: " ")
     }
@@ -125,28 +132,42 @@ struct SwiftWriter {
         return compiled.keySlots.contains { model.compiled[compiled.table].attributes[$0].name == attribute.name }
     }
 
-    private func relationship(_ relationship: SyncModel.Relationship) -> String {
+    private mutating func remarkRenamed(_ name: String, of entity: SyncModel.Entity) {
+        remarks.append(
+            "\(entity.name).\(name): is called '\(SwiftName.member(name))', since Swift means something else by its name"
+        )
+    }
+
+    private mutating func relationship(_ relationship: SyncModel.Relationship, of entity: SyncModel.Entity) -> String {
+        let name = SwiftName.member(relationship.name)
+        let isRenamed = name != relationship.name
+        if isRenamed { remarkRenamed(relationship.name, of: entity) }
         var said: [String] = []
-        if let inverse = relationship.inverse { said.append("inverse: \(SwiftName.literal(inverse))") }
+        if let inverse = relationship.inverse {
+            said.append("inverse: \(SwiftName.literal(SwiftName.member(inverse)))")
+        }
         if relationship.deleteRule != .nullify { said.append("deleteRule: .\(relationship.deleteRule.rawValue)") }
         if relationship.isOrdered { said.append("ordered: true") }
         if !relationship.isOptional { said.append("optional: false") }
         let places = [
-            ("table", relationship.table), ("column", relationship.column),
+            ("table", relationship.table),
+            ("column", relationship.column ?? (isRenamed && !relationship.isToMany ? "\(relationship.name)ID" : nil)),
             ("inverseColumn", relationship.inverseColumn),
         ]
         switch relationship.keyedBy {
         case .primaryKey?: said.append("keyedBy: .primaryKey")
-        case .attribute(let name)?: said.append("keyedBy: .attribute(\(SwiftName.literal(name)))")
+        case .attribute(let key)?: said.append("keyedBy: .attribute(\(SwiftName.literal(SwiftName.member(key))))")
         case nil: break
         }
         for case (let label, let name?) in places { said.append("\(label): \(SwiftName.literal(name))") }
         var marks = ["@Relationship\(said.isEmpty ? "" : "(\(said.joined(separator: ", ")))")"]
-        if let key = relationship.remoteKey { marks.append("@RemoteKey(\(SwiftName.literal(key)))") }
+        if let key = relationship.remoteKey ?? (isRenamed ? relationship.name : nil) {
+            marks.append("@RemoteKey(\(SwiftName.literal(key)))")
+        }
         if !relationship.isExportable { marks.append("@NotExported") }
         if let old = relationship.renamedFrom { marks.append("@RenamedFrom(\(SwiftName.literal(old)))") }
         let type = SwiftName.type(relationship.destination)
-        let line = "var \(SwiftName.property(relationship.name)): \(relationship.isToMany ? "[\(type)]" : "\(type)?")"
+        let line = "var \(SwiftName.property(name)): \(relationship.isToMany ? "[\(type)]" : "\(type)?")"
         return (marks + [line]).joined(separator: " ")
     }
 

@@ -154,6 +154,23 @@ struct EntityTests {
         #expect(try await stack.fetch(User.self, id: 1)?.secret == "s")
     }
 
+    @Test("is no payload with a value that JSON does not have, or a property that is called as what reads it")
+    func unsayable() async throws {
+        let stack = try DataStack.inMemory(SyncModel(Seat.self))
+        for (price, date) in [(Double.nan, Date?.none), (.infinity, nil), (1, .distantPast)] {
+            let seat = Seat(id: 1, row: "A", price: price, soldAt: date)
+            let error = await #expect(throws: SyncError.self) { try await Sync.changes([seat], stack: stack) }
+            #expect(error?.code == .valueDoesNotFit)
+        }
+        let unsaid = Seat(id: 1, row: "A", price: 1, stay: Stay(from: .distantPast))
+        let error = await #expect(throws: SyncError.self) { try await Sync.changes([unsaid], stack: stack) }
+        #expect(error?.code == .valueDoesNotFit)
+        #expect(try await stack.count(Seat.self) == 0)
+        try await Sync.changes([Seat(id: 1, row: "A", price: 1)], stack: stack)
+        try await stack.writer.write { db in try Seat(id: 2, row: "B", price: 2).insert(db) }
+        #expect(try await stack.fetch(Seat.self).map(\.row) == ["A", "B"])
+    }
+
     @Test("has children synced by a key path, and keys of its own type")
     func children() async throws {
         let stack = try stack()

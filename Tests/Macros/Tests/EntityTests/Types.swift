@@ -101,3 +101,13 @@ enum Village {
     var name: String?
     var tricks: Int?
 }
+
+struct Stay: Codable, Hashable, Sendable { var from: Date }
+
+@Entity struct Seat {
+    var id: Int
+    var row: String
+    var price: Double = 0
+    var soldAt: Date?
+    var stay: Stay?
+}
