@@ -76,7 +76,8 @@ struct AdoptedTables {
     }
 
     private mutating func remark(_ path: String, _ message: String, _ sql: String? = nil) {
-        remarks.append(SyncError.Problem(path: path, message: message, sql: sql))
+        let problem = SyncError.Problem(path: path, message: message, sql: sql)
+        if !remarks.contains(problem) { remarks.append(problem) }
     }
 
     /// A column that rows can do without; nil for another, or none.

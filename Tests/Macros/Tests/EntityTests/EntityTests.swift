@@ -93,7 +93,7 @@ struct EntityTests {
         let error = await #expect(throws: DatabaseError.self) {
             try await stack.writer.write { db in try dogs[0].update(db) }
         }
-        #expect(error?.message == "cannot modify Dog because it is a view")
+        #expect(error?.message?.contains("view Dog") ?? false)
         var bo = puppies[0]
         bo.tricks = 3
         try await Sync.changes([bo], stack: stack, operations: [.update])
