@@ -12,7 +12,7 @@ def build(configuration, needs_syncdb):
     print("building", flush=True)
     if needs_syncdb:
         swift(["--package-path", places.ROOT, "--product", "syncdb"], configuration)
-    swift(["--package-path", places.BENCHMARKS, "--scratch-path", places.BUILD], configuration)
+    swift(["--package-path", places.BENCHMARKS, "--scratch-path", places.scratch(configuration)], configuration)
 
 
 def swift(arguments, configuration):
