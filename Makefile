@@ -1,4 +1,5 @@
 # make demo   build, sync a sample on two days, show what changed and why
+# make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
 # make test   run the tests, a few random cases among them; about six minutes after the build
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
@@ -16,7 +17,7 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo fuzz guard test check tsan portable man bench bench-full
+.PHONY: demo demo-engine fuzz guard test check tsan portable man bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
@@ -84,6 +85,11 @@ demo:
 	syncdb import $(DAY)/day2.json --entity User --database $(DATABASE)
 	syncdb query User --database $(DATABASE)
 	@printf '\nThe database is %s; look at it with: sqlite3 -box %s "SELECT * FROM User"\n' $(DATABASE) $(DATABASE)
+
+demo-engine:
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 curl python3 python3-pip
+	swift build --product syncdb
+	@Examples/TwoWay/demo.sh
 
 BENCH := Tests/Benchmarks/run.py
 SHORT := --results .build/benchmarks/short --page .build/benchmarks/short/Benchmarks.md

@@ -30,6 +30,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0"),
     ],
     targets: [
@@ -42,6 +43,14 @@ let package = Package(
                 "CPrefetch", "SyncCore", "SyncStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: ours),
+        .target(
+            name: "SyncService",
+            dependencies: [
+                "SyncCore", "SyncStore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
             ],
             swiftSettings: ours),
         .macro(
@@ -57,7 +66,8 @@ let package = Package(
         .target(
             name: "Sync",
             dependencies: [
-                "SyncCore", "SyncSQLite", .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
+                "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
+                .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: ours),
         .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: ours),
@@ -86,6 +96,18 @@ let package = Package(
                 "Sync", "TestSize",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: ours),
+        .executableTarget(
+            name: "CrashingDevice", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Tests/CrashingDevice", swiftSettings: ours),
+        .testTarget(
+            name: "SyncServiceTests",
+            dependencies: [
+                "CrashingDevice",
+                "SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: ours),
         .testTarget(

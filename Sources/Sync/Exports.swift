@@ -1,2 +1,3 @@
 @_exported public import SyncCore
 @_exported public import SyncSQLite
+@_exported public import SyncService

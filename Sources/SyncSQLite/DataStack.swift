@@ -132,7 +132,8 @@ public final class DataStack: Sendable {
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
     }
 
-    /// Deletes every row of every entity, whatever the delete rules say. Tables stay.
+    /// Deletes every row of every entity, whatever the delete rules say. Tables stay. To a two-way engine that is no edit: the
+    /// service keeps its rows, and the next pull begins with nothing.
     ///
     /// - Throws: ``SyncError`` `storeFailure`; nothing is deleted then.
     public func drop() throws {
@@ -140,7 +141,10 @@ public final class DataStack: Sendable {
             try database.write { db in
                 if model.keepsFingerprints { try FingerprintSchema.reset(db) }
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+                // What is thrown away here is not to be deleted by a service.
+                try EngineSchema.forgetRows(in: db)
                 for statement in DropSQL(layout, isAdopted: isAdopted).statements { try db.execute(sql: statement) }
+                try EngineSchema.unmute(in: db)
             }
         }
     }

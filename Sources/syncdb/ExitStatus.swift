@@ -10,6 +10,8 @@ enum ExitStatus: Int32 {
     case usage = 2
     /// The sync would delete more than `--max-delete` allows; nothing was written.
     case deletionGuard = 3
+    /// All was done that could be, but rows are parked or wait for a decision.
+    case waiting = 4
 
     /// The status an error stands for.
     init(_ error: any Error) {

@@ -14,12 +14,12 @@ struct SyncDB: AsyncParsableCommand {
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
             Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
-            130 and 143 interrupted by Ctrl-C or SIGTERM.
+            4 in step but for rows that were refused or wait for a decision, 130 and 143 interrupted by Ctrl-C or SIGTERM.
             """,
         version: version,
         subcommands: [
             Import.self, Diff.self, Export.self, Query.self, Count.self, Watch.self, Schema.self, Doctor.self,
-            Verify.self,
+            Verify.self, SyncCommand.self, Pull.self, Push.self, Status.self, Conflicts.self, Resolve.self, Reset.self,
         ])
 
     static let version = "0.1.0"

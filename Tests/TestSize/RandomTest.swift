@@ -33,6 +33,8 @@ package enum RandomTest: String {
     case damage
     /// Core Data models with random edits.
     case edits
+    /// Histories of devices and a service, which end in the same.
+    case history
 
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
@@ -51,6 +53,7 @@ package enum RandomTest: String {
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
+        case .history: (60, 1_000)
         }
     }
 

@@ -38,6 +38,11 @@ extension SyncError.Code {
         case .storeFailure: "What SQLite said is in 'underlying'."
         case .storeBusy: "Try again once the other process is done."
         case .storeReadOnly: "Give this user the right to write the file and its folder."
+        case .otherService: "Reset the engine, or use a database for each service and user."
+        case .serviceFailure: "Try again later."
+        case .unauthorized: "Give new credentials."
+        case .serverRestored: "Decide whether the server's copy or this one holds: 'reset' with '.local' or '.relink'."
+        case .invalidConfiguration: "Mend the configuration at that place."
         case .unreadableFile: "See whether the file is there, and may be read."
         }
     }

@@ -97,6 +97,19 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         /// The file of the store or its folder cannot be written to by this user.
         case storeReadOnly
 
+        // Services
+
+        /// The database is in step with another service, or another user of it.
+        case otherService
+        /// The service could not be reached, or failed; what was done until then stays done.
+        case serviceFailure
+        /// The service does not know the user, also with new credentials.
+        case unauthorized
+        /// The server has less than it had: it was restored from an older copy. Nothing was deleted.
+        case serverRestored
+        /// A configuration of the engine has a member that is unknown or wrong; `path` says where.
+        case invalidConfiguration
+
         // Files
 
         /// A payload or model file is missing or cannot be read.

@@ -74,7 +74,7 @@ public enum Inflection {
     private static func isShouted(_ word: String) -> Bool { word.count > 1 && word.uppercased() == word }
 
     /// Plurals that no ending gives away, as the last word of a name.
-    private static let irregular: [(plural: String, singular: String)] = [
+    static let irregular: [(plural: String, singular: String)] = [
         ("people", "person"), ("children", "child"), ("series", "series"), ("species", "species"), ("news", "news"),
         ("movies", "movie"), ("cookies", "cookie"), ("calories", "calorie"), ("ties", "tie"), ("statuses", "status"),
         ("bonuses", "bonus"), ("buses", "bus"), ("viruses", "virus"), ("campuses", "campus"), ("caches", "cache"),

@@ -69,7 +69,7 @@ struct HandMadeSchema {
         ).map { row in
             let texts = (0..<4).map { String.fromDatabaseValue(row[$0]) ?? "" }
             return Object(type: texts[0], name: texts[1], table: texts[2], sql: texts[3])
-        }.filter { !own.contains($0.sql) }
+        }.filter { !own.contains($0.sql) && !$0.name.hasPrefix(EngineSchema.triggerPrefix) }
     }
 
     /// Whether a trigger is one of those that keep a full-text table of GRDB's up to date: by what it does, not by its

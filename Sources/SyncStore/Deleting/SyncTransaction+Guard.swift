@@ -29,7 +29,7 @@ extension SyncTransaction {
 
 extension DeletionGuard {
     /// How many of so many rows may be deleted.
-    fileprivate func allowed(of before: Int) -> Int {
+    package func allowed(of before: Int) -> Int {
         switch self {
         case .rows(let rows): rows
         case .fraction(let part, let above):

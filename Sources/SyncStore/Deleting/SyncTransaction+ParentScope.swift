@@ -37,7 +37,7 @@ extension SyncTransaction {
         }
         try identities.load(rows)
         rows = try rows.filter { row in
-            guard try !identities.isLocal(row) else { return false }
+            guard try !identities.isUnsent(row) else { return false }
             guard tables[table].tree.hasSubEntities else { return true }
             return try identities[row].map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
         }

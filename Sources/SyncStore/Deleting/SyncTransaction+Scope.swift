@@ -69,12 +69,12 @@ extension SyncTransaction {
         return Set(rows.map { StoredRow(table: table, key: $0) })
     }
 
-    /// Those of stored rows that nothing mentions, and that the service knows.
+    /// Those of stored rows that nothing mentions, and that the service knows as they are.
     private func missing(_ rows: some Sequence<StoredRow>, of table: SyncTable) throws -> [StoredRow] {
         let rows = Array(rows)
         try loadMarks(of: rows)
         let unmentioned = try rows.filter { try !isMentioned($0) }
         if table.hasHiddenKey { try identities.load(unmentioned) }
-        return try unmentioned.filter { try !identities.isLocal($0) }
+        return try unmentioned.filter { try !identities.isUnsent($0) }
     }
 }

@@ -143,7 +143,7 @@ extension SyncTransaction {
             let stray = strays.rows[pointer.row]
             let row = StoredRow(table: table.id, key: stray.key)
             let deletes = spoken.deletes(at: pointer.target)
-            if deletes, try identities.isLocal(row) { continue }
+            if deletes, try identities.isUnsent(row) { continue }
             if deletes || model.isKeyless(stray.entity) {
                 try leaveOut(row, link, owner: pointer.target)
             } else if !link.isKeyPart {

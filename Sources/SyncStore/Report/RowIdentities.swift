@@ -5,6 +5,7 @@ final class RowIdentities {
     private let store: any StoreSession
     private let model: CompiledModel
     private var known: [StoredRow: StoredIdentity?] = [:]
+    private var unsent: [TableID: Set<RowKey>] = [:]
 
     init(_ store: any StoreSession, _ model: CompiledModel) {
         self.store = store
@@ -52,6 +53,14 @@ final class RowIdentities {
         if let found = try self[row] { return found }
         let entity = link.side(end).entity
         return .init(entity: entity, key: row.key.recordKey(model.keyType(of: entity)))
+    }
+
+    /// Whether the service does not know a stored row yet, or not all that was done to it: what it lists says nothing of that
+    /// row.
+    func isUnsent(_ row: StoredRow) throws -> Bool {
+        if try isLocal(row) { return true }
+        if unsent[row.table] == nil { unsent[row.table] = try store.unsentRows(of: row.table) }
+        return unsent[row.table]?.contains(row.key) ?? false
     }
 
     /// Whether a stored row has no key of the service's yet. A keyless row never has.

@@ -71,6 +71,9 @@ package protocol StoreSession: AnyObject {
     /// - Throws: ``SyncError`` `invalidPredicate`.
     func check(_ predicate: RecordPredicate, on entity: CompiledEntity) throws
 
+    /// The rows of a table with changes that a two-way engine has not sent yet.
+    func unsentRows(of table: TableID) throws -> Set<RowKey>
+
     /// How many rows an entity has, those of its sub-entities left out; no more than a limit are counted.
     func count(of entity: CompiledEntity, upTo limit: Int?) throws -> Int
 
@@ -159,4 +162,9 @@ package protocol StoreSession: AnyObject {
     func move(_ marks: inout MarkedRows, to table: String?) throws -> String
 
     func dropMarks(in table: String) throws
+}
+
+extension StoreSession {
+    /// None: no engine keeps it in step.
+    package func unsentRows(of table: TableID) throws -> Set<RowKey> { [] }
 }

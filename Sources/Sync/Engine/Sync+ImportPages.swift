@@ -1,0 +1,30 @@
+import SyncCore
+public import SyncSQLite
+public import SyncService
+
+extension Sync {
+    /// Imports all pages of an entity from a service, and deletes what it does not list any more, once all were read.
+    ///
+    /// Each page is a transaction. An import that is interrupted goes on where it was with the next call; with a service that
+    /// tells what changed, later calls fetch no more than that. Rows are not sent: an engine (``SyncEngine``) does both.
+    ///
+    /// - Parameter progress: Told how many rows there are by now, and of how many, if the service says.
+    /// - Returns: What changed.
+    /// - Throws: ``SyncError`` `unknownEntity`, `serviceFailure`, `unauthorized`, `otherService` for a database that is in step
+    ///   with another service; `deletionGuard` if more would be deleted than the settings allow. What was imported stays.
+    @discardableResult
+    public static func importPages(
+        from service: any SyncService, entity: SyncedEntity, stack: DataStack,
+        settings: EngineSettings = EngineSettings(), progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
+    ) async throws -> SyncReport {
+        let engine = try SyncEngine(stack: stack, service: service, entities: [entity], settings: settings)
+        let watching = progress.map { progress in
+            let events = engine.events
+            return Task {
+                for await case .pulled(_, let rows, let total) in events { progress(rows, total) }
+            }
+        }
+        defer { watching?.cancel() }
+        return try await engine.pull()
+    }
+}

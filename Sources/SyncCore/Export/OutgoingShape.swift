@@ -1,0 +1,110 @@
+/// Which member of a record each of an entity's domains is sent as: what is merged and sent by itself, an attribute, a
+/// to-one or the set of a to-many.
+package struct OutgoingShape: Sendable {
+    /// What is merged and sent by itself.
+    package enum Domain: Sendable, Hashable {
+        case attribute(slot: Int)
+        /// The foreign key of a to-one, which is sent as an id.
+        case toOne(LinkID)
+        /// The other rows of a many-to-many, sent as a list of ids.
+        case pairs(LinkID, Link.End)
+    }
+
+    /// A domain and the keys that lead to it in a record.
+    package struct Member: Sendable {
+        package let path: [String]
+        package let domain: Domain
+        /// The entity that ids are of.
+        package let destination: Int?
+    }
+
+    package let members: [Member]
+    /// The keys that lead to the record's own id.
+    package let keyPath: [String]
+
+    /// - Throws: ``SyncError`` `keylessEntity`.
+    package init(_ entity: CompiledEntity, of model: SyncModel) throws {
+        let options = ExportOptions(relationships: .none)
+        let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
+        var members: [Member] = []
+        var keyPath: [String] = []
+        func add(_ fields: [ExportShape.Field], below path: [String]) {
+            for field in fields {
+                let path = path + [field.key]
+                switch field.content {
+                case .attribute(let slot, _, _):
+                    if slot == entity.keySlot {
+                        keyPath = path
+                    } else {
+                        members.append(Member(path: path, domain: .attribute(slot: slot), destination: nil))
+                    }
+                case .object(let inner): add(inner, below: path)
+                case .relationship, .kind: break
+                }
+            }
+        }
+        add(try ExportShapeBuilder.shape(key, of: model, options).fields, below: [])
+        let rule = model.compiled.rules(of: entity).keys
+        for relationship in entity.relationships where relationship.relationship.isExportable {
+            guard let domain = Self.domain(of: relationship, in: model.compiled) else { continue }
+            let declared = relationship.relationship
+            guard let name = declared.remoteKey ?? Self.idKey(of: declared, rule) else { continue }
+            let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            members.append(Member(path: path, domain: domain, destination: relationship.destination))
+        }
+        guard !keyPath.isEmpty else {
+            throw SyncError(.keylessEntity, "rows without a key of their own are not sent", entity: entity.name)
+        }
+        self.members = members
+        self.keyPath = keyPath
+    }
+
+    /// `project_id`, `tag_ids`.
+    private static func idKey(of relationship: SyncModel.Relationship, _ rule: KeyCase?) -> String? {
+        var one = relationship
+        if relationship.isToMany { one.name = Inflection.singular(relationship.name) }
+        return AttributeNaming.idKeys(for: one, rule).first
+    }
+
+    /// The domain that a relationship is on this side of its link; nil where the other side has it.
+    private static func domain(of relationship: CompiledRelationship, in model: CompiledModel) -> Domain? {
+        let link = model[relationship.link]
+        switch link.storage {
+        case .foreignKey: return relationship.end == .first ? .toOne(link.id) : nil
+        case .joinTable:
+            guard sender(of: link, in: model) == relationship.end else { return nil }
+            return .pairs(link.id, relationship.end)
+        }
+    }
+}
+
+extension OutgoingShape {
+    /// The end of a many-to-many whose rows are sent with the ids of the others: the one that exports it. Where both do, the
+    /// one whose entity has more relationships, as a task has that has tags; of two that are alike the first.
+    private static func sender(of link: Link, in model: CompiledModel) -> Link.End {
+        func isExporting(_ end: Link.End) -> Bool { link.side(end).relationship?.isExportable == true }
+        guard isExporting(.first), isExporting(.second) else { return isExporting(.first) ? .first : .second }
+        func count(_ end: Link.End) -> Int { model.entities[link.side(end).entity].relationships.count }
+        return count(.second) > count(.first) ? .second : .first
+    }
+}
+
+extension JSONValue {
+    /// The value that keys lead to; nil if there is none.
+    package func value(at path: some Collection<String>) -> JSONValue? {
+        guard let key = path.first else { return self }
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value.value(at: path.dropFirst())
+    }
+
+    /// The same with another value where keys lead, in objects made on the way.
+    package func setting(_ value: JSONValue, at path: some Collection<String>) -> JSONValue {
+        guard let key = path.first else { return value }
+        var members: [Member] = []
+        if case .object(let own) = self { members = own }
+        let place = members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+        let inner = (place.map { members[$0].value } ?? .object([])).setting(value, at: path.dropFirst())
+        if let place { members[place].value = inner } else { members.append(Member(key, inner)) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,10 @@
+/// What an engine forgets.
+public enum EngineReset: String, Sendable, Hashable, CaseIterable {
+    /// Where pulls ended, and which versions rows had: the next pull is a whole one, and rows are told by their keys. Edits
+    /// stay.
+    case relink
+    /// All rows of the registered entities, and all edits: the next pull begins with nothing.
+    case local
+    /// What the service is known to have: every row is sent as a new one.
+    case remote
+}

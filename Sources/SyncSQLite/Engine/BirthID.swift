@@ -1,0 +1,27 @@
+import Foundation
+import SyncCore
+
+/// The name that a new row has before the server gives it one: for every try to create it the same.
+struct BirthID {
+    /// 32 hexadecimal digits.
+    let text: String
+
+    /// Of a row that was deleted on the server and is wanted here: the same on every device.
+    init(reviving id: String, of entity: String) {
+        let hasher = RecordHasher(seed: RecordHash(low: 0x5379_6E63, high: 0x4249_5254))
+        let hash = Array("\(entity) \(id)".utf8).withUnsafeBytes { hasher.hash($0) }
+        text = [hash.low, hash.high].map { value in
+            let digits = String(value, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+
+    init(_ text: String) { self.text = text }
+
+    /// As a UUID, in lower case.
+    var uuid: String {
+        let digits = Array(text)
+        guard digits.count == 32 else { return text }
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
+}

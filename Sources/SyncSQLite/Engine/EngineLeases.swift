@@ -1,0 +1,52 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Who may run: one process at a time. A run that died is over when its time is up; a clock that jumps costs a run, since
+/// whoever takes the database raises the token, and the other's next transaction is refused.
+enum EngineLeases {
+    /// How long a run may be silent, in milliseconds.
+    private static let duration: Int64 = 120_000
+
+    /// - Throws: ``SyncError`` `storeBusy`.
+    static func take(_ name: String, in db: Database) throws -> EngineLease {
+        let holder = LeaseHolder(name: name).text
+        let now = SQLiteEngine.now
+        let row = try Row.fetchOne(db, sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
+        let current: (holder: String, until: Int64) = (row?[0] ?? "", row?[2] ?? 0)
+        // Nobody is given more time than that: a later end is of a clock that was wrong.
+        let isTaken = current.until > now && current.until <= now + duration
+        if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
+            throw SyncError(.storeBusy, "another engine is syncing this database; try again once it is done")
+        }
+        let last: Int64? = row?[1]
+        let token = (last ?? 0) + 1
+        try db.execute(
+            sql: """
+                INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)
+                ON CONFLICT DO UPDATE SET holder = excluded.holder, token = excluded.token, until = excluded.until
+                """,
+            arguments: [holder, token, now + duration])
+        return EngineLease(token: token)
+    }
+
+    static func check(_ lease: EngineLease, in db: Database) throws {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'"))
+        let token: Int64? = row?[0]
+        guard let row, token == lease.token else {
+            throw SyncError(.storeBusy, "another process took the database over; this run ends here")
+        }
+        let now = SQLiteEngine.now
+        let until: Int64 = row[1]
+        if until < now + duration / 2 {
+            try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE name = 'run'", arguments: [now + duration])
+        }
+    }
+
+    static func free(_ lease: EngineLease, in db: Database) throws {
+        try db.execute(
+            sql: "UPDATE sync_lease SET holder = '', until = 0 WHERE name = 'run' AND token = ?",
+            arguments: [lease.token])
+    }
+}

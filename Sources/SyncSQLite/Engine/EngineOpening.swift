@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Opens a database to an engine, in one transaction (T0).
+struct EngineOpening {
+    private let stack: DataStack
+    private let registration: EngineRegistration
+    private let db: Database
+
+    init(_ stack: DataStack, _ registration: EngineRegistration, _ db: Database) {
+        self.stack = stack
+        self.registration = registration
+        self.db = db
+    }
+
+    func open() throws -> [EngineTable] {
+        let isNew = try !EngineSchema.isThere(in: db)
+        if isNew {
+            try EngineSchema.create(in: db)
+            try db.execute(
+                sql: "INSERT INTO sync_engine (id, protocol, service, user) VALUES (1, ?, ?, ?)",
+                arguments: [EngineSchema.version, registration.service, registration.user])
+        } else {
+            try checkScope()
+        }
+        let tables = try registration.entities.map { entity -> EngineTable in
+            let isThere = try Int.fetchOne(
+                db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity.name])
+            if isThere == nil {
+                try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [entity.name])
+            }
+            let number = isThere ?? Int(db.lastInsertedRowID)
+            let table = try EngineTable(entity, number: number, stack.model, stack.layout)
+            if isThere == nil { try adopt(table) }
+            return table
+        }
+        try checkKeys(tables)
+        try watch(tables, isNew: isNew)
+        return tables
+    }
+
+    /// A database is in step with one service and user: with another, rows of the one would be sent to the other.
+    private func checkScope() throws {
+        let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
+        guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
+        guard row[0] as Int == EngineSchema.version else {
+            throw SyncError(.unreadableStore, "the engine's tables were made by another version of this library")
+        }
+        let (service, user) = (row[1] as String, row[2] as String)
+        guard service == registration.service, user == registration.user else {
+            let whose = service == registration.service ? "another user of \(service)" : service
+            throw SyncError(
+                .otherService,
+                "the database is in step with \(whose); reset it, or use another file for each service and user")
+        }
+    }
+
+    private func checkKeys(_ tables: [EngineTable]) throws {
+        guard registration.makesIDs else { return }
+        for table in tables where !(table.keyType == .uuid || table.keyType == .string || table.keyType == .integer) {
+            throw SyncError(
+                .invalidOption,
+                "keys of type \(table.keyType.rawValue) cannot be made here for a service that wants them so",
+                entity: table.entity.name)
+        }
+    }
+
+    /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows.
+    private func adopt(_ table: EngineTable) throws {
+        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        let isLocal =
+            table.keyType == .integer
+            ? "typeof(\(key)) = 'integer' AND \(key) < \(LocalKey.integerBound)"
+            : "typeof(\(key)) = 'text' AND \(key) GLOB 'local-*' AND length(\(key)) = 42"
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, birth, seq)
+                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) WHERE \(isLocal)
+                """)
+        try db.execute(
+            sql: """
+                INSERT INTO sync_known (e, k, seq) SELECT \(table.number), \(key), 0 FROM \(name)
+                WHERE \(key) IS NOT NULL AND NOT (\(isLocal))
+                """)
+    }
+
+    // MARK: Triggers
+
+    /// Makes the triggers, unless those that are there are the very ones.
+    private func watch(_ tables: [EngineTable], isNew: Bool) throws {
+        let statements = try tables.flatMap { table in
+            try OutboxTriggers(table, uniqueColumns: uniqueColumns(table), stack.model.compiled).statements
+        }
+        let wanted = Set(statements)
+        let found = try Set(
+            String.fetchAll(
+                db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'"))
+        let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
+        if wanted == found, !wasMuted { return }
+        try EngineSchema.removeTriggers(from: db)
+        for statement in statements { try db.execute(sql: statement) }
+        try db.execute(sql: "DELETE FROM sync_mute")
+        for table in tables { try followRenames(table) }
+        // Of what was written meanwhile nobody took notice.
+        if !isNew { try audit(tables) }
+    }
+
+    /// The store may have been brought to another model: what was edited is in columns of other names.
+    private func followRenames(_ table: EngineTable) throws {
+        let attributes = stack.model.compiled[table.entity.table].attributes
+        for column in table.columns {
+            guard case .attribute(let slot) = column.domain, let old = attributes[slot].renamedFrom, old != column.name
+            else {
+                continue
+            }
+            try db.execute(
+                sql: "UPDATE OR IGNORE sync_base SET domain = ? WHERE e = ? AND domain = ?",
+                arguments: [column.name, table.number, old])
+        }
+    }
+
+    /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
+    /// others the next pull, a whole one, tells.
+    private func audit(_ tables: [EngineTable]) throws {
+        for table in tables {
+            let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_change (e, k, kind, seq)
+                    SELECT e, k, 'delete', 0 FROM sync_known
+                    WHERE e = \(table.number) AND NOT EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +sync_known.k)
+                    ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
+                    """)
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_change (e, k, kind, birth, seq)
+                    SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name)
+                    WHERE \(key) IS NOT NULL AND NOT EXISTS (
+                      SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(name).\(key))
+                    ON CONFLICT DO NOTHING
+                    """)
+            try db.execute(
+                sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
+            try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
+        }
+    }
+
+    /// The columns of the unique indexes besides that of the key, those over expressions left out.
+    private func uniqueColumns(_ table: EngineTable) throws -> [[String]] {
+        let name = table.table.name
+        return try Row.fetchAll(db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\"", arguments: [name])
+            .map { index in
+                try Row.fetchAll(db, sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno", arguments: [index[0]])
+                    .map { String.fromDatabaseValue($0[0]) }
+            }
+            .filter { !$0.isEmpty && !$0.contains(nil) }
+            .map { $0.compactMap(\.self) }
+            .filter { $0 != [table.table.keyColumn] }
+    }
+}

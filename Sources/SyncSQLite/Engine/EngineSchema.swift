@@ -1,0 +1,169 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The tables that an engine keeps beside the rows: what the server is known to have, what was edited here, what is on its
+/// way. None of them is a column of a user's table. Times are milliseconds since 1970.
+enum EngineSchema {
+    static let version = 1
+    /// The triggers that fill the outbox. They write to the engine's tables alone.
+    static let triggerPrefix = "sync_outbox_"
+
+    static let tables = [
+        """
+        CREATE TABLE "sync_engine" (
+          "id" INTEGER PRIMARY KEY CHECK ("id" = 1),
+          "protocol" INTEGER NOT NULL,
+          "service" TEXT NOT NULL,
+          "user" TEXT NOT NULL,
+          "seq" INTEGER NOT NULL DEFAULT 0,
+          "clock" INTEGER NOT NULL DEFAULT 0,
+          "not_before" INTEGER,
+          "attempts" INTEGER NOT NULL DEFAULT 0,
+          "triggers" TEXT NOT NULL DEFAULT ''
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_entity" (
+          "e" INTEGER PRIMARY KEY,
+          "name" TEXT NOT NULL UNIQUE
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_known" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
+          "version" TEXT, "time" INTEGER, "whole" INTEGER NOT NULL DEFAULT 1, "seq" INTEGER NOT NULL, "remote" TEXT,
+          PRIMARY KEY ("e", "k")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_change" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
+          "kind" TEXT NOT NULL CHECK ("kind" IN ('create', 'update', 'delete')),
+          "birth" TEXT, "seq" INTEGER NOT NULL,
+          "state" TEXT NOT NULL DEFAULT 'ready' CHECK ("state" IN ('ready', 'conflicted', 'parked')),
+          "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0,
+          PRIMARY KEY ("e", "k")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_base" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL,
+          "value" ANY, "edited" INTEGER NOT NULL,
+          PRIMARY KEY ("e", "k", "domain")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_link" (
+          "link" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL,
+          "op" INTEGER NOT NULL, "edited" INTEGER NOT NULL,
+          PRIMARY KEY ("link", "owner", "other")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_request" (
+          "id" INTEGER PRIMARY KEY,
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "kind" TEXT NOT NULL,
+          "idem" TEXT NOT NULL, "remote" TEXT, "version" TEXT, "body" TEXT NOT NULL, "natural" TEXT,
+          "seq" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        """
+        CREATE UNIQUE INDEX "sync_request_row" ON "sync_request" ("e", "k")
+        """,
+        """
+        CREATE TABLE "sync_sent" (
+          "request" INTEGER NOT NULL, "domain" TEXT NOT NULL, "value" ANY,
+          PRIMARY KEY ("request", "domain")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_cursor" (
+          "e" INTEGER PRIMARY KEY,
+          "cursor" TEXT, "fingerprint" TEXT NOT NULL DEFAULT '', "next" TEXT, "last_sync" INTEGER,
+          "swept" INTEGER, "initial" INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_sweep" (
+          "e" INTEGER PRIMARY KEY, "seq" INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_seen" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL,
+          PRIMARY KEY ("e", "k")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_inbound" (
+          "e" INTEGER NOT NULL, "k" TEXT NOT NULL,
+          "body" TEXT NOT NULL, "version" TEXT, "time" INTEGER, "reason" TEXT NOT NULL,
+          PRIMARY KEY ("e", "k")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_conflict" (
+          "id" INTEGER PRIMARY KEY,
+          "at" INTEGER NOT NULL, "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL,
+          "base" ANY, "local" ANY, "remote" ANY,
+          "winner" TEXT NOT NULL, "why" TEXT NOT NULL, "open" INTEGER NOT NULL DEFAULT 0
+        ) STRICT
+        """,
+        """
+        CREATE INDEX "sync_conflict_row" ON "sync_conflict" ("e", "k")
+        """,
+        """
+        CREATE TABLE "sync_alias" (
+          "e" INTEGER NOT NULL, "old" ANY NOT NULL, "k" ANY NOT NULL,
+          PRIMARY KEY ("e", "old")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE "sync_lease" (
+          "name" TEXT PRIMARY KEY NOT NULL,
+          "holder" TEXT NOT NULL, "token" INTEGER NOT NULL, "until" INTEGER NOT NULL
+        ) STRICT
+        """,
+        """
+        CREATE TABLE "sync_mute" (
+          "n" INTEGER PRIMARY KEY
+        ) STRICT
+        """,
+    ]
+
+    static let tableNames = [
+        "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
+        "sync_sent",
+        "sync_cursor", "sync_sweep", "sync_seen", "sync_inbound", "sync_conflict", "sync_alias", "sync_lease",
+        "sync_mute",
+    ]
+
+    static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
+
+    static func create(in db: Database) throws {
+        for statement in tables { try db.execute(sql: statement) }
+    }
+
+    /// The triggers of the outbox that are there, whoever made them.
+    static func removeTriggers(from db: Database) throws {
+        let names = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(triggerPrefix)*'")
+        for name in names { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
+    }
+
+    /// Forgets all that is known of rows, and takes no notice of what is done to them until ``unmute(in:)``.
+    static func forgetRows(in db: Database) throws {
+        guard try isThere(in: db) else { return }
+        let names = [
+            "sync_known", "sync_change", "sync_base", "sync_link", "sync_request", "sync_sent", "sync_cursor",
+            "sync_sweep", "sync_seen", "sync_inbound", "sync_conflict", "sync_alias",
+        ]
+        for name in names { try db.execute(sql: "DELETE FROM \(name)") }
+        try db.execute(sql: "INSERT INTO sync_mute VALUES (1) ON CONFLICT DO NOTHING")
+    }
+
+    static func unmute(in db: Database) throws {
+        if try isThere(in: db) { try db.execute(sql: "DELETE FROM sync_mute") }
+    }
+}

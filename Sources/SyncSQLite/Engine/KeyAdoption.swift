@@ -1,0 +1,87 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Gives rows another key: the one that the server gave them, or a local one where the server gave theirs away. What points
+/// to a row follows, and so does what the engine knows of it.
+struct KeyAdoption {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let db: Database
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        self.engine = engine
+        self.table = table
+        self.db = db
+    }
+
+    /// Another row has the key that an app gave its own one.
+    func giveLocalKey(to key: DatabaseValue) throws {
+        try rekey(key, to: engine.stack.newKey(for: table.entity, in: db))
+    }
+
+    func rekey(_ old: DatabaseValue, to new: DatabaseValue) throws {
+        guard old != new, let oldKey = RowKey(old), let newKey = RowKey(new),
+            let row = try engine.stack.fetch(table.entity, key: oldKey, in: db)
+        else { return }
+        try RowKeyChange(engine.stack, row, db).rekey(to: newKey)
+        try follow(old, new)
+    }
+
+    /// Two rows turn out to be one: what points to the one points to the other, and the one is gone.
+    func unite(_ old: DatabaseValue, with new: DatabaseValue) throws {
+        guard old != new else { return }
+        for link in engine.model.compiled.links {
+            for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
+                if link.storage == .foreignKey, end == .first { continue }
+                let names = LinkTable(link, end, engine.stack.layout)
+                try db.execute(
+                    sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
+                    arguments: [new, old])
+            }
+        }
+        try db.execute(
+            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, old])
+        try db.execute(
+            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [old])
+        try engine.forget(old, table, in: db)
+        try follow(old, new)
+    }
+
+    /// The engine's own tables.
+    private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
+        let e = table.number
+        for name in ["sync_change", "sync_base", "sync_known", "sync_request", "sync_conflict"] {
+            try db.execute(
+                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+        }
+        for other in engine.tables {
+            for column in other.columns where column.destination == table.entity.table {
+                try db.execute(
+                    sql: "UPDATE sync_base SET value = ? WHERE e = ? AND domain = ? AND value = ?",
+                    arguments: [new, other.number, column.name, old])
+                try db.execute(
+                    sql: """
+                        UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
+                          AND request IN (SELECT id FROM sync_request WHERE e = ?)
+                        """, arguments: [new, column.name, old, other.number])
+            }
+            for pairs in other.pairs {
+                if other.entity.table == table.entity.table {
+                    try db.execute(
+                        sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
+                        arguments: [new, pairs.name, old])
+                }
+                if pairs.destination == table.entity.table {
+                    try db.execute(
+                        sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
+                        arguments: [new, pairs.name, old])
+                }
+            }
+        }
+        try db.execute(sql: "UPDATE sync_alias SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+        try db.execute(
+            sql: "INSERT INTO sync_alias (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
+            arguments: [e, old, new])
+    }
+}

@@ -1,0 +1,305 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Edits of rows that the server has its say about: taken off before its page is written, and put back by the three-way
+/// merge of what both had agreed on, what was here and what is there now.
+struct LocalEdits {
+    private struct Edit {
+        let table: EngineTable
+        let key: DatabaseValue
+        /// Nil where edits may have been missed: whatever differs is one.
+        let kind: String?
+        /// By column: what both sides had, and when it was edited.
+        var base: [String: (value: DatabaseValue, edited: Int64)]
+        /// What each column held.
+        let local: [String: DatabaseValue]
+        /// By place in ``EngineTable/pairs``.
+        let links: [(pairs: Int, other: DatabaseValue, op: Int)]
+        let changed: Int64?
+        let known: Int64?
+        /// Whether the server has the version that was known: nothing of it is news.
+        let isCurrent: Bool
+    }
+
+    private let engine: SQLiteEngine
+    private let db: Database
+    private let clock: Int64
+    private var edits: [Edit] = []
+    private var taken: [Int: Set<DatabaseValue>] = [:]
+
+    init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
+        self.engine = engine
+        self.db = db
+        self.clock = clock
+    }
+
+    // MARK: Taking off
+
+    /// - Parameters:
+    ///   - changed: The server's time of the row.
+    ///   - known: Its time when it was last heard of.
+    mutating func takeOff(
+        _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool
+    ) throws {
+        guard taken[table.number, default: []].insert(key).inserted, let local = try values(of: key, table) else {
+            return
+        }
+        let kind = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT kind FROM sync_change WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        var base: [String: (value: DatabaseValue, edited: Int64)] = [:]
+        let rows = try Row.fetchCursor(
+            db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        while let row = try rows.next() { base[row[0]] = (row[1], row[2]) }
+        let links = try links(of: key, table, isNew: kind == "create")
+        // A unique index may be in the way of what a row held before; then it keeps what it has.
+        try write(base.mapValues(\.value), to: key, table, orIgnore: true)
+        for link in links { try set(link.op < 0, table.pairs[link.pairs], key, link.other) }
+        edits.append(
+            Edit(
+                table: table, key: key, kind: kind, base: base, local: local, links: links, changed: changed,
+                known: known, isCurrent: isCurrent))
+    }
+
+    /// Pairs that were added (1) or removed (-1); of a row that the server does not know, all.
+    private func links(
+        of key: DatabaseValue, _ table: EngineTable, isNew: Bool
+    ) throws -> [(pairs: Int, other: DatabaseValue, op: Int)] {
+        try table.pairs.enumerated().flatMap { place, pairs in
+            let sql =
+                isNew
+                ? "SELECT \(pairs.table.other), 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ?"
+                : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(pairs.name.literal) AND op <> 0"
+            return try Row.fetchAll(db, sql: sql, arguments: [key]).map {
+                row -> (pairs: Int, other: DatabaseValue, op: Int) in (place, row[0], row[1])
+            }
+        }
+    }
+
+    // MARK: Putting back
+
+    /// - Returns: How many conflicts there were.
+    func putBack() throws -> Int {
+        try edits.reduce(0) { try $0 + putBack($1) }
+    }
+
+    private func putBack(_ edit: Edit) throws -> Int {
+        guard let remote = try values(of: edit.key, edit.table) else { return 0 }
+        var merged = Merged()
+        if edit.table.registration.isOneDomain {
+            try mergeAsOne(edit, remote, &merged)
+        } else {
+            for column in edit.table.columns { try merge(column.name, edit, remote, &merged) }
+        }
+        try write(merged.kept, to: edit.key, edit.table)
+        try note(merged, edit)
+        try putBackLinks(edit)
+        try settle(edit)
+        return merged.conflicts
+    }
+
+    /// What becomes of the columns of a row.
+    private struct Merged {
+        /// What is written back.
+        var kept: [String: DatabaseValue] = [:]
+        /// What both sides now agree on, though the row holds something else; nil for no difference any more.
+        var bases: [String: DatabaseValue?] = [:]
+        var conflicts = 0
+        var isOpen = false
+    }
+
+    private func merge(
+        _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
+    ) throws {
+        guard let here = edit.local[name], let there = remote[name] else { return }
+        guard let base = edit.base[name] else {
+            // A clean column takes what is there. One of a row that the server did not know has no base.
+            guard edit.kind == "create" || edit.kind == nil, here != there else { return }
+            if edit.kind == nil, edit.isCurrent {
+                merged.kept[name] = here
+                merged.bases[name] = .some(there)
+                return
+            }
+            return try rule(name, edit, base: .null, here, there, SQLiteEngine.now, &merged)
+        }
+        switch ThreeWayMerge.outcome(base: base.value, local: here, remote: there) {
+        case .same, .remote: merged.bases[name] = .some(nil)
+        case .local: merged.kept[name] = here
+        case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
+        }
+        try close(name, edit, here, there)
+    }
+
+    /// All columns are one domain: who wins has all of them.
+    private func mergeAsOne(_ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
+        func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
+        let names = edit.table.columns.map(\.name)
+        let isNew = edit.kind == "create"
+        let isChangedThere = names.contains { remote[$0] != before($0) } || isNew
+        let isChangedHere = names.contains { edit.local[$0] != before($0) } || isNew
+        guard isChangedHere, isChangedThere, names.contains(where: { edit.local[$0] != remote[$0] }) else {
+            for name in names { try merge(name, edit, remote, &merged) }
+            return
+        }
+        let edited = edit.base.values.map(\.edited).max() ?? SQLiteEngine.now
+        for name in names {
+            guard let here = edit.local[name], let there = remote[name], here != there else {
+                merged.bases[name] = .some(nil)
+                continue
+            }
+            try rule(name, edit, base: before(name) ?? .null, here, there, edited, &merged)
+        }
+    }
+
+    private func rule(
+        _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
+        _ edited: Int64, _ merged: inout Merged
+    ) throws {
+        let ruling = ConflictRuling(
+            edit.table.registration.policy, edited: edited, changed: edit.changed, known: edit.known,
+            now: SQLiteEngine.now, clock: clock)
+        if ruling.winner == .remote {
+            merged.bases[name] = .some(nil)
+        } else {
+            merged.kept[name] = here
+            merged.bases[name] = .some(there)
+            if ruling.winner == .open { merged.isOpen = true }
+        }
+        if ruling.winner == .open, try isOpen(name, edit, there) { return }
+        merged.conflicts += 1
+        try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
+    }
+
+    // MARK: Open conflicts
+
+    /// Whether the same is waiting for a decision already; what it says of the server is brought up to date.
+    private func isOpen(_ name: String, _ edit: Edit, _ there: DatabaseValue) throws -> Bool {
+        try db.execute(
+            sql: "UPDATE sync_conflict SET remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
+            arguments: [there, edit.table.number, edit.key, name])
+        return db.changesCount > 0
+    }
+
+    /// A conflict is over when the server has what was there before, or what is here.
+    private func close(_ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the server came back to it'
+                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
+                """
+        ).execute(arguments: [edit.table.number, edit.key, name, there, here, there])
+    }
+
+    // MARK: Notes
+
+    private func note(_ merged: Merged, _ edit: Edit) throws {
+        for (name, base) in merged.bases {
+            if let base {
+                try db.cachedStatement(
+                    sql: """
+                        INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
+                        ON CONFLICT DO UPDATE SET value = excluded.value
+                        """
+                ).execute(
+                    arguments: [
+                        edit.table.number, edit.key, name, base, edit.base[name]?.edited ?? SQLiteEngine.now,
+                    ])
+            } else {
+                try db.cachedStatement(sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?").execute(
+                    arguments: [edit.table.number, edit.key, name])
+            }
+        }
+        if edit.kind == nil, !merged.bases.isEmpty {
+            try db.execute(
+                sql: "INSERT INTO sync_change (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine)) "
+                    + "ON CONFLICT DO NOTHING",
+                arguments: [edit.table.number, edit.key])
+        }
+        if merged.isOpen {
+            try db.execute(
+                sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?",
+                arguments: [edit.table.number, edit.key])
+        }
+    }
+
+    private func putBackLinks(_ edit: Edit) throws {
+        for link in edit.links {
+            let pairs = edit.table.pairs[link.pairs]
+            let isThere = try isLinked(pairs, edit.key, link.other)
+            if isThere == (link.op > 0) {
+                try db.execute(
+                    sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
+                    arguments: [pairs.name, edit.key, link.other])
+                continue
+            }
+            try set(link.op > 0, pairs, edit.key, link.other)
+            guard edit.kind == "create" else { continue }
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, 1, ?) ON CONFLICT DO NOTHING
+                    """, arguments: [pairs.name, edit.key, link.other, SQLiteEngine.now])
+        }
+    }
+
+    /// The server has the row by now: what is left is an update, or nothing.
+    private func settle(_ edit: Edit) throws {
+        let (e, k) = (edit.table.number, edit.key)
+        try db.execute(
+            sql: "UPDATE sync_change SET kind = 'update', birth = NULL WHERE e = ? AND k = ? AND kind = 'create'",
+            arguments: [e, k])
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
+                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
+                """, arguments: [e, k, e, k])
+        let names = edit.table.pairs.map(\.name.literal).joined(separator: ", ")
+        try db.execute(
+            sql: """
+                DELETE FROM sync_change WHERE e = ? AND k = ? AND kind = 'update'
+                  AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
+                  AND NOT EXISTS (SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(names)))
+                  AND NOT EXISTS (SELECT 1 FROM sync_request WHERE e = ? AND k = ?)
+                """, arguments: [e, k, e, k, k, e, k])
+    }
+
+    // MARK: Rows
+
+    private func values(of key: DatabaseValue, _ table: EngineTable) throws -> [String: DatabaseValue]? {
+        try EngineRow(table, engine.model.compiled).values(of: key, in: db)
+    }
+
+    private func write(
+        _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: EngineTable, orIgnore: Bool = false
+    ) throws {
+        let values = values.sorted { $0.key < $1.key }
+        guard !values.isEmpty else { return }
+        let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
+        try db.execute(
+            sql:
+                "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
+            arguments: StatementArguments(values.map(\.value) + [key]))
+    }
+
+    private func isLinked(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql:
+                "SELECT EXISTS (SELECT 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?)",
+            arguments: [key, other]) ?? false
+    }
+
+    private func set(_ isLinked: Bool, _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws
+    {
+        let destination = engine.stack.layout[pairs.destination]
+        let sql =
+            isLinked
+            ? """
+            INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other)) SELECT ?, ?
+            WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
+            """
+            : "DELETE FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?"
+        try db.execute(sql: sql, arguments: isLinked ? [key, other, other] : [key, other])
+    }
+}

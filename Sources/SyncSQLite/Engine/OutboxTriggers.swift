@@ -1,0 +1,249 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The triggers that note edits of one registered table, whoever writes: in the writer's transaction, and not while the
+/// engine writes itself.
+///
+/// An upsert's own clause holds whatever the statement that fires a trigger says of conflicts. Keys are compared as
+/// `k = +NEW.id`: with the affinity of the column SQLite could not use the index.
+struct OutboxTriggers {
+    private let table: EngineTable
+    private let key: String
+    /// The columns of each of the table's unique indexes besides that of its key: `REPLACE` takes rows away by them, and
+    /// fires no trigger.
+    private let uniqueColumns: [[String]]
+    private let isRowID: Bool
+    private let family: String
+
+    init(_ table: EngineTable, uniqueColumns: [[String]], _ model: CompiledModel) {
+        self.table = table
+        key = table.table.keyColumn.quoted
+        self.uniqueColumns = uniqueColumns
+        isRowID = SchemaSQL.keyType(model[table.entity.table]) == "INTEGER"
+        family = model[table.entity.table].entities.map { model.entities[$0].name.literal }.joined(separator: ", ")
+    }
+
+    var statements: [String] {
+        var triggers = [
+            trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
+            trigger("insert", "AFTER INSERT", when: Self.heard, insertion),
+            trigger("delete", "AFTER DELETE", when: Self.heard, deletion),
+            trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)", departure),
+            trigger(
+                "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND OLD.\(key) IS NOT NEW.\(key)",
+                deletion + insertion),
+        ]
+        if !table.columns.isEmpty {
+            let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
+            triggers.append(
+                trigger(
+                    "update", "AFTER UPDATE",
+                    when: "\(Self.heard) AND OLD.\(key) IS NEW.\(key) AND (\(isEdit))", update))
+        }
+        if !uniqueColumns.isEmpty {
+            let columns = Set(uniqueColumns.joined()).sorted().map(\.quoted).joined(separator: ", ")
+            triggers.append(
+                trigger("displace", "BEFORE UPDATE OF \(columns)", when: Self.heard, replaced(uniqueColumns)))
+        }
+        return triggers + table.pairs.flatMap(pairs)
+    }
+
+    // MARK: Rows
+
+    private var insertion: [String] {
+        [
+            Self.count,
+            """
+            INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
+            SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
+              CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
+            WHERE NEW.\(key) IS NOT NULL
+            ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
+              "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL
+            """,
+        ]
+    }
+
+    private var update: [String] {
+        let bases = table.columns.map { column -> String in
+            let condition = "\(differs(column.name)) AND \(isKnown("NEW"))"
+            return base(column, "OLD", "NEW", condition, edits: true)
+        }
+        let references = table.columns.compactMap { column -> String? in
+            guard let relationship = column.relationship else { return nil }
+            return """
+                DELETE FROM "sync_pending" WHERE \(differs(column.name)) AND "owner_entity" IN (\(family))
+                  AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
+                """
+        }
+        return [Self.count] + bases + [touch("NEW.\(key)", "NEW.\(key) IS NOT NULL")] + references
+    }
+
+    private var deletion: [String] {
+        let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
+        return [Self.count] + bases + links("OLD")
+            + [
+                """
+                DELETE FROM "sync_change" WHERE "e" = \(table.number) AND "k" = +OLD.\(key) AND "birth" IS NOT NULL
+                  AND NOT EXISTS (SELECT 1 FROM "sync_request" WHERE "e" = \(table.number) AND "k" = +OLD.\(key))
+                """,
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
+                WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
+                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL
+                """,
+            ]
+    }
+
+    /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
+    private var departure: [String] {
+        let isEdited = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete')"
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        let log = table.columns.map { column in
+            """
+            INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+            SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
+              (SELECT "value" FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)),
+              OLD.\(column.name.quoted), NULL, 'remote', 'deleted there' WHERE \(isEdited)
+            """
+        }
+        // What goes along with a row that the server deleted it deletes by itself, unless the service does not.
+        let sent =
+            table.registration.sendsCascades
+            ? [
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
+                WHERE EXISTS (SELECT 1 FROM "sync_mute" WHERE "n" = 2) AND \(isKnown("OLD"))
+                ON CONFLICT DO UPDATE SET "kind" = 'delete'
+                """
+            ] : []
+        return log + [
+            "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
+            "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
+        ] + links("OLD") + sent + ["DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"]
+    }
+
+    /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are
+    /// found to be as they were.
+    private func replaced(_ indexes: [[String]]) -> [String] {
+        indexes.flatMap { columns -> [String] in
+            let isKey = columns == [table.table.keyColumn]
+            let match = columns.map { "r.\($0.quoted) = NEW.\($0.quoted)" }.joined(separator: " AND ")
+            let rows =
+                "FROM \(table.table.name.quoted) AS r WHERE \(match)" + (isKey ? "" : " AND r.\(key) IS NOT NEW.\(key)")
+                + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
+            return [
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+                SELECT \(table.number), r.\(key), 'update', (SELECT "seq" FROM "sync_engine") \(rows) ON CONFLICT DO NOTHING
+                """
+            ]
+                + table.columns.map { column in
+                    """
+                    INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+                    SELECT \(table.number), r.\(key), \(column.name.literal), r.\(column.name.quoted), \(Self.now) \(rows)
+                    ON CONFLICT DO NOTHING
+                    """
+                }
+        }
+    }
+
+    /// Forgets which pairs of a row were edited: it goes, and they with it.
+    private func links(_ row: String) -> [String] {
+        table.pairs.map {
+            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key)"
+        }
+    }
+
+    // MARK: Pairs
+
+    private func pairs(_ pairs: EngineTable.Pairs) -> [String] {
+        func note(_ row: String, _ op: Int) -> [String] {
+            let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
+            let isThere = "EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(key) = \(owner))"
+            let isPair =
+                "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
+            return [
+                Self.count,
+                """
+                INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
+                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isThere)
+                ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
+                """,
+                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
+                touch(owner, isThere),
+            ]
+        }
+        return [("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1))].map {
+            name, event, body in
+            Self.trigger("\(pairs.name)_\(name)_\(pairs.end)", event, on: pairs.name, when: Self.heard, body)
+        }
+    }
+
+    // MARK: SQL
+
+    /// Whether the writer is anybody but the engine.
+    private static let heard = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
+    static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
+    private static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
+    /// An edit makes a parked row worth another try; a conflict is for somebody to decide.
+    private static let wakened = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
+
+    /// SQLite knows an integer key by its own names too.
+    private var keyNames: String {
+        ([table.table.keyColumn] + (isRowID ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted).joined(separator: ", ")
+    }
+
+    private func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
+
+    private func isKnown(_ row: String) -> String { "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow(row)))" }
+
+    private func differs(_ column: String) -> String {
+        "OLD.\(column.quoted) IS NOT NEW.\(column.quoted) COLLATE BINARY"
+    }
+
+    private func touch(_ owner: String, _ condition: String) -> String {
+        """
+        INSERT INTO "sync_change" ("e", "k", "kind", "seq")
+        SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
+        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL
+        """
+    }
+
+    private func base(
+        _ column: EngineTable.Column, _ version: String, _ row: String, _ condition: String, edits: Bool
+    ) -> String {
+        var value = "\(version).\(column.name.quoted)"
+        if let relationship = column.relationship {
+            // A reference that waits for its row is what the server said.
+            value = """
+                coalesce(\(value), (SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
+                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)))
+                """
+        }
+        return """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), \(row).\(key), \(column.name.literal), \(value), \(Self.now) WHERE \(condition)
+            ON CONFLICT DO \(edits ? "UPDATE SET \"edited\" = excluded.\"edited\"" : "NOTHING")
+            """
+    }
+
+    private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
+        Self.trigger("\(table.table.name)_\(name)", event, on: table.table.name, when: condition, body)
+    }
+
+    private static func trigger(
+        _ name: String, _ event: String, on table: String, when condition: String, _ body: [String]
+    ) -> String {
+        """
+        CREATE TRIGGER \("sync_outbox_\(name)".quoted) \(event) ON \(table.quoted)
+        WHEN \(condition)
+        BEGIN
+          \(body.map { $0 + ";" }.joined(separator: "\n  "))
+        END
+        """
+    }
+}

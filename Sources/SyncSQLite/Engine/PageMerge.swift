@@ -1,0 +1,256 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Merges rows of the server with what was edited here: edits are taken off, the rows are written as by any sync, and the
+/// edits are put back by the three-way merge. What a row holds in between is what the server has, however the payload says
+/// it.
+struct PageMerge {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let clock: Int64
+    private let db: Database
+    private(set) var outcome = PageOutcome()
+    /// Rows that are not stored though they were written, and why.
+    private(set) var refused: [(row: PulledPage.Row, reason: String)] = []
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, clock: Int64, _ db: Database) {
+        self.engine = engine
+        self.table = table
+        self.clock = clock
+        self.db = db
+    }
+
+    /// Where a row stands on this side.
+    private struct Standing {
+        let key: DatabaseValue
+        let state: LocalState
+        let version: String?
+        let time: Int64?
+        let isKnown: Bool
+        /// Whether the version says that nothing changed on the server.
+        let isWhole: Bool
+    }
+
+    mutating func apply(_ rows: [PulledPage.Row]) throws {
+        var written: [(row: PulledPage.Row, standing: Standing)] = []
+        var edited: [(row: PulledPage.Row, standing: Standing)] = []
+        let twins = try NaturalKeys(engine, table, db)
+        for row in rows {
+            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else {
+                refused.append((row, "its id is no key of \(table.entity.name)"))
+                continue
+            }
+            try twins?.adopt(row, key)
+            let standing = try standing(of: key)
+            switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
+            case .nothing, .send: break
+            case .take, .insert:
+                written.append((row, standing))
+                if standing.state == .clean, try !isAudited(standing) { continue }
+                if standing.state == .clean { edited.append((row, standing)) }
+            case .twin:
+                if engine.registration.makesIDs || twins != nil {
+                    edited.append((row, standing))
+                } else {
+                    // An app gave its new row a key that the server gave another one.
+                    try KeyAdoption(engine, table, db).giveLocalKey(to: key)
+                }
+                written.append((row, standing))
+            case .threeWay:
+                edited.append((row, standing))
+                written.append((row, standing))
+            case .deletedHere:
+                if try stays(row, standing) { written.append((row, standing)) }
+            case .deletedThere: try deletedThere(row, standing)
+            case .delete, .deleteGuarded: try delete(standing.key)
+            case .clear: try forget(standing.key)
+            }
+        }
+        guard !written.isEmpty else { return }
+        try write(written, edited)
+    }
+
+    // MARK: Which case
+
+    private func standing(of key: DatabaseValue) throws -> Standing {
+        let change = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT kind FROM sync_change WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        let known = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT version, time, whole FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        var state: LocalState = known == nil ? .absent : .clean
+        if let change {
+            switch change[0] as String {
+            case "create": state = .created
+            case "delete": state = .deleted
+            default: state = try isStored(key) ? .updated : .deleted
+            }
+        }
+        return Standing(
+            key: key, state: state, version: known?[0], time: known?[1], isKnown: known != nil, isWhole: known?[2] == 1)
+    }
+
+    private func remote(_ row: PulledPage.Row, _ standing: Standing) -> RemoteState {
+        if row.record == nil { return .deleted }
+        guard standing.isKnown else { return .created }
+        if standing.isWhole, let version = row.version, version == standing.version { return .unchanged }
+        return .updated
+    }
+
+    private func isStored(_ key: DatabaseValue) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)")
+        return try Bool.fetchOne(statement, arguments: [key]) ?? false
+    }
+
+    /// Whether edits of the row may have been missed.
+    private func isAudited(_ standing: Standing) throws -> Bool {
+        try standing.isKnown
+            && Int.fetchOne(
+                db.cachedStatement(sql: "SELECT whole FROM sync_known WHERE e = ? AND k = ?"),
+                arguments: [table.number, standing.key]) == 2
+    }
+
+    // MARK: Deletions
+
+    /// A row that was deleted here, and that the server changed meanwhile.
+    ///
+    /// - Returns: Whether it comes back.
+    private mutating func stays(_ row: PulledPage.Row, _ standing: Standing) throws -> Bool {
+        let isChanged = standing.version != nil && standing.version != row.version
+        let comesBack = isChanged && table.registration.deletions == .editWins
+        if isChanged {
+            try log(
+                standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue,
+                comesBack ? .init(winner: .remote, why: "editWins") : .init(winner: .local, why: "deleteWins"))
+        }
+        if comesBack {
+            try forget(standing.key)
+        } else {
+            try db.execute(
+                sql: "UPDATE sync_known SET version = ?, time = ? WHERE e = ? AND k = ?",
+                arguments: [row.version, row.time, table.number, standing.key])
+        }
+        return comesBack
+    }
+
+    /// A row that was edited here, and that the server deleted.
+    private mutating func deletedThere(_ row: PulledPage.Row, _ standing: Standing) throws {
+        guard table.registration.deletions == .editWins else { return try delete(standing.key) }
+        // Made of the old id: two devices that bring a row back make one.
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET kind = 'create', birth = ?, state = 'ready' WHERE e = ? AND k = ?
+                """,
+            arguments: [BirthID(reviving: row.id.text, of: table.entity.name).text, table.number, standing.key])
+        try db.execute(
+            sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
+        try db.execute(
+            sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
+        try log(
+            standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: "editWins: deleted there")
+        )
+    }
+
+    /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
+    private mutating func delete(_ key: DatabaseValue) throws {
+        guard let row = RowKey(key), try isStored(key) else { return try forget(key) }
+        let before = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_conflict") ?? 0
+        if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
+            try db.execute(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
+        }
+        let result = try engine.stack.session(db, nil, SyncRequest())
+            .delete(StoredRow(table: table.entity.table, key: row), of: table.entity)
+        try db.execute(sql: "DELETE FROM sync_mute WHERE n = 2")
+        try forget(key)
+        outcome.conflicts += (try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_conflict") ?? 0) - before
+        outcome.deleted += result.entities.values.reduce(0) { $0 + $1.deletedCount }
+    }
+
+    /// Forgets all that is known of a row.
+    private func forget(_ key: DatabaseValue) throws {
+        try engine.forget(key, table, in: db)
+    }
+
+    // MARK: Writing
+
+    private mutating func write(
+        _ rows: [(row: PulledPage.Row, standing: Standing)], _ edited: [(row: PulledPage.Row, standing: Standing)]
+    ) throws {
+        let records = rows.compactMap(\.row.record)
+        let options = SyncOptions(collectsKeys: false)
+        let staging = try PayloadStaging(
+            inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
+            operations: [.insert, .update], options: options)
+        let payload = try staging.stage(.array(records))
+        var edits = LocalEdits(engine, db, clock: clock)
+        for (row, standing) in edited {
+            try edits.takeOff(
+                standing.key, of: table, changed: row.time, known: standing.time,
+                isCurrent: row.version != nil && row.version == standing.version)
+        }
+        try takeOffRowsOfLists(payload.plan, &edits)
+        let result = try engine.stack.sync(payload, SyncRequest(options: options), in: db)
+        for (row, standing) in rows { try note(row, standing, result) }
+        outcome.conflicts += try edits.putBack()
+        for changes in result.entities.values {
+            outcome.inserted += changes.insertedCount
+            outcome.updated += changes.updatedCount
+        }
+    }
+
+    /// A list inside a record says of rows that it does not have that they are linked to another one, or to none: their
+    /// foreign keys may have been edited here.
+    private func takeOffRowsOfLists(_ plan: ChangePlan, _ edits: inout LocalEdits) throws {
+        for other in engine.tables {
+            for column in other.columns {
+                guard case .toOne(let link) = column.domain,
+                    plan.links[link.index].replacements.contains(where: { $0.end == .second })
+                else { continue }
+                let keys = try DatabaseValue.fetchAll(
+                    db,
+                    sql: """
+                        SELECT b.k FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
+                        WHERE b.e = ? AND b.domain = ? AND c.kind = 'update'
+                        """, arguments: [other.number, column.name])
+                for key in keys {
+                    try edits.takeOff(key, of: other, changed: nil, known: nil, isCurrent: false)
+                }
+            }
+        }
+    }
+
+    private mutating func note(
+        _ row: PulledPage.Row, _ standing: Standing, _ result: SyncResult
+    ) throws {
+        guard try isStored(standing.key) else {
+            let reason = result.diagnostics.first?.message ?? "it was not stored"
+            refused.append((row, reason))
+            return
+        }
+        let own = table.json(standing.key)
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
+                  remote = excluded.remote
+                """
+        ).execute(
+            arguments: [
+                table.number, standing.key, row.version, row.time, row.isWhole ? 1 : 0,
+                own == row.id ? nil : row.id.text,
+            ])
+    }
+
+    private mutating func log(
+        _ key: DatabaseValue, domain: String, local: DatabaseValue, remote: DatabaseValue, _ ruling: ConflictRuling
+    ) throws {
+        try ConflictLog(db).add(
+            table, key, domain: domain, base: .null, local: local, remote: remote, ruling)
+        outcome.conflicts += 1
+    }
+}

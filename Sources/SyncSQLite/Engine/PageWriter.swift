@@ -1,0 +1,136 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Writes rows of the server into the store, inside a transaction: merges them with what was edited here, notes their
+/// versions, and sets aside what a constraint refuses.
+struct PageWriter {
+    let engine: SQLiteEngine
+    let table: EngineTable
+    let db: Database
+    private(set) var outcome = PageOutcome()
+    private let clock: Int64
+    private let serverTime: Int64?
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ serverTime: Int64?, _ db: Database) throws {
+        self.engine = engine
+        self.table = table
+        self.db = db
+        self.serverTime = serverTime
+        let known = try Int64.fetchOne(db, sql: "SELECT clock FROM sync_engine") ?? 0
+        let difference = serverTime.map { $0 - SQLiteEngine.now } ?? known
+        // Dates of answers are in whole seconds.
+        if abs(difference - known) > 2000 {
+            try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
+            clock = difference
+        } else {
+            clock = known
+        }
+    }
+
+    mutating func apply(_ page: PulledPage) throws {
+        try apply(page.rows)
+        if page.isListing { try noteListed(page.rows) }
+        try noteEnd(page)
+    }
+
+    /// All at once; one by one if a constraint refuses one of them.
+    mutating func apply(_ rows: [PulledPage.Row]) throws {
+        guard !rows.isEmpty else { return }
+        do {
+            try attempt(rows)
+        } catch {
+            guard Self.isRefusal(error) else { throw error }
+            for row in rows {
+                do {
+                    try attempt([row])
+                } catch {
+                    guard Self.isRefusal(error) else { throw error }
+                    try setAside(row, Self.reason(error))
+                }
+            }
+        }
+    }
+
+    private mutating func attempt(_ rows: [PulledPage.Row]) throws {
+        var merge = PageMerge(engine, table, clock: clock, db)
+        try engine.muted(in: db) { try merge.apply(rows) }
+        outcome.add(merge.outcome)
+        for (row, reason) in merge.refused { try setAside(row, reason) }
+    }
+
+    // MARK: Rows that are refused
+
+    /// What one row is to blame for, and not the database or the caller.
+    private static func isRefusal(_ error: any Error) -> Bool {
+        if let error = error as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
+        guard let error = error as? SyncError else { return false }
+        switch error.code {
+        case .storeBusy, .storeReadOnly, .modelMismatch, .unsuitableConnection: return false
+        case .storeFailure: return isConstraint(error)
+        default: return true
+        }
+    }
+
+    private static func isConstraint(_ error: SyncError) -> Bool {
+        if let error = error.underlyingError as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
+        return error.message == StoreFailure.constraint(DatabaseError()).message
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        (error as? DatabaseError).map(StoreFailure.text) ?? "\(error)"
+    }
+
+    private mutating func setAside(_ row: PulledPage.Row, _ reason: String) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,
+                  reason = excluded.reason
+                """,
+            arguments: [
+                table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason,
+            ])
+        outcome.parked += 1
+    }
+
+    // MARK: How far the pull is
+
+    private func noteListed(_ rows: [PulledPage.Row]) throws {
+        let statement = try db.cachedStatement(
+            sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        for row in rows where row.record != nil {
+            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity) else { continue }
+            try statement.execute(arguments: [table.number, key.databaseValue])
+        }
+    }
+
+    private func noteEnd(_ page: PulledPage) throws {
+        let (cursor, next): (String?, String?)
+        switch page.end {
+        case .none: return
+        case .more(let page): (cursor, next) = (nil, page)
+        case .last(let word): (cursor, next) = (word, nil)
+        }
+        let fingerprint = engine.registration.filters[table.entity.name] ?? ""
+        let isSame = try Bool.fetchOne(
+            db,
+            sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?",
+            arguments: [cursor, next, fingerprint, table.number])
+        if isSame == true { return }
+        let keepsCursor = next != nil
+        try db.execute(
+            sql: """
+                INSERT INTO sync_cursor (e, cursor, fingerprint, next) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET cursor = \(keepsCursor ? "cursor" : "excluded.cursor"),
+                  fingerprint = excluded.fingerprint, next = excluded.next
+                """,
+            arguments: [table.number, cursor, fingerprint, next])
+    }
+}
+
+extension JSONValue {
+    /// As compact text.
+    var text: String { String(decoding: CanonicalJSON.bytes(self), as: UTF8.self) }
+}

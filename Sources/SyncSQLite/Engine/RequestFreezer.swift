@@ -1,0 +1,315 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Takes changes out of the outbox and keeps what exactly is sent of them: new and changed rows, those that others point to
+/// first, then deletions, those that point to others first.
+struct RequestFreezer {
+    private let engine: SQLiteEngine
+    private let db: Database
+    private let bodies: OutgoingBodies
+    private let order: [EngineTable]
+    private var requests: [FrozenRequest] = []
+
+    private struct Change {
+        let key: DatabaseValue
+        let kind: String
+        let birth: String?
+        let seq: Int64
+        let attempts: Int
+    }
+
+    /// - Parameter order: The tables, those that others point to before them.
+    init(_ engine: SQLiteEngine, _ order: [EngineTable], _ db: Database) throws {
+        self.engine = engine
+        self.order = order
+        self.db = db
+        bodies = try OutgoingBodies(engine, db)
+    }
+
+    mutating func freeze(_ limit: Int) throws -> [FrozenRequest] {
+        for table in order {
+            try freeze(table, "kind <> 'delete'", limit) { try $0.freezeRow($1, table, breaksCycle: false) }
+        }
+        if requests.isEmpty { try breakCycle(order) }
+        if requests.isEmpty {
+            for table in order.reversed() {
+                try freeze(table, "kind = 'delete'", limit) { try $0.freezeDeletion($1, table) }
+            }
+        }
+        return requests
+    }
+
+    private mutating func freeze(
+        _ table: EngineTable, _ condition: String, _ limit: Int,
+        _ body: (inout RequestFreezer, Change) throws -> Void
+    ) throws {
+        guard requests.count < limit else { return }
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT k, kind, birth, seq, attempts FROM sync_change AS c WHERE e = ? AND state = 'ready' AND \(condition)
+                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k)
+                """, arguments: [table.number])
+        var changes: [Change] = []
+        while let row = try rows.next(), changes.count < 4 * limit {
+            changes.append(Change(key: row[0], kind: row[1], birth: row[2], seq: row[3], attempts: row[4]))
+        }
+        for change in changes where requests.count < limit { try body(&self, change) }
+    }
+
+    /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
+    private mutating func breakCycle(_ order: [EngineTable]) throws {
+        for table in order where requests.isEmpty {
+            try freeze(table, "kind = 'create'", 1_000_000) { freezer, change in
+                guard freezer.requests.isEmpty else { return }
+                try freezer.freezeRow(change, table, breaksCycle: true)
+            }
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func freezeRow(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
+        guard let values = try EngineRow(table, engine.model.compiled).values(of: change.key, in: db) else {
+            return try noteGone(change, table)
+        }
+        let isNew = change.kind == "create"
+        var domains = isNew ? try all(table, change.key, values) : try dirty(change, table, values)
+        if domains.isEmpty, !isNew { return try drop(change, table) }
+        let waiting = try domains.filter { try isWaiting($0) }
+        if !waiting.isEmpty {
+            let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
+            if isNew, !breaksCycle || !isSendable { return }
+            domains.removeAll { domain in waiting.contains { $0.name == domain.name } }
+            if domains.isEmpty, !isNew { return }
+            if isNew, try waitsForBlocked(waiting) { return }
+        }
+        try send(change, table, values, domains)
+    }
+
+    /// One domain of a row, as it is now.
+    fileprivate struct Domain {
+        let name: String
+        let column: EngineTable.Column?
+        let pairs: EngineTable.Pairs?
+        let value: DatabaseValue
+        /// Of pairs.
+        let others: [DatabaseValue]
+    }
+
+    private func all(
+        _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
+    ) throws -> [Domain] {
+        try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
+    }
+
+    /// What differs from what both sides had agreed on. What was edited back is not sent.
+    private func dirty(
+        _ change: Change, _ table: EngineTable, _ values: [String: DatabaseValue]
+    ) throws -> [Domain] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
+            arguments: [table.number, change.key])
+        var names: Set<String> = []
+        for row in rows {
+            let name = row[0] as String
+            if values[name] == row[1] as DatabaseValue || values[name] == nil {
+                try db.execute(
+                    sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
+                    arguments: [table.number, change.key, name])
+            } else {
+                names.insert(name)
+            }
+        }
+        let pairs = try table.pairs.filter { pairs in
+            try Bool.fetchOne(
+                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_link WHERE link = ? AND owner = ?)"),
+                arguments: [pairs.name, change.key]) ?? false
+        }
+        if table.registration.isOneDomain, !names.isEmpty || !pairs.isEmpty {
+            return try all(table, change.key, values)
+        }
+        return table.columns.filter { names.contains($0.name) }.map { domain($0, values) }
+            + (try pairs.map { try domain($0, change.key) })
+    }
+
+    private func domain(_ column: EngineTable.Column, _ values: [String: DatabaseValue]) -> Domain {
+        Domain(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
+    }
+
+    private func domain(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> Domain {
+        let others = try PairList(pairs, engine.stack.layout).others(of: key, in: db)
+        return Domain(
+            name: "\(pairs.name) \(pairs.end)", column: nil, pairs: pairs, value: PairList.text(others), others: others)
+    }
+
+    // MARK: What has to wait
+
+    /// Whether a domain names a row that the server does not know yet.
+    private func isWaiting(_ domain: Domain) throws -> Bool {
+        let destination = domain.column?.destination ?? domain.pairs?.destination
+        guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return false }
+        let keys = domain.pairs == nil ? [domain.value] : domain.others
+        return try keys.contains { key in
+            try !key.isNull
+                && Bool.fetchOne(
+                    db.cachedStatement(
+                        sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL)"),
+                    arguments: [table.number, key]) == true
+        }
+    }
+
+    /// Whether what is waited for will not be sent, because it was refused or waits for a decision.
+    private func waitsForBlocked(_ waiting: [Domain]) throws -> Bool {
+        try waiting.contains { domain in
+            let destination = domain.column?.destination ?? domain.pairs?.destination
+            guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return false }
+            return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
+                try Bool.fetchOne(
+                    db,
+                    sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready')",
+                    arguments: [table.number, key]) ?? false
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private mutating func send(
+        _ change: Change, _ table: EngineTable, _ values: [String: DatabaseValue], _ domains: [Domain]
+    ) throws {
+        let isNew = change.kind == "create"
+        let remoteID = isNew ? newID(change, table) : try bodies.remoteID(of: change.key, table)
+        if isNew, engine.registration.makesIDs, remoteID == nil {
+            return try park(change, table, "its key is a local one, and the service wants an id that is made here")
+        }
+        let record = try bodies.record(of: change.key, table)
+        var body = JSONValue.object([])
+        for member in table.shape.members {
+            guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
+            let value: JSONValue?
+            switch member.domain {
+            case .attribute: value = record.value(at: member.path)
+            case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
+            case .pairs:
+                value = .array(
+                    try domain.others.map { try bodies.reference($0, destination: domain.pairs?.destination) })
+            }
+            if let value { body = body.setting(value, at: member.path) }
+        }
+        if isNew, let remoteID { body = body.setting(remoteID, at: table.shape.keyPath) }
+        let natural = naturalKey(table, record)
+        try insert(change, table, remoteID, body, natural, domains)
+    }
+
+    /// What the members are that make two new rows the same.
+    private func naturalKey(_ table: EngineTable, _ record: JSONValue) -> JSONValue? {
+        let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
+        guard !slots.isEmpty else { return nil }
+        var natural = JSONValue.object([])
+        for member in table.shape.members {
+            guard case .attribute(let slot) = member.domain, slots.contains(slot) else { continue }
+            natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
+        }
+        return natural
+    }
+
+    /// The id that a new row has from here; nil where the server gives it.
+    private func newID(_ change: Change, _ table: EngineTable) -> JSONValue? {
+        guard engine.registration.makesIDs else { return nil }
+        guard RowKey(change.key)?.isLocal == true else { return table.json(change.key) }
+        guard table.keyType == .string, let birth = change.birth else { return nil }
+        return .string(BirthID(birth).uuid)
+    }
+
+    private mutating func insert(
+        _ change: Change, _ table: EngineTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
+        _ domains: [Domain]
+    ) throws {
+        let version = try String.fetchOne(
+            db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
+        let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
+        let idem = change.attempts == 0 ? birth : "\(birth)-\(change.attempts)"
+        let kind: FrozenRequest.Kind =
+            switch change.kind {
+            case "create": .create
+            case "delete": .delete
+            default: .update
+            }
+        let now = SQLiteEngine.now
+        try db.execute(
+            sql: """
+                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                table.number, change.key, kind.rawValue, idem, remoteID?.text, version, body.text, natural?.text,
+                change.seq, now,
+            ])
+        let id = db.lastInsertedRowID
+        for domain in domains {
+            try db.cachedStatement(sql: "INSERT INTO sync_sent (request, domain, value) VALUES (?, ?, ?)").execute(
+                arguments: [id, domain.name, domain.value])
+        }
+        requests.append(
+            FrozenRequest(
+                id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
+                idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural))
+    }
+
+    // MARK: Deletions
+
+    private mutating func freezeDeletion(_ change: Change, _ table: EngineTable) throws {
+        let isKnown = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)",
+            arguments: [table.number, change.key])
+        guard isKnown == true else { return try drop(change, table) }
+        guard try !isPointedTo(change, table) else { return }
+        let remoteID = try bodies.remoteID(of: change.key, table)
+        try insert(change, table, remoteID, .object([]), nil, [])
+    }
+
+    /// Whether a row that is to be deleted too, of the same table, pointed to it: that goes first.
+    private func isPointedTo(_ change: Change, _ table: EngineTable) throws -> Bool {
+        for column in table.columns where column.destination == table.entity.table {
+            let isPointedTo = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sync_change c JOIN sync_base b ON b.e = c.e AND b.k = c.k
+                      WHERE c.e = ? AND c.kind = 'delete' AND c.state = 'ready' AND b.domain = ? AND b.value = ?
+                        AND c.k IS NOT ?)
+                    """, arguments: [table.number, column.name, change.key, change.key])
+            if isPointedTo == true { return true }
+        }
+        return false
+    }
+
+    // MARK: Changes that are none
+
+    private func noteGone(_ change: Change, _ table: EngineTable) throws {
+        if change.kind == "create" { return try drop(change, table) }
+        try db.execute(
+            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, change.key])
+    }
+
+    private func drop(_ change: Change, _ table: EngineTable) throws {
+        try engine.forget(change.key, table, isKnown: true, in: db)
+    }
+
+    private func park(_ change: Change, _ table: EngineTable, _ reason: String) throws {
+        try db.execute(
+            sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
+            arguments: [reason, table.number, change.key])
+    }
+}
+
+extension RequestFreezer.Domain {
+    fileprivate func matches(_ domain: OutgoingShape.Domain) -> Bool {
+        switch domain {
+        case .pairs(let link, let end): pairs?.link == link && pairs?.end == end
+        case .attribute, .toOne: column?.domain == domain
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Settles one request by what became of it. What was edited since it was sent stays in the outbox.
+struct RequestSettlement {
+    /// So often a row is merged and sent again because the server had another version.
+    private static let patience = 3
+
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let reply: SettledRequest
+    private let serverTime: Int64?
+    private let db: Database
+    /// The row's key, by now; nil for a request that was settled before.
+    private var key: DatabaseValue?
+    private(set) var outcome = PageOutcome()
+
+    init(_ engine: SQLiteEngine, _ reply: SettledRequest, _ serverTime: Int64?, _ db: Database) throws {
+        self.engine = engine
+        self.reply = reply
+        self.serverTime = serverTime
+        self.db = db
+        table = try engine.table(reply.request.entity)
+        key = try DatabaseValue.fetchOne(
+            db, sql: "SELECT k FROM sync_request WHERE id = ?", arguments: [reply.request.id])
+    }
+
+    mutating func settle() throws {
+        guard let key else { return }
+        switch reply.outcome {
+        case .unknown:
+            try db.execute(
+                sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
+        case .postponed: try removeRequest()
+        case .rejected(let reason):
+            try removeRequest()
+            try park(key, reason)
+            try db.execute(
+                sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?",
+                arguments: [table.number, key])
+        case .gone:
+            try removeRequest()
+            if reply.request.kind == .create { return try park(key, "the server has no place for it") }
+            try write(
+                PulledPage.Row(id: reply.request.remoteID ?? table.json(key), record: nil, version: nil, time: nil))
+        case .conflict(let row?) where reply.request.kind == .create:
+            // An id that was made here for this row alone is of no other one.
+            if RowKey(key)?.isLocal == true { try acknowledge(row, key) } else { try meet(row, key) }
+        case .conflict(let row): try meet(row, key)
+        case .applied(let row):
+            if reply.request.kind == .delete { try finishDeletion(key) } else { try acknowledge(row, key) }
+        }
+    }
+
+    // MARK: Applied
+
+    private mutating func acknowledge(_ row: PulledPage.Row?, _ old: DatabaseValue) throws {
+        let sent = try Row.fetchAll(
+            db, sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [reply.request.id]
+        ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
+        try removeRequest()
+        let key = try adopt(row?.id ?? reply.request.remoteID, old)
+        self.key = key
+        try note(row, key)
+        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else {
+            // Deleted while it was on its way: the server must hear of that too.
+            try db.execute(
+                sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
+                arguments: [table.number, key])
+            return
+        }
+        for (domain, value) in sent {
+            if let pairs = table.pairs.first(where: { "\($0.name) \($0.end)" == domain }) {
+                try settlePairs(pairs, key, try PairList.keys(value))
+            } else {
+                try setBase(domain, key, to: value, now: values[domain])
+            }
+        }
+        if reply.request.kind == .create {
+            let names = Set(sent.map(\.domain))
+            for column in table.columns where !names.contains(column.name) {
+                try setBase(column.name, key, to: .null, now: values[column.name])
+            }
+        }
+        try settleChange(key)
+        if let row, row.record != nil { try write(row) }
+    }
+
+    /// Gives a new row the key that the server gave it.
+    private func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
+        guard reply.request.kind == .create, let id,
+            let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
+        else { return old }
+        let isTaken = try Bool.fetchOne(
+            db,
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)",
+            arguments: [new])
+        try engine.muted(in: db) {
+            let adoption = KeyAdoption(engine, table, db)
+            if isTaken == true { try adoption.unite(old, with: new) } else { try adoption.rekey(old, to: new) }
+        }
+        return new
+    }
+
+    private func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+        let spelled = row?.id ?? reply.request.remoteID
+        try db.execute(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
+                  whole = 0, seq = excluded.seq, remote = coalesce(excluded.remote, remote)
+                """,
+            arguments: [
+                table.number, key, row?.version, row?.time,
+                spelled.flatMap { $0 == table.json(key) ? nil : $0.text },
+            ])
+    }
+
+    /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.
+    private func setBase(
+        _ domain: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
+    ) throws {
+        if now == sent || now == nil {
+            try db.cachedStatement(sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?").execute(
+                arguments: [table.number, key, domain])
+        } else {
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET value = excluded.value
+                    """
+            ).execute(arguments: [table.number, key, domain, sent, SQLiteEngine.now])
+        }
+    }
+
+    private func settlePairs(
+        _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ sent: [DatabaseValue]
+    ) throws {
+        try db.execute(
+            sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+        // Keys that were local when they were sent have others now.
+        let sent = Set(try sent.map { try current($0, pairs.destination) })
+        let now = Set(try PairList(pairs, engine.stack.layout).others(of: key, in: db))
+        for (others, op) in [(now.subtracting(sent), 1), (sent.subtracting(now), -1)] {
+            for other in others {
+                try db.execute(
+                    sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
+                    arguments: [pairs.name, key, other, op, SQLiteEngine.now])
+            }
+        }
+    }
+
+    private func current(_ key: DatabaseValue, _ destination: TableID) throws -> DatabaseValue {
+        guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return key }
+        return try DatabaseValue.fetchOne(
+            db, sql: "SELECT k FROM sync_alias WHERE e = ? AND old = ?", arguments: [table.number, key]) ?? key
+    }
+
+    private func settleChange(_ key: DatabaseValue) throws {
+        let names = table.pairs.map(\.name.literal).joined(separator: ", ")
+        let isLeft = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
+                  OR EXISTS (SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(names)))
+                """, arguments: [table.number, key, key])
+        try db.execute(
+            sql: isLeft == true
+                ? """
+                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0,
+                  state = CASE state WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END WHERE e = ? AND k = ?
+                """ : "DELETE FROM sync_change WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+    }
+
+    private func finishDeletion(_ key: DatabaseValue) throws {
+        try removeRequest()
+        let isBack = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind <> 'delete')",
+            arguments: [table.number, key])
+        guard isBack == true else { return try engine.forget(key, table, in: db) }
+        try db.execute(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.execute(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.execute(
+            sql: "UPDATE sync_change SET kind = 'create', birth = lower(hex(randomblob(16))) WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+    }
+
+    // MARK: Not applied
+
+    /// The server has another version: it is merged, and what is left is sent again, but not for ever.
+    private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+        try removeRequest()
+        try db.execute(
+            sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        let attempts = try Int.fetchOne(
+            db, sql: "SELECT attempts FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
+        if let attempts, attempts >= Self.patience {
+            try park(key, "contended: the server had another version \(attempts) times in a row")
+        }
+        // A version that is known already would be taken for no news.
+        try db.execute(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
+        if let row { try write(row) }
+    }
+
+    private mutating func park(_ key: DatabaseValue, _ reason: String) throws {
+        try db.execute(
+            sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
+            arguments: [reason, table.number, key])
+        outcome.parked += 1
+    }
+
+    private mutating func write(_ row: PulledPage.Row) throws {
+        var writer = try PageWriter(engine, table, serverTime, db)
+        try writer.apply([row])
+        outcome.add(writer.outcome)
+    }
+
+    private func removeRequest() throws {
+        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [reply.request.id])
+        try db.execute(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [reply.request.id])
+    }
+}

@@ -1,0 +1,50 @@
+import GRDB
+import SyncCore
+package import SyncStore
+
+extension SQLiteEngine {
+    package func freeze(
+        _ limit: Int, of entities: [String], _ lease: EngineLease
+    ) async throws -> [FrozenRequest] {
+        try await writing(lease) { [self] db in
+            var freezer = try RequestFreezer(self, parentsFirst.filter { entities.contains($0.entity.name) }, db)
+            return try freezer.freeze(limit)
+        }
+    }
+
+    package func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest] {
+        try await writing(lease) { [self] db in
+            try tables.flatMap { table in
+                try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT id, kind, remote, body, version, idem, frozen, attempts, natural FROM sync_request
+                        WHERE e = ? ORDER BY id
+                        """, arguments: [table.number]
+                ).map { row in
+                    func json(_ index: Int) throws -> JSONValue? {
+                        try (row[index] as String?).map { try JSONValue(parsing: $0) }
+                    }
+                    return FrozenRequest(
+                        id: row[0], entity: table.entity.name, kind: FrozenRequest.Kind(rawValue: row[1]) ?? .update,
+                        remoteID: try json(2), body: try json(3) ?? .object([]), version: row[4],
+                        idempotencyKey: row[5], frozen: row[6], attempts: row[7], naturalKey: try json(8))
+                }
+            }
+        }
+    }
+
+    /// The registered tables, those that others point to before them.
+    var parentsFirst: [EngineTable] {
+        var ordered: [EngineTable] = []
+        var visited: Set<Int> = []
+        func visit(_ table: EngineTable) {
+            guard visited.insert(table.number).inserted else { return }
+            let destinations = table.columns.compactMap(\.destination) + table.pairs.map(\.destination)
+            for other in tables where destinations.contains(other.entity.table) { visit(other) }
+            ordered.append(table)
+        }
+        for table in tables { visit(table) }
+        return ordered
+    }
+}

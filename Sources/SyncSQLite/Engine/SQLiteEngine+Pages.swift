@@ -1,0 +1,102 @@
+import GRDB
+package import SyncCore
+package import SyncStore
+
+extension SQLiteEngine {
+    package func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart {
+        try await transaction { [self] db in
+            let lease = try EngineLeases.take(holder, in: db)
+            let cursors = try cursors(registration, in: db)
+            let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
+            return EngineStart(
+                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1], attempts: engine?[2] ?? 0
+            )
+        }
+    }
+
+    package func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor] {
+        try await stack.reading { [self] db in try cursors(registration, in: db) }
+    }
+
+    private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: EngineCursor] {
+        var cursors: [String: EngineCursor] = [:]
+        for table in tables {
+            let row = try Row.fetchOne(
+                db, sql: "SELECT cursor, next, initial, fingerprint, swept FROM sync_cursor WHERE e = ?",
+                arguments: [table.number])
+            guard let row else { continue }
+            // Another filter or mapping: what was pulled before is not all there is.
+            let isSame = row[3] as String == registration.filters[table.entity.name] ?? ""
+            cursors[table.entity.name] = EngineCursor(
+                cursor: isSame ? row[0] : nil, next: isSame ? row[1] : nil,
+                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4])
+        }
+        return cursors
+    }
+
+    package func hasNews(_ page: PulledPage) async throws -> Bool {
+        let table = try table(page.entity)
+        let model = model
+        return try await stack.reading { db in
+            try page.rows.contains { row in
+                guard let key = model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else { return true }
+                let known = try Row.fetchOne(
+                    db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+                if row.record == nil { return known != nil }
+                return known == nil || row.version == nil || known?[0] != row.version
+            }
+        }
+    }
+
+    package func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
+        let table = try table(entity)
+        let model = model
+        return try await stack.reading { db in
+            try ids.filter { id in
+                guard let key = model.compiled.rowKey(id, of: table.entity)?.databaseValue else { return false }
+                let isKnown = try Bool.fetchOne(
+                    db, sql: "SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)",
+                    arguments: [table.number, key])
+                return isKnown != true
+            }
+        }
+    }
+
+    package func id(of record: JSONValue, _ entity: String) throws -> JSONValue? {
+        let table = try table(entity)
+        return model.compiled.rowKey(record, of: table.entity).map { table.json($0.databaseValue) }
+    }
+
+    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome {
+        try await writing(lease) { [self] db in
+            var writer = try PageWriter(self, table(page.entity), page.serverTime, db)
+            try writer.apply(page)
+            return writer.outcome
+        }
+    }
+
+    package func retryRefused(_ lease: EngineLease) async throws -> PageOutcome {
+        try await writing(lease) { [self] db in
+            var outcome = PageOutcome()
+            for table in tables {
+                let rows = try Row.fetchAll(
+                    db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number])
+                guard !rows.isEmpty else { continue }
+                var writer = try PageWriter(self, table, nil, db)
+                for row in rows {
+                    let (id, body) = (row[0] as String, row[1] as String)
+                    try db.execute(
+                        sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id])
+                    let record = try JSONValue(parsing: body)
+                    let pulled = PulledPage.Row(
+                        id: try JSONValue(parsing: id), record: record == .null ? JSONValue?.none : record,
+                        version: row[2],
+                        time: row[3])
+                    try writer.apply([pulled])
+                }
+                outcome.add(writer.outcome)
+            }
+            return outcome
+        }
+    }
+}

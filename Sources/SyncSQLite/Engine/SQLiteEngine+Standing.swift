@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+package import SyncCore
+package import SyncStore
+
+extension SQLiteEngine {
+    package func finish(
+        _ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease
+    ) async throws {
+        let tables = try entities.map { try table($0) }
+        try await writing(lease) { db in
+            for table in tables {
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
+                        ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
+                        """, arguments: [table.number, SQLiteEngine.now])
+            }
+            try db.execute(
+                sql: "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?",
+                arguments: [notBefore, attempts, notBefore, attempts])
+            try EngineLeases.free(lease, in: db)
+        }
+    }
+
+    package func status() async throws -> [EntityStatus] {
+        let tables = tables
+        return try await stack.reading { db in
+            try tables.map { table in
+                let row = try Row.fetchOne(
+                    db,
+                    sql: """
+                        SELECT (SELECT count(*) FROM sync_change WHERE e = :e AND state <> 'parked'),
+                          (SELECT count(*) FROM sync_change WHERE e = :e AND state = 'parked')
+                            + (SELECT count(*) FROM sync_inbound WHERE e = :e),
+                          (SELECT count(*) FROM sync_conflict WHERE e = :e AND open = 1),
+                          (SELECT last_sync FROM sync_cursor WHERE e = :e),
+                          coalesce((SELECT initial FROM sync_cursor WHERE e = :e), 0)
+                        """, arguments: ["e": table.number])
+                let last: Int64? = row?[3]
+                return EntityStatus(
+                    entity: table.entity.name, pending: row?[0] ?? 0, parked: row?[1] ?? 0, conflicts: row?[2] ?? 0,
+                    lastSync: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
+                    isInitialSyncComplete: row?[4] == 1)
+            }
+        }
+    }
+
+    package func conflicts() async throws -> [LoggedConflict] {
+        let tables = Dictionary(tables.map { ($0.number, $0) }) { first, _ in first }
+        return try await stack.reading { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id
+                    """
+            ).compactMap { row in
+                guard let table = tables[row[0]] else { return nil }
+                let name: String = row[2]
+                let column = table.columns.first { $0.name == name }
+                func json(_ index: Int) -> JSONValue { Self.json(row[index]) }
+                return LoggedConflict(
+                    entity: table.entity.name, key: table.recordKey(row[1]), domain: column?.relationship ?? name,
+                    base: json(3), local: json(4), remote: json(5), winner: row[6], why: row[7],
+                    time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
+            }
+        }
+    }
+
+    private static func json(_ value: DatabaseValue) -> JSONValue {
+        switch value.storage {
+        case .null: .null
+        case .int64(let number): JSONValue(number)
+        case .double(let number): number.isFinite ? JSONValue(floatLiteral: number) : .null
+        case .string(let text): .string(text)
+        case .blob(let data): .string(data.base64EncodedString())
+        }
+    }
+
+    /// The rows that the server refused, or that a constraint here did, and why.
+    package func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
+        let tables = tables
+        return try await stack.reading { db in
+            try tables.flatMap { table in
+                try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT k, reason FROM sync_change WHERE e = :e AND state = 'parked'
+                        UNION ALL SELECT k, reason FROM sync_inbound WHERE e = :e
+                        """, arguments: ["e": table.number]
+                ).map { (table.entity.name, "\(table.recordKey($0[0]))", $0[1] ?? "") }
+            }
+        }
+    }
+
+    package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
+        let table = try table(entity)
+        guard let key = model.compiled.rowKey(key, of: table.entity)?.databaseValue else {
+            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+        }
+        try await transaction { [self] db in
+            let column = table.columns.first { $0.name == domain || $0.relationship == domain }
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
+                    """, arguments: [table.number, key, domain, column?.name ?? domain])
+            guard !rows.isEmpty else {
+                throw SyncError(.rowNotFound, "no conflict of that row is open", entity: entity)
+            }
+            for row in rows {
+                let name: String = row[1]
+                if takingRemote {
+                    try muted(in: db) {
+                        try db.execute(
+                            sql:
+                                "UPDATE \(table.table.name.quoted) SET \(name.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?",
+                            arguments: [row[2], key])
+                    }
+                    try db.execute(
+                        sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
+                        arguments: [table.number, key, name])
+                }
+                try db.execute(
+                    sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
+                    arguments: [takingRemote ? "remote" : "local", row[0]])
+            }
+            try db.execute(
+                sql: """
+                    UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
+                      AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
+                    """, arguments: [table.number, key, table.number, key])
+        }
+    }
+
+    package func reset(_ kind: EngineReset) async throws {
+        try await transaction { [self] db in
+            switch kind {
+            case .relink:
+                try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0")
+            case .local:
+                try EngineSchema.forgetRows(in: db)
+                try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+                for table in tables { try db.execute(sql: "DELETE FROM \(table.table.name.quoted)") }
+                try EngineSchema.unmute(in: db)
+            case .remote:
+                for name in ["sync_change", "sync_base", "sync_link", "sync_known"] {
+                    try db.execute(sql: "DELETE FROM \(name)")
+                }
+                for table in tables {
+                    let key = table.table.keyColumn.quoted
+                    try db.execute(
+                        sql: """
+                            INSERT INTO sync_change (e, k, kind, birth, seq)
+                            SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0
+                            FROM \(table.table.name.quoted) WHERE \(key) IS NOT NULL
+                            """)
+                }
+            }
+            for name in ["sync_request", "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_inbound"] {
+                try db.execute(sql: "DELETE FROM \(name)")
+            }
+            try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
+        }
+    }
+}

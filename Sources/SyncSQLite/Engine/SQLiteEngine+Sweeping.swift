@@ -1,0 +1,106 @@
+import GRDB
+package import SyncCore
+package import SyncStore
+
+extension SQLiteEngine {
+    package func beginSweep(of entity: String, _ lease: EngineLease) async throws {
+        let table = try table(entity)
+        try await writing(lease) { db in
+            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
+                    ON CONFLICT DO UPDATE SET seq = excluded.seq
+                    """, arguments: [table.number])
+        }
+    }
+
+    package func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
+        let table = try table(entity)
+        let keys = ids.map { ($0, model.compiled.rowKey($0, of: table.entity)) }
+        return try await writing(lease) { db in
+            var unknown: [JSONValue] = []
+            for (id, key) in keys {
+                guard let key else { continue }
+                try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
+                    .execute(
+                        arguments: [table.number, key.databaseValue])
+                let statement = try db.cachedStatement(
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)
+                          OR EXISTS (SELECT 1 FROM sync_inbound WHERE e = ? AND k = ?)
+                        """)
+                let isKnown = try Bool.fetchOne(
+                    statement, arguments: [table.number, key.databaseValue, table.number, id.text])
+                if isKnown != true { unknown.append(id) }
+            }
+            return unknown
+        }
+    }
+
+    package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
+        let table = try table(entity)
+        return try await writing(lease) { [self] db in
+            if registration.makesIDs { try uploadPresumed(table, in: db) }
+            let bodies = try OutgoingBodies(self, db)
+            return try DatabaseValue.fetchAll(
+                db,
+                sql: """
+                    SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
+                      AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
+                      AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k)
+                    """, arguments: [table.number]
+            ).map { try bodies.remoteID(of: $0, table) }
+        }
+    }
+
+    /// Rows that were there before the engine, and that the server lacks, were made here, where rows have their ids from.
+    private func uploadPresumed(_ table: EngineTable, in db: Database) throws {
+        let isLacking = """
+            e = \(table.number) AND version IS NULL AND seq = 0 AND NOT EXISTS (
+              SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
+            """
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, birth, seq)
+                SELECT e, k, 'create', lower(hex(randomblob(16))), 0 FROM sync_known WHERE \(isLacking) ON CONFLICT DO NOTHING
+                """)
+        try db.execute(
+            sql: """
+                DELETE FROM sync_known WHERE \(isLacking) AND EXISTS (
+                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_known.e AND c.k = sync_known.k AND c.kind = 'create')
+                """)
+    }
+
+    package func endSweep(
+        of entity: String, deleting ids: [JSONValue], guardedBy limit: DeletionGuard?, _ lease: EngineLease
+    ) async throws -> PageOutcome {
+        let table = try table(entity)
+        return try await writing(lease) { [self] db in
+            var writer = try PageWriter(self, table, nil, db)
+            let before = try tables.map { try count($0, in: db) }
+            try writer.apply(ids.map { PulledPage.Row(id: $0, record: nil, version: nil, time: nil) })
+            if let limit {
+                for (table, before) in zip(tables, before) {
+                    let deleted = before - (try count(table, in: db))
+                    guard deleted > limit.allowed(of: before) else { continue }
+                    throw SyncError(
+                        .deletionGuard,
+                        "\(deleted) of \(before) \(table.entity.name) rows would be deleted, because the service does not list "
+                            + "\(ids.count) of \(entity) any more; nothing was deleted", entity: table.entity.name)
+                }
+            }
+            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+            try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
+                    """, arguments: [table.number, SQLiteEngine.now])
+            return writer.outcome
+        }
+    }
+
+    private func count(_ table: EngineTable, in db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.table.name.quoted)") ?? 0
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import GRDB
+package import SyncCore
+package import SyncStore
+
+/// What a two-way engine asks of a store: each call is one transaction, in a file of its own.
+package struct SQLiteEngine: EngineStore {
+    let stack: DataStack
+    let registration: EngineRegistration
+    /// In the order of the registration.
+    let tables: [EngineTable]
+    let tableByName: [String: EngineTable]
+
+    init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [EngineTable]) {
+        self.stack = stack
+        self.registration = registration
+        self.tables = tables
+        tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
+    }
+
+    package var model: SyncModel { stack.model }
+    package var keyPaths: [String: [String]] { tableByName.mapValues(\.shape.keyPath) }
+
+    static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
+
+    func table(_ entity: String) throws -> EngineTable {
+        guard let table = tableByName[entity] else {
+            throw SyncError(.unknownEntity, "'\(entity)' is not registered with the engine", entity: entity)
+        }
+        return table
+    }
+
+    /// Forgets edits of a row, and what is known of it.
+    func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
+        for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known"]) {
+            try db.execute(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
+        }
+        for pairs in table.pairs {
+            try db.execute(sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+        }
+    }
+
+    // MARK: Transactions
+
+    /// One transaction of a run: refused to a run whose database another has taken meanwhile.
+    func writing<T: Sendable>(
+        _ lease: EngineLease, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await transaction { db in
+            try EngineLeases.check(lease, in: db)
+            return try body(db)
+        }
+    }
+
+    func transaction<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        let (watch, isAdopted) = (stack.watch, stack.isAdopted)
+        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+            try await stack.database.write { db in
+                try watch.check(db)
+                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+            }
+        }
+    }
+
+    /// Writes that the triggers take no notice of: the row that says so is never committed, so no other connection sees it.
+    func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
+        var result: T?
+        try db.inSavepoint {
+            try db.execute(sql: "INSERT INTO \"sync_mute\" VALUES (1) ON CONFLICT DO NOTHING")
+            result = try body()
+            try db.execute(sql: "DELETE FROM \"sync_mute\"")
+            return .commit
+        }
+        guard let result else { throw SyncError(.storeFailure, "the transaction ended early") }
+        return result
+    }
+}
+
+extension DataStack {
+    /// Makes what an engine needs in the database, if it is not there: tables, triggers, and what stored rows count as.
+    ///
+    /// - Throws: ``SyncError`` `otherService` for a database that is in step with another service or user;
+    ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.
+    package func engine(_ registration: EngineRegistration) throws -> SQLiteEngine {
+        var tables: [EngineTable] = []
+        try StoreFailure.mapped(.storeFailure, "the engine's tables cannot be created") {
+            try database.write { db in
+                try watch.check(db)
+                tables = try EngineOpening(self, registration, db).open()
+            }
+        }
+        return SQLiteEngine(self, registration, tables)
+    }
+}

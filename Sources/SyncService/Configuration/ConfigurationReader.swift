@@ -1,0 +1,123 @@
+import Foundation
+import SyncCore
+
+/// Reads an object of a configuration, and refuses what it does not know, each with its path.
+struct ConfigurationReader {
+    let value: JSONValue
+    let path: String
+    let environment: [String: String]
+    private var known: [String] = []
+
+    init(_ value: JSONValue, _ path: String, _ environment: [String: String]) throws {
+        guard case .object = value else {
+            throw SyncError(.invalidConfiguration, "an object is expected", path: path.isEmpty ? "$" : path)
+        }
+        (self.value, self.path, self.environment) = (value, path, environment)
+    }
+
+    // MARK: Members
+
+    func has(_ key: String) -> Bool { value[key] != nil }
+
+    mutating func optional<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T? {
+        known.append(key)
+        guard let member = value[key] else { return nil }
+        return try read(ConfigurationValue(member, place(key), environment))
+    }
+
+    mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
+        guard let value = try optional(key, read) else { throw wrong(key, "it is missing") }
+        return value
+    }
+
+    /// Called when everything known was asked for.
+    func end() throws {
+        guard case .object(let members) = value else { return }
+        for member in members where !known.contains(member.key) {
+            throw wrong(
+                member.key,
+                "unknown member" + SimilarName.hint(for: member.key, among: known)
+                    + "; there are \(ShortList(known).text)")
+        }
+    }
+
+    func wrong(_ key: String, _ message: String) -> SyncError {
+        SyncError(.invalidConfiguration, message, path: place(key))
+    }
+
+    private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+}
+
+/// A member of a configuration.
+struct ConfigurationValue {
+    let value: JSONValue
+    let path: String
+    let environment: [String: String]
+
+    init(_ value: JSONValue, _ path: String, _ environment: [String: String]) {
+        (self.value, self.path, self.environment) = (value, path, environment)
+    }
+
+    func wrong(_ message: String) -> SyncError { SyncError(.invalidConfiguration, message, path: path) }
+
+    func object() throws -> ConfigurationReader { try ConfigurationReader(value, path, environment) }
+
+    func members() throws -> [(key: String, value: ConfigurationValue)] {
+        guard case .object(let members) = value else { throw wrong("an object is expected") }
+        return members.map { ($0.key, ConfigurationValue($0.value, "\(path).\($0.key)", environment)) }
+    }
+
+    func elements() throws -> [ConfigurationValue] {
+        guard case .array(let elements) = value else { throw wrong("a list is expected") }
+        return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", environment) }
+    }
+
+    /// Text, with the values of environment variables in the place of `${NAME}`.
+    func text() throws -> String {
+        guard case .string(let text) = value else { throw wrong("a string is expected") }
+        var result = ""
+        var rest = text[...]
+        while let start = rest.range(of: "${") {
+            guard let end = rest[start.upperBound...].firstIndex(of: "}") else { throw wrong("'${' has no '}'") }
+            let name = String(rest[start.upperBound..<end])
+            guard let value = environment[name] else { throw wrong("the environment has no variable '\(name)'") }
+            result += rest[..<start.lowerBound] + value
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws -> Choice
+    where Choice.RawValue == String {
+        let text = try text()
+        guard let choice = Choice(rawValue: text) else {
+            let names = type.allCases.map(\.rawValue)
+            throw wrong(
+                "'\(text)' is none of \(names.joined(separator: ", "))" + SimilarName.hint(for: text, among: names))
+        }
+        return choice
+    }
+
+    func count() throws -> Int {
+        guard case .number(let text) = value, let count = Int(text), count > 0 else {
+            throw wrong("a whole number above 0 is expected")
+        }
+        return count
+    }
+
+    func duration() throws -> Duration {
+        guard case .number(let text) = value, let seconds = Double(text), seconds >= 0, seconds < 1e9 else {
+            throw wrong("a number of seconds is expected")
+        }
+        return .milliseconds(Int64(seconds * 1000))
+    }
+
+    func address() throws -> URL {
+        let text = try text()
+        guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
+        else {
+            throw wrong("'\(text)' is no address of a service")
+        }
+        return url
+    }
+}

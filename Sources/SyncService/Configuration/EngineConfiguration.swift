@@ -1,0 +1,92 @@
+public import Foundation
+import HTTPTypes
+import SyncCore
+
+/// A service and the entities that are kept in step with it, from a JSON file. `Docs/engine-configuration.schema.json` is its
+/// form.
+///
+/// Secrets are in environment variables, whose names stand in the file as `${NAME}`.
+public struct EngineConfiguration: Sendable {
+    /// Which service.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A REST service of no particular make.
+        case rest
+        /// Kinto.
+        case kinto
+    }
+
+    /// Which service.
+    public let kind: Kind
+    /// The entities, in the order of the file.
+    public let entities: [SyncedEntity]
+    /// How the engine goes about it.
+    public var settings = EngineSettings()
+    let url: URL
+    let paths: [String: String]
+    private let headers: [HTTPField.Name: String]
+    private let timeout: Duration
+    private let rest: RESTOptions
+    private let kinto: (bucket: String, collection: String)
+    /// The command that prints the value of `Authorization`, if there is one.
+    public let credentialCommand: [String]?
+
+    /// - Parameter environment: The values of `${NAME}`.
+    /// - Throws: ``SyncError`` `unreadableFile`; `invalidConfiguration` with the path of what is wrong.
+    public init(
+        contentsOf url: URL, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch {
+            throw SyncError(.unreadableFile, "the configuration '\(url.path)' cannot be read", underlyingError: error)
+        }
+        try self.init(data, environment: environment)
+    }
+
+    /// - Parameter environment: The values of `${NAME}`.
+    /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of what is wrong.
+    public init(_ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        var reader = try ConfigurationReader(JSONValue(parsing: json), "", environment)
+        kind = try reader.required("service") { try $0.choice(Kind.self) }
+        url = try reader.required("url") { try $0.address() }
+        settings.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins
+        settings.deleteConflicts =
+            try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) } ?? .deleteWins
+        settings.user = try reader.optional("user") { try $0.text() } ?? ""
+        settings.attempts = try reader.optional("attempts") { try $0.count() } ?? settings.attempts
+        timeout = try reader.optional("timeout") { try $0.duration() } ?? .seconds(60)
+        if let sweep = try reader.optional("sweep", { try $0.duration() }) { settings.sweepInterval = sweep }
+        headers = try reader.optional("headers") { try $0.headers() } ?? [:]
+        credentialCommand = try reader.optional("credentials") { try $0.command() }
+        let listed = try reader.required("entities") { try $0.entities() }
+        entities = listed.map(\.entity)
+        paths = Dictionary(listed.compactMap { listed in listed.path.map { (listed.entity.name, $0) } }) { first, _ in
+            first
+        }
+        rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
+        kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
+        try reader.end()
+        if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
+        if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
+    }
+
+    /// The service.
+    ///
+    /// - Parameter credentials: What says who the user is, besides the headers of the file.
+    public func service(
+        credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
+    ) -> any SyncService {
+        let transport = transport ?? URLSessionTransport(timeout: timeout)
+        return switch kind {
+        case .rest:
+            RESTService(
+                baseURL: url, paths: paths, options: rest, headers: headers, credentials: credentials,
+                transport: transport)
+        case .kinto:
+            KintoService(
+                baseURL: url, bucket: kinto.bucket, collection: kinto.collection, paths: paths, headers: headers,
+                credentials: credentials, transport: transport)
+        }
+    }
+}

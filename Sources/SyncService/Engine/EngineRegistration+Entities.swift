@@ -1,0 +1,60 @@
+import SyncCore
+package import SyncStore
+
+extension EngineRegistration {
+    /// - Throws: ``SyncError`` `invalidOption`.
+    init(_ entities: [SyncedEntity], _ service: any SyncService, _ settings: EngineSettings) throws {
+        let capabilities = service.capabilities
+        guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine needs an entity to keep in step") }
+        var seen: Set<String> = []
+        for entity in entities {
+            guard seen.insert(entity.name).inserted else {
+                throw SyncError(.invalidOption, "the entity is registered twice", entity: entity.name)
+            }
+            if (entity.policy ?? settings.policy) == .lastWriterWins, !capabilities.givesTimes {
+                throw SyncError(
+                    .invalidOption,
+                    "lastWriterWins needs a service that says when records were changed: name its 'version'",
+                    entity: entity.name)
+            }
+        }
+        self.init(
+            entities: entities.map { entity in
+                Entity(
+                    name: entity.name, policy: entity.policy ?? settings.policy,
+                    deletions: entity.deleteConflicts ?? settings.deleteConflicts, isOneDomain: entity.isOneDomain,
+                    naturalKey: entity.naturalKey,
+                    sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
+            },
+            service: service.identity, user: settings.user, makesIDs: capabilities.ids == .client,
+            filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first })
+    }
+
+    /// The registered entities among some, or all.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    func names(_ only: [String]?) throws -> [String] {
+        let all = entities.map(\.name)
+        guard let only else { return all }
+        for name in only where !all.contains(name) {
+            throw SyncError(
+                .unknownEntity, "the engine does not keep '\(name)' in step; it does \(ShortList(all).text)",
+                entity: name)
+        }
+        return all.filter(only.contains)
+    }
+}
+
+extension SyncReport {
+    func adding(_ other: SyncReport) -> SyncReport {
+        var sum = self
+        sum.add(other)
+        return sum
+    }
+}
+
+/// A store that can be kept in step with a service.
+package protocol EngineHost: Sendable {
+    /// Makes what is needed to notice edits.
+    func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
+}

@@ -1,0 +1,135 @@
+import Foundation
+import SyncCore
+import SyncStore
+
+// T4: a page, its tombstones, the merges and where to go on are one transaction.
+extension EngineRun {
+    private static let mostPages = 1_000_000
+
+    func pull() async throws {
+        tell(.phase(.pulling))
+        for entity in entities {
+            do {
+                try await pull(entity, from: start.cursors[entity])
+            } catch ServiceFailure.cursorInvalid {
+                try await pull(entity, from: nil)
+            }
+        }
+        let retried = try await store.retryRefused(lease)
+        if let first = entities.first { note(retried, first) }
+    }
+
+    private func pull(_ entity: String, from known: EngineCursor?) async throws {
+        let cursor = known?.cursor
+        var page = known?.next
+        var seen: Set<String> = []
+        var count = 0
+        for _ in 0..<Self.mostPages {
+            let request = PullRequest(entity: entity, cursor: cursor, page: page)
+            let answer = try await asking { [service] in try await service.pull(request) }
+            if let next = answer.next, !seen.insert(next).inserted || next == page {
+                throw ServiceFailure.malformed("its pages of \(entity) go round in a circle: '\(next)'")
+            }
+            if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
+            note(try await store.apply(PulledPage(answer, of: entity), lease), entity)
+            count += answer.rows.count
+            if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
+            guard let next = answer.next else {
+                if answer.isListing { listed.insert(entity) }
+                return
+            }
+            page = next
+        }
+        throw ServiceFailure.malformed("its list of \(entity) has no end")
+    }
+
+    func note(_ outcome: PageOutcome, _ entity: String) {
+        report.note(entity) { changes in
+            changes.inserted += outcome.inserted
+            changes.updated += outcome.updated
+            changes.deleted += outcome.deleted
+            changes.conflicts += outcome.conflicts
+            changes.parked += outcome.parked
+        }
+    }
+
+    /// Whether the service has anything that the store has not.
+    static func isAnythingNew(
+        _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration
+    ) async throws -> Bool {
+        let cursors = try await store.cursors(registration)
+        for entity in registration.entities.map(\.name) {
+            let request = PullRequest(entity: entity, cursor: cursors[entity]?.cursor)
+            do {
+                let page = try await service.pull(request)
+                if try await store.hasNews(PulledPage(page, of: entity)) { return true }
+            } catch ServiceFailure.cursorInvalid {
+                return true
+            } catch let failure as ServiceFailure {
+                throw failure.error
+            }
+        }
+        return false
+    }
+
+    // MARK: Single answers
+
+    /// Stores records that the app fetched itself.
+    func write(_ json: JSONValue, _ entity: String) async throws {
+        let records: [JSONValue] =
+            switch json {
+            case .array(let elements): elements
+            default: [json]
+            }
+        let rows = try records.map { record in
+            guard let id = try store.id(of: record, entity) else {
+                throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity)
+            }
+            return PulledPage.Row(id: id, record: record, version: nil, time: nil, isWhole: false)
+        }
+        let page = PulledPage(entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
+        note(try await store.apply(page, lease), entity)
+    }
+
+    func write(remoteFirst operation: PushOperation) async throws {
+        let outcome = try await service.push([operation]).first ?? .unknown("there was no answer")
+        let rows: [PulledPage.Row]
+        switch outcome {
+        case .applied(let row):
+            if operation.kind == .delete, let id = operation.id {
+                rows = [PulledPage.Row(id: id, record: nil, version: nil, time: nil)]
+            } else if let row {
+                rows = [PulledPage.Row(row)]
+            } else if let id = operation.id,
+                case .found(let row)? = try await service.fetch([id], of: operation.entity).first
+            {
+                rows = [PulledPage.Row(row)]
+            } else {
+                rows = []
+            }
+        case .conflict, .exists: throw SyncError(.serviceFailure, "the service has another version of the row")
+        case .gone:
+            throw SyncError(.rowNotFound, "the service does not have the row any more", entity: operation.entity)
+        case .retry: throw SyncError(.serviceFailure, "the service asks to try again later")
+        case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
+        }
+        let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
+        note(try await store.apply(page, lease), operation.entity)
+    }
+}
+
+extension PulledPage {
+    init(_ page: PullPage, of entity: String) {
+        self.init(
+            entity: entity, rows: page.rows.map(Row.init),
+            end: page.next.map { .more(next: $0) } ?? .last(cursor: page.cursor),
+            isListing: page.isListing, serverTime: page.time?.milliseconds)
+    }
+}
+
+extension PulledPage.Row {
+    init(_ row: RemoteRow) {
+        self.init(
+            id: row.id, record: row.record, version: row.version, time: row.time?.milliseconds, isWhole: row.isWhole)
+    }
+}

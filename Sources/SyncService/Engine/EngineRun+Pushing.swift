@@ -1,0 +1,135 @@
+import SyncCore
+import SyncStore
+
+// T5 and T6: what is sent is kept before it is sent, and settled by what became of it.
+extension EngineRun {
+    private static let freezeSize = 100
+
+    func push() async throws {
+        tell(.phase(.pushing))
+        var batchSize = max(1, service.capabilities.batchSize)
+        var count = 0
+        while true {
+            try Task.checkCancellation()
+            let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
+            guard !requests.isEmpty else { break }
+            count += try await send(requests, &batchSize)
+            tell(.pushed(rows: count))
+            // What became of a request that was not answered is asked before anything else of its row is sent.
+            try await recover()
+        }
+    }
+
+    /// - Returns: How many were done.
+    private func send(_ requests: [FrozenRequest], _ batchSize: inout Int) async throws -> Int {
+        var rest = requests[...]
+        var count = 0
+        while !rest.isEmpty {
+            let batch = Array(rest.prefix(batchSize))
+            do {
+                try Task.checkCancellation()
+                let outcomes = try await service.push(batch.map(PushOperation.init))
+                rest = rest.dropFirst(batch.count)
+                count += try await settle(batch, outcomes)
+                await patience.succeeded()
+            } catch ServiceFailure.tooLarge {
+                if batch.count == 1 {
+                    rest = rest.dropFirst()
+                    _ = try await settle(batch, [.rejected("the service takes no request of this size")])
+                }
+                batchSize = max(1, batch.count / 2)
+            } catch let failure as ServiceFailure where failure.isTransient {
+                do {
+                    try await patience.wait(after: failure)
+                } catch {
+                    try await postpone(rest)
+                    throw error
+                }
+            } catch let failure as ServiceFailure {
+                // It said so, and did nothing.
+                try await postpone(rest)
+                throw failure
+            }
+        }
+        return count
+    }
+
+    private func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
+        let replies = requests.map { SettledRequest(request: $0, outcome: .postponed) }
+        _ = try await store.settle(replies, serverTime: nil, lease)
+    }
+
+    /// - Returns: How many were done.
+    func settle(_ requests: [FrozenRequest], _ outcomes: [PushOutcome]) async throws -> Int {
+        var replies: [SettledRequest] = []
+        var done = 0
+        var failure: ServiceFailure?
+        for (index, request) in requests.enumerated() {
+            // An answer that is missing says nothing.
+            let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
+            if case .retry(let after) = outcome { failure = .busy(after: after, "it asked to try again later") }
+            let settled = try await settled(outcome, request)
+            if case .applied = settled {
+                done += 1
+                report.note(request.entity) { $0.noteDone(request.kind) }
+            }
+            replies.append(SettledRequest(request: request, outcome: settled))
+        }
+        let outcome = try await store.settle(replies, serverTime: nil, lease)
+        if let entity = requests.first?.entity { note(outcome, entity) }
+        if let failure { try await patience.wait(after: failure) }
+        return done
+    }
+
+    private func settled(_ outcome: PushOutcome, _ request: FrozenRequest) async throws -> SettledRequest.Outcome {
+        switch outcome {
+        case .applied(let row):
+            return .applied(row.map { PulledPage.Row($0, isWhole: service.capabilities.answersRecords) })
+        case .gone: return .gone
+        case .rejected(let reason): return .rejected(reason)
+        case .unknown: return .unknown
+        case .retry: return .postponed
+        case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Row(row))
+        case .conflict(nil), .exists(nil):
+            guard let id = request.remoteID else { return .rejected("there is such a row already") }
+            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
+            switch rows.first {
+            case .found(let row)?: return .conflict(PulledPage.Row(row))
+            case .forbidden?: return .rejected("the user may not see the row")
+            case .absent?, nil: return .gone
+            }
+        }
+    }
+}
+
+extension SyncReport.Changes {
+    fileprivate mutating func noteDone(_ kind: FrozenRequest.Kind) {
+        switch kind {
+        case .create: created += 1
+        case .update: sent += 1
+        case .delete: removed += 1
+        }
+    }
+}
+
+extension PushOperation {
+    init(_ request: FrozenRequest) {
+        let kind: Kind =
+            switch request.kind {
+            case .create: .create
+            case .update: .update
+            case .delete: .delete
+            }
+        self.init(
+            entity: request.entity, kind: kind, id: request.remoteID, body: request.body, version: request.version,
+            idempotencyKey: request.idempotencyKey)
+    }
+}
+
+extension PulledPage.Row {
+    fileprivate init(_ row: RemoteRow, isWhole: Bool) {
+        var row = row
+        row.isWhole = row.isWhole && isWhole
+        self.init(row)
+    }
+}

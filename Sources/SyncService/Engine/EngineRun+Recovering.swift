@@ -1,0 +1,108 @@
+import Foundation
+import SyncCore
+import SyncStore
+
+// T3: a request without an answer may have been carried out. What became of it is found out before anything is pulled: a row
+// that was made would come back as another one.
+extension EngineRun {
+    func recover() async throws {
+        let requests = try await store.unanswered(lease)
+        guard !requests.isEmpty else { return }
+        tell(.phase(.recovering))
+        for request in requests {
+            guard let outcome = try await whatBecame(of: request) else {
+                // It was not carried out: it is sent anew.
+                let reply = SettledRequest(request: request, outcome: .postponed)
+                _ = try await store.settle([reply], serverTime: nil, lease)
+                continue
+            }
+            _ = try await settle([request], [outcome])
+            if case .unknown(let reason) = outcome { try await patience.wait(after: .unreachable(reason)) }
+        }
+        if try await !store.unanswered(lease).isEmpty { try await recover() }
+    }
+
+    /// - Returns: Nil for a request that was not carried out.
+    private func whatBecame(of request: FrozenRequest) async throws -> PushOutcome? {
+        switch request.kind {
+        case .create:
+            switch service.capabilities.createIdempotency {
+            // Once more: the service makes no second row.
+            case .clientID, .key: return try await again(request)
+            case .marker, .probe: return try await probe(request)
+            }
+        case .update:
+            guard let id = request.remoteID else { return .rejected("it has no id") }
+            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
+            switch rows.first {
+            // Merged: what was carried out is the same on both sides.
+            case .found(let row)?: return .conflict(row)
+            case .forbidden?: return .rejected("the user may not see the row")
+            case .absent?, nil: return .gone
+            }
+        case .delete: return try await again(request)
+        }
+    }
+
+    private func again(_ request: FrozenRequest) async throws -> PushOutcome {
+        let outcome = try await asking { [service] in try await service.push([PushOperation(request)]).first }
+        switch outcome {
+        // It is the row that the lost request made.
+        case .exists(let row?): return .applied(row)
+        case .exists(nil):
+            guard let id = request.remoteID else { return .rejected("there is such a row already") }
+            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
+            guard case .found(let row)? = rows.first else { return .unknown("the service has the row, and has not") }
+            return .applied(row)
+        case let outcome?: return outcome
+        case nil: return .unknown("no answer")
+        }
+    }
+
+    /// Looks for the row among those that the store does not know.
+    private func probe(_ request: FrozenRequest) async throws -> PushOutcome? {
+        let age = settings.clock.now().timeIntervalSince1970 - Double(request.frozen) / 1000
+        // The service may be about to carry it out.
+        let rest = settings.settleTime.seconds - age
+        if rest > 0, rest <= settings.settleTime.seconds {
+            try await settings.clock.sleep(.milliseconds(Int64(rest * 1000)))
+        }
+        var page: String?
+        while true {
+            let pull = PullRequest(entity: request.entity, cursor: nil, page: page)
+            let answer = try await asking { [service] in try await service.pull(pull) }
+            let candidates = answer.rows.filter { isSame($0, request) }
+            let unknown = try await store.unknown(candidates.map(\.id), of: request.entity)
+            if let found = candidates.first(where: { unknown.contains($0.id) }) { return .applied(found) }
+            guard let next = answer.next else { break }
+            page = next
+        }
+        return nil
+    }
+
+    private func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
+        guard let record = row.record else { return false }
+        if case .marker(let name) = service.capabilities.createIdempotency {
+            return record[name] == .string(request.idempotencyKey)
+        }
+        return record.contains(request.naturalKey ?? request.body)
+    }
+}
+
+extension JSONValue {
+    /// Whether an object has all members of another one, at every depth. Lists of ids have no order.
+    fileprivate func contains(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.object, .object(let members)):
+            members.allSatisfy { member in
+                self[member.key].map { $0.contains(member.value) } ?? (member.value == .null)
+            }
+        case (.number(let left), .number(let right)): left == right || Double(left) == Double(right)
+        case (.string(let left), .string(let right)):
+            left == right || Date(isoText: left).map { $0 == Date(isoText: right) } ?? false
+        case (.array(let left), .array(let right)):
+            left.count == right.count && right.allSatisfy { element in left.contains { $0.contains(element) } }
+        default: self == other
+        }
+    }
+}

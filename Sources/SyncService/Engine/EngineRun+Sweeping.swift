@@ -1,0 +1,80 @@
+import SyncCore
+import SyncStore
+
+// T7 and T8: what a complete listing lacks is asked for by itself before it goes.
+extension EngineRun {
+    private static let fetchSize = 50
+
+    func sweep() async throws {
+        tell(.phase(.sweeping))
+        for entity in entities {
+            if !listed.contains(entity) {
+                guard service.capabilities.deletions == .sweep, isDue(entity) else { continue }
+                try await list(entity)
+            }
+            let missing = try await store.missing(from: entity, lease)
+            var gone: [JSONValue] = []
+            for ids in missing.parts(of: Self.fetchSize) {
+                let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
+                for (id, row) in zip(ids, rows) {
+                    switch row {
+                    case .absent: gone.append(id)
+                    case .found(let row): try await apply([row], entity)
+                    // That the user may not see it is no word about whether it is there.
+                    case .forbidden: break
+                    }
+                }
+            }
+            let outcome = try await store.endSweep(
+                of: entity, deleting: gone, guardedBy: settings.deletionGuard, lease)
+            note(outcome, entity)
+        }
+    }
+
+    private func isDue(_ entity: String) -> Bool {
+        guard let last = start.cursors[entity]?.lastSweep else { return true }
+        let now = settings.clock.now().milliseconds
+        return now - last >= Int64(settings.sweepInterval.seconds * 1000) || now < last
+    }
+
+    /// Lists all ids; what is not stored here is fetched.
+    private func list(_ entity: String) async throws {
+        try await store.beginSweep(of: entity, lease)
+        var page: String?
+        var seen: Set<String> = []
+        while true {
+            let request = SweepRequest(entity: entity, page: page)
+            let answer = try await asking { [service] in try await service.ids(request) }
+            let unknown = try await store.note(answer.ids, of: entity, lease)
+            for ids in unknown.parts(of: Self.fetchSize) {
+                let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
+                try await apply(
+                    rows.compactMap { row in
+                        guard case .found(let row) = row else { return nil }
+                        return row
+                    }, entity)
+            }
+            guard let next = answer.next else { return }
+            guard seen.insert(next).inserted else {
+                throw ServiceFailure.malformed("its pages of ids of \(entity) go round in a circle: '\(next)'")
+            }
+            page = next
+        }
+    }
+
+    func apply(_ rows: [RemoteRow], _ entity: String) async throws {
+        guard !rows.isEmpty else { return }
+        let page = PulledPage(
+            entity: entity, rows: rows.map(PulledPage.Row.init), end: .none, isListing: false, serverTime: nil)
+        note(try await store.apply(page, lease), entity)
+    }
+}
+
+extension Array {
+    /// In parts of so many elements at most.
+    func parts(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: Swift.max(1, size)).map {
+            Array(self[$0..<Swift.min($0 + Swift.max(1, size), count)])
+        }
+    }
+}

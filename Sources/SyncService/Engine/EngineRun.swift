@@ -1,0 +1,86 @@
+import Foundation
+import SyncCore
+import SyncStore
+
+/// One run: what its phases share. Each phase is a file.
+final class EngineRun: Sendable {
+    let store: any EngineStore
+    let service: any SyncService
+    let registration: EngineRegistration
+    let settings: EngineSettings
+    /// The entities of this run.
+    let entities: [String]
+    let start: EngineStart
+    let patience: Patience
+    let report = ReportDraft()
+    private let feed: EventFeed
+    /// The entities of which this run has seen all ids.
+    let listed = NameSet()
+
+    init(
+        _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
+        _ settings: EngineSettings, _ entities: [String], _ feed: EventFeed, holder: String
+    ) async throws {
+        self.store = store
+        self.service = service
+        self.registration = registration
+        self.settings = settings
+        self.entities = entities
+        self.feed = feed
+        start = try await store.begin(registration, holder: holder)
+        patience = Patience(settings, failures: start.attempts)
+        do {
+            if let notBefore = start.notBefore {
+                try await patience.wait(until: Date(timeIntervalSince1970: Double(notBefore) / 1000))
+            }
+        } catch {
+            throw await fail(error)
+        }
+    }
+
+    var lease: EngineLease { start.lease }
+
+    func tell(_ event: SyncEvent) { feed.send(event) }
+
+    /// Asks the service, again if it fails for a reason that passes.
+    func asking<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
+        while true {
+            do {
+                let answer = try await body()
+                await patience.succeeded()
+                return answer
+            } catch let failure as ServiceFailure where failure.isTransient {
+                try await patience.wait(after: failure)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    func finish() async throws -> SyncReport {
+        try await store.finish(entities, notBefore: nil, attempts: 0, lease)
+        let report = report.current
+        feed.send(.finished(report))
+        return report
+    }
+
+    /// Frees the database, and keeps how long the service is to be left alone. What was done stays done.
+    func fail(_ error: any Error) async -> any Error {
+        let (notBefore, failures) = await patience.debt
+        let (store, lease) = (store, lease)
+        // A cancelled task cannot write.
+        try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
+        let error = (error as? ServiceFailure)?.error ?? error
+        feed.send(.failed(error))
+        return error
+    }
+}
+
+/// Names that several phases share.
+final class NameSet: @unchecked Sendable {
+    private let lock = NSLock()
+    private var names: Set<String> = []
+
+    func insert(_ name: String) { lock.withLock { _ = names.insert(name) } }
+    func contains(_ name: String) -> Bool { lock.withLock { names.contains(name) } }
+}

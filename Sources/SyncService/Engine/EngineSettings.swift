@@ -1,0 +1,37 @@
+package import Foundation
+public import SyncCore
+
+/// How an engine goes about it.
+public struct EngineSettings: Sendable {
+    /// Who wins where both sides changed a value, unless an entity says otherwise.
+    public var policy = ConflictPolicy.clientWins
+    /// Who wins where one side deleted a row that the other edited, unless an entity says otherwise.
+    public var deleteConflicts = DeleteConflictPolicy.deleteWins
+    /// How much a listing that lacks rows may delete.
+    public var deletionGuard: DeletionGuard? = .half
+    /// Whose rows they are: a database is in step with one user of a service.
+    public var user = ""
+    /// How often a request is tried that failed for a reason that passes.
+    public var attempts = 4
+    /// How long a run waits altogether for a service that fails or asks to be left alone, before it ends with an error.
+    public var patience = Duration.seconds(30)
+    /// How long a request whose answer was lost may still be carried out.
+    public var settleTime = Duration.seconds(30)
+    /// How often all ids are listed, of a service that tells of deletions in no other way.
+    public var sweepInterval = Duration.seconds(3600)
+    /// What the time is, and how to wait: for tests.
+    package var clock = EngineClock()
+
+    /// The usual.
+    public init() {}
+}
+
+/// What the time is, and how to wait.
+package struct EngineClock: Sendable {
+    package var now: @Sendable () -> Date = { Date() }
+    package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// A number from 0 to 1.
+    package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
+
+    package init() {}
+}

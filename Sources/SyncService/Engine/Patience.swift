@@ -1,0 +1,57 @@
+import Foundation
+import SyncCore
+
+/// How long a run waits for a service that fails: exponentially longer, by a random part (full jitter), or as long as the
+/// service says; kept beyond the run.
+actor Patience {
+    private static let shortest = 0.5
+    private static let longest = 300.0
+
+    private let settings: EngineSettings
+    private var failures: Int
+    private var tries = 0
+    private var waited = 0.0
+    private var notBefore: Date?
+
+    init(_ settings: EngineSettings, failures: Int) {
+        self.settings = settings
+        self.failures = failures
+    }
+
+    func succeeded() { (failures, tries, notBefore) = (0, 0, nil) }
+
+    /// - Throws: The failure, if it takes too long.
+    func wait(after failure: ServiceFailure) async throws {
+        failures += 1
+        tries += 1
+        var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
+        if case .busy(let after?, _) = failure { seconds = after.seconds }
+        let until = settings.clock.now().addingTimeInterval(seconds)
+        notBefore = until
+        guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else { throw failure }
+        try await pause(seconds)
+    }
+
+    /// The service asked an earlier run to be left alone.
+    func wait(until date: Date) async throws {
+        let seconds = date.timeIntervalSince(settings.clock.now())
+        guard seconds > 0 else { return }
+        // A clock that jumped is no reason to wait for ever.
+        guard seconds <= Self.longest * 12 else { return }
+        notBefore = date
+        guard seconds <= settings.patience.seconds else {
+            throw SyncError(
+                .serviceFailure, "the service asked to be left alone until \(date.isoText); try again then")
+        }
+        try await pause(seconds)
+        notBefore = nil
+    }
+
+    private func pause(_ seconds: Double) async throws {
+        waited += seconds
+        try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
+    }
+
+    /// What a run that fails leaves to the next one.
+    var debt: (notBefore: Int64?, failures: Int) { (notBefore?.milliseconds, failures) }
+}

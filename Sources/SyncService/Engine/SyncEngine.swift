@@ -1,0 +1,147 @@
+import Foundation
+public import SyncCore
+import SyncStore
+
+/// Keeps a store and a web service in step: pulls what is new, sends what changed here, and settles what both changed.
+///
+/// ```swift
+/// let engine = try SyncEngine(stack: stack, service: RESTService(baseURL: url), entities: ["Project", "Task"])
+/// let report = try await engine.sync()
+/// ```
+/// From then on edits are noticed, whoever makes them and with whatever. `Docs/SyncProtocol.md` is what it does, and why
+/// nothing is lost or sent twice when it is interrupted.
+public actor SyncEngine {
+    private let store: any EngineStore
+    private let service: any SyncService
+    private let registration: EngineRegistration
+    private let settings: EngineSettings
+    private nonisolated let feed = EventFeed()
+    private let name = UUID().uuidString
+    private var running: Task<SyncReport, any Error>?
+    private var isAwaitedAgain = false
+
+    /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
+    ///   what is asked for; `otherService`.
+    package init(
+        host: any EngineHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
+    ) throws {
+        registration = try EngineRegistration(entities, service, settings)
+        store = try host.engineStore(registration)
+        self.service = service.knowing(keys: store.keyPaths)
+        self.settings = settings
+    }
+
+    // MARK: Running
+
+    /// Pulls, settles conflicts and sends. Joins a run that is on its way, which then looks once more for changes.
+    @discardableResult
+    public func sync(only entities: [String]? = nil) async throws -> SyncReport {
+        try await run(entities) { run in
+            try await run.recover()
+            try await run.pull()
+            try await run.sweep()
+            try await run.push()
+        }
+    }
+
+    /// Pulls only.
+    @discardableResult
+    public func pull(only entities: [String]? = nil) async throws -> SyncReport {
+        try await run(entities) { run in
+            try await run.recover()
+            try await run.pull()
+            try await run.sweep()
+        }
+    }
+
+    /// Sends only.
+    @discardableResult
+    public func push(only entities: [String]? = nil) async throws -> SyncReport {
+        try await run(entities) { run in
+            try await run.recover()
+            try await run.push()
+        }
+    }
+
+    private func run(
+        _ entities: [String]?, _ phases: @escaping @Sendable (EngineRun) async throws -> Void
+    ) async throws -> SyncReport {
+        if let running {
+            isAwaitedAgain = true
+            return try await running.value
+        }
+        let names = try registration.names(entities)
+        let task = Task { () async throws -> SyncReport in
+            let report = try await self.once(names, phases)
+            return isAwaitedAgain ? report.adding(try await self.once(names, phases)) : report
+        }
+        running = task
+        defer { (running, isAwaitedAgain) = (nil, false) }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func once(
+        _ names: [String], _ phases: @Sendable (EngineRun) async throws -> Void
+    ) async throws -> SyncReport {
+        let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
+        do {
+            try await phases(run)
+            return try await run.finish()
+        } catch {
+            throw await run.fail(error)
+        }
+    }
+
+    // MARK: Looking
+
+    /// What runs do, as they do it. Every call gives a sequence of its own, which ends with the engine.
+    public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
+
+    /// Whether a run is on its way.
+    public var isSyncing: Bool { running != nil }
+
+    /// How each entity stands.
+    public func status() async throws -> [EntityStatus] { try await store.status() }
+
+    /// The rows that the service refused, or that a constraint here did, and why.
+    public func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
+        try await store.parkedRows()
+    }
+
+    /// The log of conflicts, open ones first.
+    public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }
+
+    /// Whether the service has anything new: one request for each entity, and nothing is written.
+    public func changed() async throws -> Bool {
+        try await EngineRun.isAnythingNew(store, service, registration)
+    }
+
+    // MARK: Deciding
+
+    /// Decides an open conflict: the value here is sent, or that of the service taken.
+    ///
+    /// - Parameter domain: An attribute or to-one; nil for all that are open of the row.
+    public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
+        try await store.resolve(entity, key: key, domain: domain, takingRemote: takingRemote)
+    }
+
+    /// Forgets. See ``EngineReset``.
+    public func reset(_ kind: EngineReset) async throws { try await store.reset(kind) }
+
+    /// Imports an answer that the app fetched itself: not an edit, and rows that were edited here stay.
+    @discardableResult
+    public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
+        try await once(try registration.names([entity])) { run in try await run.write(json, entity) }
+    }
+
+    /// Sends a change first, and then stores what the service answered: for what must not be done unless it is done there.
+    @discardableResult
+    public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
+        try await once(try registration.names([operation.entity])) { run in try await run.write(remoteFirst: operation)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// What an engine tells of a run while it goes on.
+public enum SyncEvent: Sendable {
+    /// What a run does, in this order.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// Asks what became of requests whose answers were lost.
+        case recovering
+        /// Takes what is new.
+        case pulling
+        /// Deletes what the service does not have any more.
+        case sweeping
+        /// Sends what changed here.
+        case pushing
+    }
+
+    /// A phase begins.
+    case phase(Phase)
+    /// Rows were pulled: so many by now, of so many if the service says.
+    case pulled(entity: String, rows: Int, of: Int?)
+    /// Changes were sent: so many by now.
+    case pushed(rows: Int)
+    /// The run is over.
+    case finished(SyncReport)
+    /// The run ended with an error.
+    case failed(any Error)
+}

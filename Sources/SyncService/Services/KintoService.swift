@@ -1,0 +1,205 @@
+public import Foundation
+public import HTTPTypes
+public import SyncCore
+
+/// A [Kinto](https://docs.kinto-storage.org) server: versions that only grow, tombstones, ids of the client's.
+///
+/// Known of it, and relied on: `_since` is strictly greater and quoted; tombstones come only with `_since`; a deleted record
+/// takes `PUT` and answers `PATCH` and `DELETE` with 404; `POST` of an id that exists answers 200 and ignores the body, so
+/// rows are made with `PUT` and `If-None-Match: *`; a batch has 25 requests at most.
+public struct KintoService: SyncService {
+    private static let batchSize = 25
+    let exchange: HTTPExchange
+    private let bucket: String
+    private let collection: String
+    private let paths: [String: String]
+    private let pageSize: Int
+
+    /// A server.
+    ///
+    /// - Parameters:
+    ///   - baseURL: Its address, up to `/v1`.
+    ///   - collection: The name of an entity's collection; `{path}` stands for its path.
+    ///   - paths: By entity; its name in snake_case, in the plural, where none is given.
+    public init(
+        baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
+        pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
+        transport: any HTTPTransport = URLSessionTransport()
+    ) {
+        exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
+        self.bucket = bucket
+        self.collection = collection
+        self.paths = paths
+        self.pageSize = pageSize
+    }
+
+    /// Versions, tombstones and ids of the client's.
+    public var capabilities: ServiceCapabilities {
+        ServiceCapabilities(
+            ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
+            givesTimes: true,
+            batchSize: Self.batchSize, sendsCascades: true)
+    }
+
+    /// Its address and the bucket.
+    public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
+
+    private func path(of entity: String) -> [String] {
+        let path = paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))
+        let name = collection.replacingOccurrences(of: "{path}", with: path)
+        return ["buckets", bucket, "collections", name, "records"]
+    }
+
+    // MARK: Pulling
+
+    /// A page, oldest changes first: each page's last row is where the next pull may begin.
+    public func pull(_ request: PullRequest) async throws -> PullPage {
+        let isListing = request.cursor == nil
+        let url: URL
+        if let page = request.page {
+            url = try exchange.url(following: page, from: exchange.base)
+        } else {
+            var query = [("_sort", "last_modified"), ("_limit", "\(pageSize)")]
+            if let cursor = request.cursor { query.append(("_since", "\"\(cursor)\"")) }
+            url = try exchange.url(path(of: request.entity), query)
+        }
+        let answer = try await exchange.send(.get, url)
+        switch answer.status {
+        case 200..<300: break
+        // A collection that nothing was written to yet.
+        case 403, 404: return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
+        case 410: throw ServiceFailure.cursorInvalid
+        default: throw ServiceFailure.refused(status: answer.status, answer.message)
+        }
+        guard case .array(let records)? = try answer.json()["data"] else {
+            throw ServiceFailure.malformed("there is no list at 'data'")
+        }
+        // The time of a collection never goes back by itself.
+        if let now = tag(answer).flatMap({ Int64($0) }), let known = request.cursor.flatMap({ Int64($0) }), now < known
+        {
+            throw ServiceFailure.restored
+        }
+        let rows = records.compactMap(row)
+        let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
+        let last = rows.last?.version ?? request.cursor ?? tag(answer) ?? "0"
+        return PullPage(
+            rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
+            cursor: last, isListing: isListing, time: answer.time)
+    }
+
+    private func row(_ record: JSONValue) -> RemoteRow? {
+        guard let id = record["id"], case .number(let version)? = record["last_modified"] else { return nil }
+        let time = Double(version).map { Date(timeIntervalSince1970: $0 / 1000) }
+        return RemoteRow(
+            id: id, record: record["deleted"] == .bool(true) ? JSONValue?.none : record, version: version, time: time)
+    }
+
+    private func tag(_ answer: HTTPExchange.Answer) -> String? {
+        answer.headers[.eTag]?.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+    }
+
+    /// Rows by their ids, one request for each.
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        var rows: [FetchedRow] = []
+        for id in ids {
+            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [RESTService.text(of: id)]))
+            switch answer.status {
+            case 200..<300:
+                guard let row = try answer.json()["data"].flatMap(row) else {
+                    throw ServiceFailure.malformed("a record without id or last_modified")
+                }
+                rows.append(.found(row))
+            case 404, 410: rows.append(.absent)
+            case 403: rows.append(.forbidden)
+            default: throw ServiceFailure.refused(status: answer.status, answer.message)
+            }
+        }
+        return rows
+    }
+
+    // MARK: Pushing
+
+    /// One batch for each 25 operations.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        let requests = try operations.map(request)
+        let prefix = exchange.base.path
+        let body: JSONValue = [
+            "requests": .array(
+                requests.map { request in
+                    var members: [JSONValue.Member] = [
+                        .init("method", .string(request.method)),
+                        .init("path", .string(prefix + "/" + request.path.map(\.escapedForURL).joined(separator: "/"))),
+                        .init("headers", .object(request.headers.map { .init($0.key, .string($0.value)) })),
+                    ]
+                    if let body = request.body { members.append(.init("body", body)) }
+                    return .object(members)
+                })
+        ]
+        let answer: HTTPExchange.Answer
+        do {
+            answer = try await exchange.send(.post, exchange.url(["batch"]), body)
+        } catch ServiceFailure.unreachable(let text) {
+            return operations.map { _ in .unknown(text) }
+        }
+        guard (200..<300).contains(answer.status) else {
+            throw ServiceFailure.refused(status: answer.status, answer.message)
+        }
+        guard case .array(let responses)? = try answer.json()["responses"] else {
+            throw ServiceFailure.malformed("the answer to a batch has no 'responses'")
+        }
+        // They are in the order of the requests; one that is missing says nothing.
+        return operations.indices.map { index in
+            index < responses.count
+                ? outcome(responses[index], operations[index]) : .unknown("the batch has no answer for it")
+        }
+    }
+
+    private struct Request {
+        let method: String
+        let path: [String]
+        let headers: [String: String]
+        let body: JSONValue?
+    }
+
+    private func request(_ operation: PushOperation) throws -> Request {
+        guard let id = operation.id else { throw ServiceFailure.malformed("a row has no id") }
+        let path = path(of: operation.entity) + [RESTService.text(of: id)]
+        let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
+        // The id is in the path, and a server's own member is not sent back.
+        let data: JSONValue = ["data": operation.body.without(["last_modified", "id"])]
+        switch operation.kind {
+        case .create: return Request(method: "PUT", path: path, headers: ["If-None-Match": "*"], body: data)
+        case .update: return Request(method: "PATCH", path: path, headers: match, body: data)
+        case .delete: return Request(method: "DELETE", path: path, headers: match, body: nil)
+        }
+    }
+
+    private func outcome(_ response: JSONValue, _ operation: PushOperation) -> PushOutcome {
+        guard case .number(let text)? = response["status"], let status = Int(text) else {
+            return .unknown("an answer of the batch has no status")
+        }
+        let body = response["body"]
+        let row = body?["data"].flatMap(row)
+        switch status {
+        case 200..<300: return .applied(operation.kind == .delete ? nil : row)
+        case 404 where operation.kind == .delete: return .applied(nil)
+        case 404, 410: return .gone
+        case 412:
+            let existing = body?["details"]?["existing"].flatMap(self.row)
+            return operation.kind == .create ? .exists(existing) : .conflict(existing)
+        case 429, 503: return .retry(after: nil)
+        case 500...: return .unknown("status \(status)")
+        default:
+            var text = "status \(status)"
+            if case .string(let message)? = body?["message"] { text += ": \(message)" }
+            return .rejected(text)
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate func without(_ keys: [String]) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { !keys.contains($0.key) })
+    }
+}

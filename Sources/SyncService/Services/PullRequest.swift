@@ -1,0 +1,76 @@
+public import Foundation
+public import SyncCore
+
+/// Asks for what changed.
+public struct PullRequest: Sendable, Hashable {
+    /// The entity.
+    public var entity: String
+    /// The service's own word for what was pulled before; nil for nothing.
+    public var cursor: String?
+    /// The page to go on with, as the page before it said; nil for the first.
+    public var page: String?
+
+    /// Asks for what changed.
+    public init(entity: String, cursor: String?, page: String? = nil) {
+        self.entity = entity
+        self.cursor = cursor
+        self.page = page
+    }
+}
+
+/// A page of what changed.
+public struct PullPage: Sendable, Hashable {
+    /// Rows that are new or changed, and those that were deleted.
+    public var rows: [RemoteRow]
+    /// What to ask for the next page with; nil after the last.
+    public var next: String?
+    /// What to ask for later changes with; of the last page.
+    public var cursor: String?
+    /// Whether the pages of this pull have all rows there are, so that what they lack is gone.
+    public var isListing: Bool
+    /// The clock of the service.
+    public var time: Date?
+    /// How many rows all pages have, if the service says.
+    public var total: Int?
+
+    /// A page of what changed.
+    public init(
+        rows: [RemoteRow], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
+        total: Int? = nil
+    ) {
+        self.rows = rows
+        self.next = next
+        self.cursor = cursor
+        self.isListing = isListing
+        self.time = time
+        self.total = total
+    }
+}
+
+/// Asks for ids.
+public struct SweepRequest: Sendable, Hashable {
+    /// The entity.
+    public var entity: String
+    /// The page to go on with; nil for the first.
+    public var page: String?
+
+    /// Asks for ids.
+    public init(entity: String, page: String? = nil) {
+        self.entity = entity
+        self.page = page
+    }
+}
+
+/// A page of ids.
+public struct IDPage: Sendable, Hashable {
+    /// The ids.
+    public var ids: [JSONValue]
+    /// What to ask for the next page with; nil after the last.
+    public var next: String?
+
+    /// A page of ids.
+    public init(ids: [JSONValue], next: String? = nil) {
+        self.ids = ids
+        self.next = next
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import HTTPTypes
+import SyncCore
+
+extension RESTService {
+    /// One page of a list.
+    public func pull(_ request: PullRequest) async throws -> PullPage {
+        let place = try request.page.map { try RESTPage($0) } ?? RESTPage(options.paging)
+        let answer = try await exchange.send(.get, url(of: place, request))
+        switch answer.status {
+        case 200..<300: break
+        // The end of a list, in some frameworks.
+        case 404 where !place.isFirst: return end([], place, request, answer)
+        case 410: throw ServiceFailure.cursorInvalid
+        default: throw ServiceFailure.refused(status: answer.status, answer.message)
+        }
+        let json = try answer.json()
+        guard case .array(let records)? = json.value(at: Self.path(options.records)) else {
+            throw ServiceFailure.malformed("there is no list at '\(options.records)'")
+        }
+        let rows = records.compactMap { row($0, of: request.entity) }
+        if !records.isEmpty, rows.isEmpty {
+            throw ServiceFailure.malformed(
+                "no record has a member '\(idKey(of: request.entity).joined(separator: "."))'")
+        }
+        var next = try next(after: place, json, count: records.count, answer)
+        next?.began = place.began ?? answer.time
+        return next.map {
+            PullPage(
+                rows: rows, next: $0.text, isListing: isListing(request), time: answer.time, total: total(json))
+        } ?? end(rows, place, request, answer)
+    }
+
+    private func end(
+        _ rows: [RemoteRow], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer
+    ) -> PullPage {
+        // Rows that change while the pages are read are in the next pull: from the first page on.
+        let began = place.began ?? answer.time
+        let cursor = options.since == nil ? nil : began?.addingTimeInterval(-options.overlap.seconds).isoText
+        return PullPage(rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time)
+    }
+
+    /// Whether a pull has all there is.
+    private func isListing(_ request: PullRequest) -> Bool { options.since == nil || request.cursor == nil }
+
+    static func path(_ text: String) -> [String] {
+        text.isEmpty ? [] : text.split(separator: ".").map(String.init)
+    }
+
+    // MARK: Addresses
+
+    private func url(of place: RESTPage, _ request: PullRequest) throws -> URL {
+        if let address = place.address { return try exchange.url(following: address, from: exchange.base) }
+        var query: [(String, String)] = []
+        switch options.paging {
+        case .none: break
+        case .page(let page, let size, let limit, _):
+            query.append((page, "\(place.number ?? 1)"))
+            if let size { query.append((size, "\(limit)")) }
+        case .offset(let offset, let size, let limit, _):
+            query.append((offset, "\(place.number ?? 0)"))
+            if let size { query.append((size, "\(limit)")) }
+        case .link(let size, let limit), .next(_, let size, let limit):
+            if let size { query.append((size, "\(limit)")) }
+        case .cursor(let cursor, _, let size, let limit):
+            if let word = place.word { query.append((cursor, word)) }
+            if let size { query.append((size, "\(limit)")) }
+        }
+        if let since = options.since, let cursor = request.cursor { query.append((since, cursor)) }
+        return try exchange.url(path(of: request.entity), query)
+    }
+
+    // MARK: The next page
+
+    private func next(
+        after place: RESTPage, _ json: JSONValue, count: Int, _ answer: HTTPExchange.Answer
+    ) throws -> RESTPage? {
+        switch options.paging {
+        case .none: return nil
+        case .page(_, _, let limit, let total):
+            let number = place.number ?? 1
+            let pages = total.flatMap { self.number(json, $0) }
+            let isLast = pages.map { number >= $0 } ?? (count < limit)
+            return isLast || count == 0 ? nil : RESTPage(number: number + 1)
+        case .offset(_, _, let limit, let total):
+            let passed = (place.number ?? 0) + count
+            let rows = total.flatMap { self.number(json, $0) }
+            let isLast = rows.map { passed >= $0 } ?? (count < limit)
+            return isLast || count == 0 ? nil : RESTPage(number: passed)
+        case .link:
+            return try LinkHeader(HTTPField.Name("Link").map { answer.headers[values: $0] } ?? []).next.map {
+                try address($0, answer)
+            }
+        case .next(let key, _, _):
+            guard case .string(let address)? = json.value(at: Self.path(key)), !address.isEmpty else { return nil }
+            return try self.address(address, answer)
+        case .cursor(_, let key, _, _):
+            switch json.value(at: Self.path(key)) {
+            case .string(let word)? where !word.isEmpty: return RESTPage(word: word)
+            case .number(let word)?: return RESTPage(word: word)
+            default: return nil
+            }
+        }
+    }
+
+    private func address(_ text: String, _ answer: HTTPExchange.Answer) throws -> RESTPage {
+        RESTPage(address: try exchange.url(following: text, from: answer.url).absoluteString)
+    }
+
+    private func number(_ json: JSONValue, _ key: String) -> Int? {
+        switch json.value(at: Self.path(key)) {
+        case .number(let text)?: Double(text).flatMap { Int(exactly: $0) }
+        case .string(let text)?: Int(text)
+        default: nil
+        }
+    }
+
+    /// How many rows all pages have, as far as that is said.
+    private func total(_ json: JSONValue) -> Int? {
+        switch options.paging {
+        case .page(_, _, let limit, let total?): number(json, total).map { $0 * limit }
+        case .offset(_, _, _, let total?): number(json, total)
+        default: nil
+        }
+    }
+}
+
+/// Where a pull goes on: as a word for the engine, which keeps it.
+struct RESTPage {
+    var number: Int?
+    var address: String?
+    var word: String?
+    /// The service's clock at the first page.
+    var began: Date?
+
+    var isFirst: Bool { number == nil && address == nil && word == nil }
+
+    init(_ paging: RESTOptions.Paging) {}
+    init(number: Int) { self.number = number }
+    init(address: String) { self.address = address }
+    init(word: String) { self.word = word }
+
+    init(_ text: String) throws {
+        let json = try JSONValue(parsing: text)
+        if case .number(let text)? = json["n"] { number = Int(text) }
+        if case .string(let text)? = json["u"] { address = text }
+        if case .string(let text)? = json["w"] { word = text }
+        if case .string(let text)? = json["t"] { began = Date(isoText: text) }
+    }
+
+    var text: String {
+        var members: [JSONValue.Member] = []
+        if let number { members.append(.init("n", JSONValue(number))) }
+        if let address { members.append(.init("u", .string(address))) }
+        if let word { members.append(.init("w", .string(word))) }
+        if let began { members.append(.init("t", .string(began.isoText))) }
+        return String(decoding: CanonicalJSON.bytes(.object(members)), as: UTF8.self)
+    }
+}
+
+/// The header `Link` of RFC 8288.
+struct LinkHeader {
+    /// The address with `rel="next"`.
+    let next: String?
+
+    init(_ values: [String]) {
+        var found: String?
+        for value in values {
+            for link in Self.links(value) where found == nil {
+                let isNext = link.parameters.contains { parameter in
+                    let parts = parameter.split(separator: "=", maxSplits: 1).map {
+                        $0.trimmingCharacters(in: .whitespaces)
+                    }
+                    guard parts.count == 2, parts[0].lowercased() == "rel" else { return false }
+                    let relations = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+                    return relations.lowercased().split(separator: " ").contains("next")
+                }
+                if isNext { found = link.address }
+            }
+        }
+        next = found
+    }
+
+    /// An address may have commas and semicolons in it.
+    private static func links(_ value: String) -> [(address: String, parameters: [String])] {
+        var links: [(address: String, parameters: [String])] = []
+        var rest = value[...]
+        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+            let address = String(rest[rest.index(after: open)..<close])
+            rest = rest[rest.index(after: close)...]
+            let end = rest.firstIndex(of: "<").map { rest[..<$0].lastIndex(of: ",") ?? $0 } ?? rest.endIndex
+            let parameters = rest[..<end].split(separator: ";").map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t,"))
+            }
+            links.append((address, parameters))
+            rest = rest[end...]
+        }
+        return links
+    }
+}

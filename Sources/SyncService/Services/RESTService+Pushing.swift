@@ -1,0 +1,177 @@
+import Foundation
+import HTTPTypes
+public import SyncCore
+
+extension RESTService {
+    /// One request for each operation.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var outcomes: [PushOutcome] = []
+        for operation in operations {
+            outcomes.append(try await push(operation))
+        }
+        return outcomes
+    }
+
+    private func push(_ operation: PushOperation) async throws -> PushOutcome {
+        do {
+            switch operation.kind {
+            case .create: return try await create(operation)
+            case .update: return try await update(operation)
+            case .delete: return try await delete(operation)
+            }
+        } catch ServiceFailure.unreachable(let text) {
+            // The request may have been done, and the answer lost.
+            return .unknown(text)
+        } catch ServiceFailure.malformed(let text) {
+            // What stands between may answer in the place of the service.
+            return .unknown(text)
+        }
+    }
+
+    private func create(_ operation: PushOperation) async throws -> PushOutcome {
+        var headers: [HTTPField.Name: String] = [:]
+        if let name = options.idempotency.flatMap({ HTTPField.Name($0) }) { headers[name] = operation.idempotencyKey }
+        var body = operation.body
+        if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
+        let answer: HTTPExchange.Answer
+        if options.ids == .client, let id = operation.id {
+            if options.preconditions != nil { headers[.ifNoneMatch] = "*" }
+            answer = try await exchange.send(.put, url(id, operation), body, headers: headers)
+        } else {
+            answer = try await exchange.send(.post, exchange.url(path(of: operation.entity)), body, headers: headers)
+        }
+        switch answer.status {
+        case 200..<300:
+            let row = try record(answer, operation.entity)
+            guard let id = row?.id ?? operation.id else {
+                throw ServiceFailure.malformed("a new row of \(operation.entity) was answered without an id")
+            }
+            return .applied(row ?? RemoteRow(id: id, record: nil))
+        case 409, 412: return .exists(try? record(answer, operation.entity))
+        default: return refusal(answer)
+        }
+    }
+
+    private func update(_ operation: PushOperation) async throws -> PushOutcome {
+        guard let id = operation.id else { return .rejected("it has no id") }
+        var headers = precondition(operation)
+        var body = operation.body
+        if options.update == .put {
+            let answer = try await exchange.send(.get, url(id, operation))
+            if [404, 410].contains(answer.status) { return .gone }
+            guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
+                return refusal(answer)
+            }
+            guard let record = current.record else { return .gone }
+            // What was fetched is merged first, if it is not what the change was made on.
+            if let known = operation.version, let version = current.version, version != known {
+                return .conflict(current)
+            }
+            body = record.overlaid(with: operation.body)
+            if options.preconditions != nil, let version = current.version {
+                headers = precondition(PushOperation(operation, version: version))
+            }
+        }
+        let method: HTTPRequest.Method = options.update == .put ? .put : .patch
+        let answer = try await exchange.send(method, url(id, operation), body, headers: headers)
+        switch answer.status {
+        case 204: return .applied(nil)
+        case 200..<300:
+            guard let row = try record(answer, operation.entity) else { return .unknown("the answer has no record") }
+            return .applied(row)
+        case 404, 410: return .gone
+        case 409, 412: return .conflict(nil)
+        default: return refusal(answer)
+        }
+    }
+
+    private func delete(_ operation: PushOperation) async throws -> PushOutcome {
+        guard let id = operation.id else { return .rejected("it has no id") }
+        let answer = try await exchange.send(.delete, url(id, operation), headers: precondition(operation))
+        switch answer.status {
+        case 202, 204, 404, 410: return .applied(nil)
+        case 200..<300:
+            // Somebody else may have answered: is it gone?
+            let rows = try await fetch([id], of: operation.entity)
+            return rows == [.absent] ? .applied(nil) : .unknown("it was answered, and the row is still there")
+        case 409, 412: return .conflict(nil)
+        default: return refusal(answer)
+        }
+    }
+
+    /// Rows by their ids, one request for each.
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        var rows: [FetchedRow] = []
+        for id in ids {
+            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [Self.text(of: id)]))
+            switch answer.status {
+            case 200..<300:
+                guard let row = try record(answer, entity) else {
+                    throw ServiceFailure.malformed("a row of \(entity) was answered without an id")
+                }
+                rows.append(row.record == nil ? .absent : .found(row))
+            case 404, 410: rows.append(.absent)
+            case 403: rows.append(.forbidden)
+            default: throw ServiceFailure.refused(status: answer.status, answer.message)
+            }
+        }
+        return rows
+    }
+
+    // MARK: Parts
+
+    private func url(_ id: JSONValue, _ operation: PushOperation) throws -> URL {
+        try exchange.url(path(of: operation.entity) + [Self.text(of: id)])
+    }
+
+    static func text(of id: JSONValue) -> String {
+        switch id {
+        case .string(let text), .number(let text): text
+        default: String(decoding: CanonicalJSON.bytes(id), as: UTF8.self)
+        }
+    }
+
+    private func precondition(_ operation: PushOperation) -> [HTTPField.Name: String] {
+        guard let name = options.preconditions.flatMap({ HTTPField.Name($0) }), let version = operation.version else {
+            return [:]
+        }
+        // An entity tag is quoted (RFC 9110).
+        return [name: name == .ifMatch && !version.hasPrefix("\"") ? "\"\(version)\"" : version]
+    }
+
+    /// The record of an answer, which may be in an envelope as the lists are; nil for an answer that has none.
+    private func record(_ answer: HTTPExchange.Answer, _ entity: String) throws -> RemoteRow? {
+        guard !answer.body.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }) else { return nil }
+        let json = try answer.json()
+        let inner = options.records.isEmpty ? nil : json.value(at: Self.path(options.records))
+        for candidate in [inner, json].compactMap(\.self) {
+            if case .array(let elements) = candidate, elements.count == 1, let row = row(elements[0], of: entity) {
+                return row
+            }
+            if case .object = candidate, let row = row(candidate, of: entity) { return row }
+        }
+        return nil
+    }
+
+    private func refusal(_ answer: HTTPExchange.Answer) -> PushOutcome {
+        .rejected("status \(answer.status): \(answer.message)")
+    }
+}
+
+extension PushOperation {
+    fileprivate init(_ operation: PushOperation, version: String) {
+        self = operation
+        self.version = version
+    }
+}
+
+extension JSONValue {
+    /// An object with the members of another one over its own, at every depth.
+    fileprivate func overlaid(with other: JSONValue) -> JSONValue {
+        guard case .object(let members) = other, case .object = self else { return other }
+        return members.reduce(self) { result, member in
+            let inner = result[member.key].map { $0.overlaid(with: member.value) } ?? member.value
+            return result.setting(inner, at: [member.key])
+        }
+    }
+}

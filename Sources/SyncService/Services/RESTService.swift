@@ -1,0 +1,102 @@
+public import Foundation
+public import HTTPTypes
+import SyncCore
+
+/// A REST service of no particular make: lists at a path for each entity, rows below it by their ids.
+public struct RESTService: SyncService {
+    let exchange: HTTPExchange
+    let paths: [String: String]
+    let options: RESTOptions
+    /// The members that are the ids of rows, by entity; `id` where nothing else is said.
+    private var idKeys: [String: [String]]
+
+    /// A service at an address.
+    ///
+    /// - Parameters:
+    ///   - paths: The path of each entity's list below the address; its name in snake_case, in the plural, where none is given.
+    ///   - ids: The member that is the id of a row, by entity, where it is not `id`.
+    public init(
+        baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
+        headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
+        transport: any HTTPTransport = URLSessionTransport()
+    ) {
+        exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
+        self.paths = paths
+        self.options = options
+        idKeys = ids.mapValues { $0.split(separator: ".").map(String.init) }
+    }
+
+    /// What its options say.
+    public var capabilities: ServiceCapabilities {
+        let idempotency: ServiceCapabilities.CreateIdempotency =
+            if options.ids == .client {
+                .clientID
+            } else if options.idempotency != nil {
+                .key
+            } else if let marker = options.marker {
+                .marker(marker)
+            } else {
+                .probe
+            }
+        return ServiceCapabilities(
+            ids: options.ids, deletions: options.since != nil && options.deleted != nil ? .tombstones : .sweep,
+            createIdempotency: idempotency, hasPreconditions: options.preconditions != nil,
+            givesTimes: options.version != nil)
+    }
+
+    /// Its address.
+    public var identity: String { exchange.base.absoluteString }
+
+    /// The path and what is asked for.
+    public func filter(of entity: String) -> String {
+        "\(path(of: entity).joined(separator: "/")) \(options.since ?? "") \(options.records)"
+    }
+
+    /// The same service, told the keys of the model.
+    public func knowing(keys: [String: [String]]) -> RESTService {
+        var service = self
+        service.idKeys.merge(keys) { own, _ in own }
+        return service
+    }
+
+    func path(of entity: String) -> [String] {
+        (paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))).split(separator: "/").map(String.init)
+    }
+
+    func idKey(of entity: String) -> [String] { idKeys[entity] ?? ["id"] }
+
+    // MARK: Rows
+
+    /// What a record says of its row; nil for one without an id.
+    func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
+        guard let id = record.value(at: idKey(of: entity)), id != .null else { return nil }
+        let version = options.version.flatMap { record.value(at: $0.split(separator: ".").map(String.init)) }
+        var isDeleted = false
+        if let mark = options.deleted.flatMap({ record.value(at: $0.split(separator: ".").map(String.init)) }) {
+            isDeleted = mark != .null && mark != .bool(false)
+        }
+        return RemoteRow(
+            id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
+            time: version.flatMap(Self.time),
+            isWhole: true)
+    }
+
+    private static func text(_ value: JSONValue) -> String? {
+        switch value {
+        case .string(let text), .number(let text): text
+        case .bool(let flag): "\(flag)"
+        default: nil
+        }
+    }
+
+    /// Dates as text; numbers are seconds since 1970, or milliseconds where those would be far off.
+    private static func time(_ value: JSONValue) -> Date? {
+        switch value {
+        case .string(let text): return Date(isoText: text)
+        case .number(let text):
+            guard let number = Double(text), number > 100_000_000 else { return nil }
+            return Date(timeIntervalSince1970: number > 100_000_000_000 ? number / 1000 : number)
+        default: return nil
+        }
+    }
+}

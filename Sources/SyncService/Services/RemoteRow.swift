@@ -1,0 +1,35 @@
+public import Foundation
+public import SyncCore
+
+/// A row as a service has it.
+public struct RemoteRow: Sendable, Hashable {
+    /// What the service calls it.
+    public var id: JSONValue
+    /// Its members; nil for a row that was deleted.
+    public var record: JSONValue?
+    /// The service's word for this state of it.
+    public var version: String?
+    /// When it was last changed, by the clock of the service.
+    public var time: Date?
+    /// Whether the record has all there is of the row.
+    public var isWhole: Bool
+
+    /// A row as a service has it.
+    public init(id: JSONValue, record: JSONValue?, version: String? = nil, time: Date? = nil, isWhole: Bool = true) {
+        self.id = id
+        self.record = record
+        self.version = version
+        self.time = time
+        self.isWhole = isWhole
+    }
+}
+
+/// What a service says of a row that it was asked for by its id.
+public enum FetchedRow: Sendable, Hashable {
+    /// It has it.
+    case found(RemoteRow)
+    /// It has none.
+    case absent
+    /// It does not say: the user may not know.
+    case forbidden
+}

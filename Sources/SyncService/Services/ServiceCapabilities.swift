@@ -1,0 +1,62 @@
+/// What a service is able to do. The engine asks for no more.
+public struct ServiceCapabilities: Sendable, Hashable {
+    /// Who gives a new row its id.
+    public enum IDs: String, Sendable, Hashable, CaseIterable, Codable {
+        /// The service.
+        case server
+        /// Whoever makes the row.
+        case client
+    }
+
+    /// How a store learns of deletions.
+    public enum Deletions: String, Sendable, Hashable, CaseIterable {
+        /// A pull has them.
+        case tombstones
+        /// By listing all ids, or by a pull that has all rows.
+        case sweep
+    }
+
+    /// What keeps a row that is created twice from being two.
+    public enum CreateIdempotency: Sendable, Hashable {
+        /// The id that it has from its maker.
+        case clientID
+        /// A key in a header, which the service remembers.
+        case key
+        /// A member of the record that carries the key.
+        case marker(String)
+        /// Nothing: after an answer that got lost, a row that looks the same is taken for it.
+        case probe
+    }
+
+    /// Who gives a new row its id.
+    public var ids: IDs
+    /// How a store learns of deletions.
+    public var deletions: Deletions
+    /// What keeps a row that is created twice from being two.
+    public var createIdempotency: CreateIdempotency
+    /// Whether a change can be made to depend on the version that it was made on.
+    public var hasPreconditions: Bool
+    /// Whether records say when they were changed.
+    public var givesTimes: Bool
+    /// How many operations one request has at most.
+    public var batchSize: Int
+    /// Whether what a deletion takes along by the model's delete rules is deleted by this side.
+    public var sendsCascades: Bool
+    /// Whether the answer to a change has the whole record.
+    public var answersRecords: Bool
+
+    /// What a service is able to do.
+    public init(
+        ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
+        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true
+    ) {
+        self.ids = ids
+        self.deletions = deletions
+        self.createIdempotency = createIdempotency
+        self.hasPreconditions = hasPreconditions
+        self.givesTimes = givesTimes
+        self.batchSize = batchSize
+        self.sendsCascades = sendsCascades
+        self.answersRecords = answersRecords
+    }
+}

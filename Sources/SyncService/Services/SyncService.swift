@@ -1,0 +1,39 @@
+public import SyncCore
+
+/// A web service, as the engine needs it: four questions, and what it is able to do.
+///
+/// A method throws ``ServiceFailure`` when the service as a whole fails; what becomes of one row is an outcome.
+public protocol SyncService: Sendable {
+    /// What it is able to do.
+    var capabilities: ServiceCapabilities { get }
+    /// What tells it from other services, such as its address: a database is in step with one.
+    var identity: String { get }
+    /// Says of an entity what its rows are asked for with; with another the next pull is a whole one.
+    func filter(of entity: String) -> String
+    /// The same service, told by which members records are known where nothing else was said.
+    ///
+    /// - Parameter keys: By entity, the keys that lead to its id.
+    func knowing(keys: [String: [String]]) -> Self
+    /// One page of what changed since a cursor.
+    func pull(_ request: PullRequest) async throws -> PullPage
+    /// Does what rows need, in this order; one outcome for each.
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
+    /// One page of the ids of all rows.
+    func ids(_ request: SweepRequest) async throws -> IDPage
+    /// Rows by their ids; one answer for each.
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow]
+}
+
+extension SyncService {
+    /// It knows by itself.
+    public func knowing(keys: [String: [String]]) -> Self { self }
+
+    /// No filter.
+    public func filter(of entity: String) -> String { "" }
+
+    /// By pulling all there is.
+    public func ids(_ request: SweepRequest) async throws -> IDPage {
+        let page = try await pull(PullRequest(entity: request.entity, cursor: nil, page: request.page))
+        return IDPage(ids: page.rows.filter { $0.record != nil }.map(\.id), next: page.next)
+    }
+}

@@ -1,0 +1,47 @@
+package import SyncCore
+
+/// What an engine keeps in step: entities, whose they are, and how conflicts in them end.
+package struct EngineRegistration: Sendable {
+    package struct Entity: Sendable {
+        package let name: String
+        package let policy: ConflictPolicy
+        package let deletions: DeleteConflictPolicy
+        /// Whether all attributes and links of a row are one domain, of which the side that edited keeps all.
+        package let isOneDomain: Bool
+        /// The attributes that make two new rows the same.
+        package let naturalKey: [String]
+        /// Whether what a deletion on the server takes along here is deleted there by this side.
+        package let sendsCascades: Bool
+
+        package init(
+            name: String, policy: ConflictPolicy, deletions: DeleteConflictPolicy, isOneDomain: Bool,
+            naturalKey: [String], sendsCascades: Bool
+        ) {
+            self.name = name
+            self.policy = policy
+            self.deletions = deletions
+            self.isOneDomain = isOneDomain
+            self.naturalKey = naturalKey
+            self.sendsCascades = sendsCascades
+        }
+    }
+
+    package let entities: [Entity]
+    /// What the service is, and the user there: a database is in step with one.
+    package let service: String
+    package let user: String
+    /// Whether a row made here has its key from here.
+    package let makesIDs: Bool
+    /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
+    package let filters: [String: String]
+
+    package init(
+        entities: [Entity], service: String, user: String, makesIDs: Bool, filters: [String: String]
+    ) {
+        self.entities = entities
+        self.service = service
+        self.user = user
+        self.makesIDs = makesIDs
+        self.filters = filters
+    }
+}

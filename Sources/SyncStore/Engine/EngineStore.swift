@@ -1,0 +1,124 @@
+package import SyncCore
+
+/// What the two-way engine asks of a database: each call is one transaction, and none waits for the network.
+package protocol EngineStore: Sendable {
+    var model: SyncModel { get }
+    /// By entity, the keys that lead to the id of a record.
+    var keyPaths: [String: [String]] { get }
+
+    /// Takes the database for one run: no other process runs meanwhile.
+    ///
+    /// - Throws: ``SyncError`` `storeBusy` if another process has it.
+    func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart
+
+    /// Applies a page: rows, tombstones, merges, versions and where to go on, all or nothing.
+    func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome
+
+    /// Tries the rows again that a constraint refused.
+    func retryRefused(_ lease: EngineLease) async throws -> PageOutcome
+
+    /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
+    ///
+    /// - Parameter limit: How many at most.
+    func freeze(_ limit: Int, of entities: [String], _ lease: EngineLease) async throws -> [FrozenRequest]
+
+    /// The requests that an earlier run sent and never heard of.
+    func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest]
+
+    /// Settles requests by what became of them.
+    func settle(_ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease) async throws -> PageOutcome
+
+    /// Begins a listing of all ids of an entity, or goes on with one.
+    func beginSweep(of entity: String, _ lease: EngineLease) async throws
+
+    /// The known rows that a finished listing lacks and that nobody edited, to be confirmed.
+    func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
+
+    /// Notes ids that a listing has.
+    ///
+    /// - Returns: Those that are not stored here, to be fetched.
+    func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue]
+
+    /// Ends a listing: deletes rows that the server confirmed it does not have.
+    func endSweep(
+        of entity: String, deleting ids: [JSONValue], guardedBy limit: DeletionGuard?, _ lease: EngineLease
+    ) async throws -> PageOutcome
+
+    /// Notes that these entities are in step. Frees the database.
+    func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
+
+    /// How each entity stands.
+    func status() async throws -> [EntityStatus]
+
+    /// The rows that the server refused, or that a constraint here did, and why.
+    func parkedRows() async throws -> [(entity: String, key: String, reason: String)]
+
+    /// The log of conflicts, open ones first.
+    func conflicts() async throws -> [LoggedConflict]
+
+    /// Decides an open conflict.
+    func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws
+
+    /// Forgets what an engine knows.
+    func reset(_ kind: EngineReset) async throws
+
+    // MARK: Without a lease
+
+    /// Where the pull of each entity goes on.
+    func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor]
+
+    /// Whether a page has anything that is not known.
+    func hasNews(_ page: PulledPage) async throws -> Bool
+
+    /// Those of some ids that no stored row has.
+    func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue]
+
+    /// The id that a record has; nil if it has none that can be read.
+    func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
+}
+
+/// The permission to write for one run. Whoever takes the database from a run that seems dead has a higher token.
+package struct EngineLease: Sendable {
+    package let token: Int64
+
+    package init(token: Int64) { self.token = token }
+}
+
+/// What a run begins with.
+package struct EngineStart: Sendable {
+    package let lease: EngineLease
+    package let cursors: [String: EngineCursor]
+    /// The counter of edits.
+    package let edits: Int64
+    /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row.
+    package let notBefore: Int64?
+    package let attempts: Int
+
+    package init(
+        lease: EngineLease, cursors: [String: EngineCursor], edits: Int64, notBefore: Int64?, attempts: Int
+    ) {
+        self.lease = lease
+        self.cursors = cursors
+        self.edits = edits
+        self.notBefore = notBefore
+        self.attempts = attempts
+    }
+}
+
+/// Where the pull of an entity goes on.
+package struct EngineCursor: Sendable {
+    /// The service's word for what was pulled; nil for nothing.
+    package let cursor: String?
+    /// The page at which a pull was interrupted.
+    package let next: String?
+    package let isInitialSyncComplete: Bool
+    /// When all ids were last listed, in milliseconds since 1970.
+    package let lastSweep: Int64?
+
+    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastSweep: Int64?) {
+        self.cursor = cursor
+        self.next = next
+        self.isInitialSyncComplete = isInitialSyncComplete
+        self.lastSweep = lastSweep
+    }
+}

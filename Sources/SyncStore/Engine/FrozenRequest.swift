@@ -1,0 +1,65 @@
+package import SyncCore
+
+/// A change as it is sent, kept so that it can be sent again just so.
+package struct FrozenRequest: Sendable {
+    package enum Kind: String, Sendable { case create, update, delete }
+
+    package let id: Int64
+    package let entity: String
+    package let kind: Kind
+    /// What the server calls the row; of a new row the id that it is given here, nil where the server gives it.
+    package let remoteID: JSONValue?
+    /// The members that are sent.
+    package let body: JSONValue
+    /// The version that the change was made on.
+    package let version: String?
+    /// The same for every try to send it.
+    package let idempotencyKey: String
+    /// When it was frozen, in milliseconds since 1970.
+    package let frozen: Int64
+    package let attempts: Int
+    /// What tells whether a row of the server is the one that was sent: the members of its natural key.
+    package let naturalKey: JSONValue?
+
+    package init(
+        id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
+        idempotencyKey: String, frozen: Int64, attempts: Int, naturalKey: JSONValue?
+    ) {
+        self.id = id
+        self.entity = entity
+        self.kind = kind
+        self.remoteID = remoteID
+        self.body = body
+        self.version = version
+        self.idempotencyKey = idempotencyKey
+        self.frozen = frozen
+        self.attempts = attempts
+        self.naturalKey = naturalKey
+    }
+}
+
+/// What became of a request.
+package struct SettledRequest: Sendable {
+    package enum Outcome: Sendable {
+        /// The server did it. `row` is what it said of the row: of a new one at least its id.
+        case applied(PulledPage.Row?)
+        /// The server has another version by now, or the row in another way: it is merged, and sent again.
+        case conflict(PulledPage.Row?)
+        /// The server does not have the row any more.
+        case gone
+        /// The server will never take it.
+        case rejected(String)
+        /// It was certainly not done, for a reason that passes.
+        case postponed
+        /// Nobody knows.
+        case unknown
+    }
+
+    package let request: FrozenRequest
+    package let outcome: Outcome
+
+    package init(request: FrozenRequest, outcome: Outcome) {
+        self.request = request
+        self.outcome = outcome
+    }
+}

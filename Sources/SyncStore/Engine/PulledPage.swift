@@ -1,0 +1,70 @@
+package import SyncCore
+
+/// Rows of one entity as the server has them.
+package struct PulledPage: Sendable {
+    package struct Row: Sendable {
+        package let id: JSONValue
+        /// Nil for a row that the server says was deleted.
+        package let record: JSONValue?
+        package let version: String?
+        /// The server's time of its last change, in milliseconds since 1970.
+        package let time: Int64?
+        /// Whether the record has all there is of the row.
+        package let isWhole: Bool
+
+        package init(id: JSONValue, record: JSONValue?, version: String?, time: Int64?, isWhole: Bool = true) {
+            self.id = id
+            self.record = record
+            self.version = version
+            self.time = time
+            self.isWhole = isWhole
+        }
+    }
+
+    /// How it goes on after the page.
+    package enum End: Sendable {
+        /// Not of a pull: single rows that were asked for.
+        case none
+        case more(next: String)
+        /// The last page of a pull.
+        case last(cursor: String?)
+    }
+
+    package let entity: String
+    package let rows: [Row]
+    package let end: End
+    /// Whether the pages of the pull have all rows there are, so that what they lack is missing.
+    package let isListing: Bool
+    /// The server's clock when it answered, in milliseconds since 1970.
+    package let serverTime: Int64?
+
+    package init(entity: String, rows: [Row], end: End, isListing: Bool, serverTime: Int64?) {
+        self.entity = entity
+        self.rows = rows
+        self.end = end
+        self.isListing = isListing
+        self.serverTime = serverTime
+    }
+}
+
+/// What a transaction of the engine changed.
+package struct PageOutcome: Sendable {
+    package var result: SyncResult?
+    package var inserted = 0
+    package var updated = 0
+    package var deleted = 0
+    /// New lines in the log of conflicts.
+    package var conflicts = 0
+    /// Rows that were parked or set aside.
+    package var parked = 0
+
+    package init() {}
+
+    package mutating func add(_ other: PageOutcome) {
+        inserted += other.inserted
+        updated += other.updated
+        deleted += other.deleted
+        conflicts += other.conflicts
+        parked += other.parked
+    }
+}

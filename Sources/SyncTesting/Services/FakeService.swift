@@ -1,0 +1,234 @@
+public import Foundation
+public import Sync
+
+/// A service in memory, for tests: with versions, and with whatever abilities and faults a test wants.
+public actor FakeService: SyncService {
+    /// What goes wrong with a request.
+    public enum Fault: Sendable, Hashable {
+        /// It does not arrive.
+        case dropBefore
+        /// It is carried out, and the answer is lost.
+        case dropAfter
+        /// The service asks to be left alone.
+        case busy
+        /// It is carried out later: once so many requests more have come.
+        case late(Int)
+    }
+
+    /// A request, as a test that makes faults sees it.
+    public enum Request: Sendable, Hashable {
+        /// A page of changes.
+        case pull(String)
+        /// Changes.
+        case push([PushOperation])
+        /// A page of ids.
+        case ids(String)
+        /// Rows by their ids.
+        case fetch([JSONValue], String)
+    }
+
+    private struct Row {
+        var record: JSONValue
+        var version: Int
+        var time: Date
+        var isDeleted = false
+    }
+
+    /// What it is able to do.
+    public nonisolated let capabilities: ServiceCapabilities
+    /// `fake`.
+    public nonisolated let identity: String
+    private let pageSize: Int
+    private var rows: [String: [JSONValue: Row]] = [:]
+    private var keys: [String: JSONValue] = [:]
+    private var version = 0
+    private var lastID = 0
+    private var lateOperations: [(countdown: Int, operation: PushOperation)] = []
+    private var fault: (@Sendable (Request, Int) -> Fault?)?
+    private var meanwhile: (@Sendable (Request) async -> Void)?
+    /// All requests so far.
+    public private(set) var requests: [Request] = []
+    /// How many rows were ever created.
+    public private(set) var creations = 0
+
+    /// A service without rows.
+    public init(
+        _ capabilities: ServiceCapabilities = ServiceCapabilities(
+            ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+            batchSize: 10),
+        identity: String = "fake", pageSize: Int = 3
+    ) {
+        self.capabilities = capabilities
+        self.identity = identity
+        self.pageSize = pageSize
+    }
+
+    // MARK: What a test does
+
+    /// Has requests go wrong: the closure is asked for each, with its number from 1.
+    public func setFault(_ fault: (@Sendable (Request, Int) -> Fault?)?) { self.fault = fault }
+
+    /// Has something happen while each request is on its way.
+    public func setMeanwhile(_ meanwhile: (@Sendable (Request) async -> Void)?) { self.meanwhile = meanwhile }
+
+    /// Forgets the requests so far.
+    public func forgetRequests() { requests = [] }
+
+    /// Stores a row, as another client of the service would.
+    @discardableResult
+    public func put(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
+        version += 1
+        let members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
+        rows[entity, default: [:]][id] = Row(record: members.setting("id", id), version: version, time: time ?? Date())
+        if case .number(let text) = id, let number = Int(text) { lastID = max(lastID, number) }
+        return "\(version)"
+    }
+
+    /// Deletes a row, as another client would.
+    public func remove(_ entity: String, _ id: JSONValue) {
+        guard rows[entity]?[id] != nil else { return }
+        version += 1
+        if capabilities.deletions == .tombstones {
+            rows[entity]?[id]?.isDeleted = true
+            rows[entity]?[id]?.version = version
+        } else {
+            rows[entity]?[id] = nil
+        }
+    }
+
+    /// The rows there are, by id.
+    public func contents(of entity: String) -> [JSONValue: JSONValue] {
+        (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
+    }
+
+    // MARK: The service
+
+    private func meet(_ request: Request) async throws -> Fault? {
+        await meanwhile?(request)
+        requests.append(request)
+        var due: [PushOperation] = []
+        for index in lateOperations.indices { lateOperations[index].countdown -= 1 }
+        due = lateOperations.filter { $0.countdown <= 0 }.map(\.operation)
+        lateOperations.removeAll { $0.countdown <= 0 }
+        for operation in due { _ = carryOut(operation) }
+        let fault = fault?(request, requests.count)
+        switch fault {
+        case .dropBefore?: throw ServiceFailure.unreachable("the connection broke")
+        case .busy?: throw ServiceFailure.busy(after: .zero, "busy")
+        case .dropAfter?, .late?, nil: return fault
+        }
+    }
+
+    /// A page of changes, oldest first.
+    public func pull(_ request: PullRequest) async throws -> PullPage {
+        if try await meet(.pull(request.entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+        let since = request.page.flatMap { Int($0) } ?? request.cursor.flatMap { Int($0) } ?? 0
+        let isWhole = request.cursor == nil
+        let changed = (rows[request.entity] ?? [:]).filter {
+            $0.value.version > since && !(isWhole && $0.value.isDeleted)
+        }.sorted { $0.value.version < $1.value.version }
+        let page = changed.prefix(pageSize)
+        let last = page.last?.value.version ?? since
+        let hasMore = changed.count > page.count
+        return PullPage(
+            rows: page.map { remote($0.key, $0.value) }, next: hasMore ? "\(last)" : nil,
+            cursor: hasMore ? nil : "\(max(last, isWhole ? version : last))", isListing: isWhole, time: Date())
+    }
+
+    /// A page of ids.
+    public func ids(_ request: SweepRequest) async throws -> IDPage {
+        if try await meet(.ids(request.entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+        return IDPage(ids: Array(contents(of: request.entity).keys))
+    }
+
+    /// Rows by their ids.
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        if try await meet(.fetch(ids, entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
+        return ids.map { id in
+            guard let row = rows[entity]?[id], !row.isDeleted else { return .absent }
+            return .found(remote(id, row))
+        }
+    }
+
+    /// Changes, in order.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        let fault: Fault?
+        do {
+            fault = try await meet(.push(operations))
+        } catch ServiceFailure.unreachable(let text) {
+            return operations.map { _ in .unknown(text) }
+        }
+        if case .late(let count)? = fault {
+            lateOperations += operations.map { (count, $0) }
+            return operations.map { _ in .unknown("timed out") }
+        }
+        let outcomes = operations.map(carryOut)
+        return fault == .dropAfter ? operations.map { _ in .unknown("the answer was lost") } : outcomes
+    }
+
+    private func carryOut(_ operation: PushOperation) -> PushOutcome {
+        switch operation.kind {
+        case .create: return create(operation)
+        case .update:
+            guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .gone }
+            if isStale(operation, row) { return .conflict(remote(id, row)) }
+            put(operation.entity, id, operation.body)
+            return .applied(answer(operation.entity, id))
+        case .delete:
+            guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else {
+                return .applied(nil)
+            }
+            if isStale(operation, row) { return .conflict(remote(id, row)) }
+            remove(operation.entity, id)
+            return .applied(nil)
+        }
+    }
+
+    private func isStale(_ operation: PushOperation, _ row: Row) -> Bool {
+        capabilities.hasPreconditions && operation.version.map { $0 != "\(row.version)" } ?? false
+    }
+
+    private func create(_ operation: PushOperation) -> PushOutcome {
+        if capabilities.createIdempotency == .key, let id = keys[operation.idempotencyKey] {
+            return .applied(answer(operation.entity, id))
+        }
+        let id: JSONValue
+        if capabilities.ids == .client, let own = operation.id {
+            if let row = rows[operation.entity]?[own], !row.isDeleted { return .exists(remote(own, row)) }
+            id = own
+        } else {
+            lastID += 1
+            id = JSONValue(lastID)
+        }
+        keys[operation.idempotencyKey] = id
+        var body = operation.body
+        if case .marker(let name) = capabilities.createIdempotency {
+            body = body.setting(name, .string(operation.idempotencyKey))
+        }
+        creations += 1
+        rows[operation.entity]?[id] = nil
+        put(operation.entity, id, body)
+        return .applied(answer(operation.entity, id))
+    }
+
+    private func answer(_ entity: String, _ id: JSONValue) -> RemoteRow? { rows[entity]?[id].map { remote(id, $0) } }
+
+    private func remote(_ id: JSONValue, _ row: Row) -> RemoteRow {
+        RemoteRow(
+            id: id, record: row.isDeleted ? JSONValue?.none : row.record, version: "\(row.version)",
+            time: capabilities.givesTimes ? row.time : nil)
+    }
+}
+
+extension JSONValue {
+    fileprivate func setting(_ key: String, _ value: JSONValue) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.key != key } + [Member(key, value)])
+    }
+
+    /// An object with the members of an older one that it lacks.
+    fileprivate func merging(_ older: JSONValue?) -> JSONValue {
+        guard case .object(let members) = self, case .object(let known)? = older else { return self }
+        return .object(known.filter { member in !members.contains { $0.key == member.key } } + members)
+    }
+}

@@ -1,0 +1,245 @@
+public import Foundation
+public import Sync
+
+/// What any service must do for the engine to rely on it: run it against a new one, with a real server behind it.
+///
+/// ```swift
+/// let failures = await ServiceConformance(service, entity: "Task", member: "title").run()
+/// ```
+public struct ServiceConformance: Sendable {
+    /// Something that a service does otherwise.
+    public struct Failure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+        /// What was tried.
+        public let check: String
+        /// What came of it.
+        public let message: String
+        /// Both.
+        public var description: String { "\(check): \(message)" }
+        /// The description, so that `localizedDescription` is it too.
+        public var errorDescription: String? { description }
+    }
+
+    private let service: any SyncService
+    private let entity: String
+    private let member: String
+    private let other: String
+    private let newID: @Sendable (Int) -> JSONValue
+
+    /// - Parameters:
+    ///   - entity: One that the service has, and no rows of it as yet.
+    ///   - member: A member of its records that can be any text.
+    ///   - other: Another one.
+    ///   - newID: Ids that a client makes, where the service wants that.
+    public init(
+        _ service: any SyncService, entity: String, member: String, other: String,
+        newID: @escaping @Sendable (Int) -> JSONValue = { .string("conformance-\($0)") }
+    ) {
+        self.service = service
+        self.entity = entity
+        self.member = member
+        self.other = other
+        self.newID = newID
+    }
+
+    /// - Returns: What it does otherwise; nothing for a service that can be relied on.
+    public func run() async -> [Failure] {
+        var failures: [Failure] = []
+        for (name, check) in checks {
+            do {
+                try await check()
+            } catch let failure as Failure {
+                failures.append(failure)
+            } catch {
+                failures.append(Failure(check: name, message: "\(error)"))
+            }
+        }
+        return failures
+    }
+
+    private var capabilities: ServiceCapabilities { service.capabilities }
+
+    private var checks: [(String, @Sendable () async throws -> Void)] {
+        [
+            ("a row that is created", created), ("pages", pages), ("a change", changed), ("a stale change", stale),
+            ("a deletion", deleted), ("a row that is created twice", twice), ("several at once", batch),
+        ]
+    }
+
+    // MARK: Checks
+
+    @Sendable private func created() async throws {
+        let id = try await create(1)
+        guard case .found(let row)? = try await service.fetch([id], of: entity).first else {
+            throw fail("a row that is created", "it cannot be fetched by its id")
+        }
+        try expect(
+            row.record?[member] == "value 1", "a row that is created", "its member is \(row.record?[member] ?? .null)")
+        try expect(row.id == id, "a row that is created", "fetched by \(id) it calls itself \(row.id)")
+        if capabilities.hasPreconditions {
+            try expect(row.version != nil, "a row that is created", "it has no version")
+        }
+        if capabilities.givesTimes { try expect(row.time != nil, "a row that is created", "it has no time") }
+        try expect(try await whole().contains(row.id), "a row that is created", "a pull does not have it")
+        try expect(
+            try await service.fetch([newID(99_999)], of: entity) == [.absent] || capabilities.ids == .server,
+            "a row that is created", "one that nobody created is not absent")
+    }
+
+    @Sendable private func pages() async throws {
+        for number in 10..<20 { _ = try await create(number) }
+        let rows = try await whole()
+        try expect(Set(rows).count == rows.count, "pages", "some row is in two of them")
+        try expect(rows.count >= 10, "pages", "there are \(rows.count) rows in them")
+        var ids: [JSONValue] = []
+        var page: String?
+        repeat {
+            let answer = try await service.ids(SweepRequest(entity: entity, page: page))
+            ids += answer.ids
+            page = answer.next
+        } while page != nil
+        try expect(Set(ids) == Set(rows), "pages", "the list of ids is another one")
+    }
+
+    @Sendable private func changed() async throws {
+        let id = try await create(30)
+        let cursor = try await end()
+        let row = try await found(id)
+        let outcome = try await push(.update, id, [member: "changed"], row.version)
+        guard case .applied = outcome else { throw fail("a change", "it is answered \(outcome)") }
+        let now = try await found(id)
+        try expect(now.record?[member] == "changed", "a change", "it did not happen")
+        try expect(now.record?[other] == "other 30", "a change", "it took another member along")
+        if capabilities.hasPreconditions {
+            try expect(now.version != row.version, "a change", "the version is the same")
+        }
+        guard let cursor else { return }
+        let news = try await pull(from: cursor)
+        try expect(news.contains { $0.id == id && $0.record != nil }, "a change", "a pull since then does not have it")
+    }
+
+    @Sendable private func stale() async throws {
+        guard capabilities.hasPreconditions else { return }
+        let id = try await create(40)
+        let row = try await found(id)
+        _ = try await push(.update, id, [member: "first"], row.version)
+        let outcome = try await push(.update, id, [member: "second"], row.version)
+        guard case .conflict = outcome else { throw fail("a stale change", "it is answered \(outcome)") }
+        try expect(try await found(id).record?[member] == "first", "a stale change", "it happened")
+        let deletion = try await push(.delete, id, [:], row.version)
+        guard case .conflict = deletion else {
+            throw fail("a stale change", "a stale deletion is answered \(deletion)")
+        }
+    }
+
+    @Sendable private func deleted() async throws {
+        let id = try await create(50)
+        let cursor = try await end()
+        let outcome = try await push(.delete, id, [:], try await found(id).version)
+        guard case .applied = outcome else { throw fail("a deletion", "it is answered \(outcome)") }
+        try expect(try await service.fetch([id], of: entity) == [.absent], "a deletion", "the row is still there")
+        if case .applied = try await push(.update, id, [member: "x"], nil) {
+            throw fail("a deletion", "the row can be changed")
+        }
+        guard case .applied = try await push(.delete, id, [:], nil) else {
+            throw fail("a deletion", "once more it is not what was asked for")
+        }
+        try expect(try await !whole().contains(id), "a deletion", "a whole pull has the row")
+        guard capabilities.deletions == .tombstones, let cursor else { return }
+        let news = try await pull(from: cursor)
+        try expect(
+            news.contains { $0.id == id && $0.record == nil }, "a deletion", "a pull since then has no tombstone")
+    }
+
+    @Sendable private func twice() async throws {
+        guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .key else { return }
+        let before = try await whole().count
+        let operation = creation(60)
+        guard case .applied(let row)? = try await service.push([operation]).first else {
+            throw fail("a row that is created twice", "it is not created once")
+        }
+        let again = try await service.push([operation]).first
+        switch again {
+        case .applied(let second)?, .exists(let second)?:
+            if let row, let second {
+                try expect(row.id == second.id, "a row that is created twice", "they have different ids")
+            }
+        default: throw fail("a row that is created twice", "the second time is answered \(String(describing: again))")
+        }
+        try expect(try await whole().count == before + 1, "a row that is created twice", "there are two")
+    }
+
+    @Sendable private func batch() async throws {
+        let ids = [try await create(70), try await create(71)]
+        let outcomes = try await service.push(
+            ids.map {
+                PushOperation(
+                    entity: entity, kind: .update, id: $0, body: .object([.init(member, "batch")]), version: nil,
+                    idempotencyKey: "batch")
+            } + [creation(72)])
+        try expect(outcomes.count == 3, "several at once", "there are \(outcomes.count) answers for 3 operations")
+        for outcome in outcomes {
+            guard case .applied = outcome else { throw fail("several at once", "one is answered \(outcome)") }
+        }
+    }
+
+    // MARK: Asking
+
+    private func creation(_ number: Int) -> PushOperation {
+        let body: JSONValue = .object([
+            .init(member, .string("value \(number)")), .init(other, .string("other \(number)")),
+        ])
+        return PushOperation(
+            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : nil, body: body,
+            version: nil,
+            idempotencyKey: "conformance-\(number)")
+    }
+
+    private func create(_ number: Int) async throws -> JSONValue {
+        let operation = creation(number)
+        let outcome = try await service.push([operation]).first
+        guard case .applied(let row)? = outcome, let id = row?.id ?? operation.id else {
+            throw fail("a row that is created", "it is answered \(String(describing: outcome))")
+        }
+        return id
+    }
+
+    private func push(
+        _ kind: PushOperation.Kind, _ id: JSONValue, _ body: KeyValuePairs<String, JSONValue>, _ version: String?
+    ) async throws -> PushOutcome {
+        let members = body.map { JSONValue.Member($0.key, $0.value) }
+        let operation = PushOperation(
+            entity: entity, kind: kind, id: id, body: .object(members), version: version,
+            idempotencyKey: "\(kind) \(id)")
+        return try await service.push([operation]).first ?? .unknown("no answer")
+    }
+
+    private func found(_ id: JSONValue) async throws -> RemoteRow {
+        guard case .found(let row)? = try await service.fetch([id], of: entity).first else {
+            throw fail("a row by its id", "it is not there")
+        }
+        return row
+    }
+
+    private func pages(from cursor: String?) async throws -> (rows: [RemoteRow], cursor: String?) {
+        var rows: [RemoteRow] = []
+        var page: String?
+        while true {
+            let answer = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: page))
+            rows += answer.rows
+            guard let next = answer.next else { return (rows, answer.cursor) }
+            page = next
+        }
+    }
+
+    private func pull(from cursor: String) async throws -> [RemoteRow] { try await pages(from: cursor).rows }
+    private func whole() async throws -> [JSONValue] {
+        try await pages(from: nil).rows.filter { $0.record != nil }.map(\.id)
+    }
+    private func end() async throws -> String? { try await pages(from: nil).cursor }
+
+    private func expect(_ holds: Bool, _ check: String, _ message: @autoclosure () -> String) throws {
+        if !holds { throw fail(check, message()) }
+    }
+
+    private func fail(_ check: String, _ message: String) -> Failure { Failure(check: check, message: message) }
+}

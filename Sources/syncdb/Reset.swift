@@ -1,0 +1,35 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb reset`: forgets what is known of the service.
+struct Reset: AsyncParsableCommand, ReadingCommand {
+    /// What is forgotten.
+    enum Kind: String, ExpressibleByArgument, CaseIterable { case relink, local, remote }
+
+    static let configuration = CommandConfiguration(
+        commandName: "reset",
+        abstract: "Forget: where pulls ended (relink), all rows here (local), or what the service has (remote).",
+        discussion: """
+            relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows here and all \
+            edits go, and the next pull begins with nothing. remote: every row is sent as a new one.
+
+            Example: syncdb reset relink -d app.sqlite -c service.json
+            """)
+
+    @Argument(help: "relink, local or remote.")
+    var kind: Kind
+
+    @OptionGroup(title: "Database and service") var options: EngineOptions
+
+    @Flag(help: "Print nothing but errors.")
+    var quiet = false
+
+    var inputs: CommandInputs { options.inputs }
+    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+
+    func run() async throws {
+        try await options.engine(options.stack()).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
+        if !quiet { try Terminal.write("done: \(kind.rawValue)") }
+    }
+}

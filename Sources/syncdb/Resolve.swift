@@ -1,0 +1,38 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb resolve`: decides an open conflict.
+struct Resolve: AsyncParsableCommand, ReadingCommand {
+    /// Whose value stays.
+    enum Side: String, ExpressibleByArgument, CaseIterable { case local, remote }
+
+    static let configuration = CommandConfiguration(
+        commandName: "resolve",
+        abstract: "Decide a conflict that waits: take the value here, or that of the service.",
+        discussion: "Example: syncdb resolve -d app.sqlite -c service.json --entity Task --key 7 --take remote")
+
+    @OptionGroup(title: "Database and service") var options: EngineOptions
+
+    @Option(help: "The entity of the row.")
+    var entity: String
+
+    @Option(help: "The key of the row.")
+    var key: String
+
+    @Option(help: "Whose value stays: local or remote.")
+    var take: Side
+
+    @Option(help: ArgumentHelp("The attribute or relationship. (default: all that wait of the row)", valueName: "name"))
+    var domain: String?
+
+    var inputs: CommandInputs { options.inputs }
+    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+
+    func run() async throws {
+        let engine = try options.engine(options.stack())
+        let number = Int64(key).map { JSONValue($0) }
+        try await engine.resolve(entity, key: number ?? .string(key), domain: domain, takingRemote: take == .remote)
+        try Terminal.write("\(entity) \(key): the value \(take == .remote ? "of the service" : "here") stays")
+    }
+}

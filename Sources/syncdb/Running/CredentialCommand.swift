@@ -1,0 +1,32 @@
+import Foundation
+import Sync
+
+/// A command that prints the value of the header `Authorization`: run when it is first needed, and again after a 401.
+struct CredentialCommand {
+    private let arguments: [String]
+
+    init(_ arguments: [String]) { self.arguments = arguments }
+
+    var credentials: ServiceCredentials {
+        .authorization { [arguments] _ in try Self.output(of: arguments) }
+    }
+
+    private static func output(of arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        let failure = SyncError(.unauthorized, "the command for credentials, '\(arguments[0])', failed")
+        do {
+            try process.run()
+        } catch {
+            throw failure
+        }
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard process.terminationStatus == 0, !text.isEmpty else { throw failure }
+        return text
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// `syncdb status`: what waits to be sent, what was refused, what is in conflict.
+struct Status: AsyncParsableCommand, ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Print what waits to be sent, what was refused, and when each entity was last in step.",
+        discussion: "Example: syncdb status -d app.sqlite -c service.json --json")
+
+    @OptionGroup(title: "Database and service") var options: EngineOptions
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
+
+    @OptionGroup(title: "Output") var color: ColorOptions
+
+    var inputs: CommandInputs { options.inputs }
+    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+
+    func run() async throws {
+        let engine = try options.engine(options.stack())
+        let status = try await engine.status()
+        if json { return try Terminal.write(json: Self.json(status)) }
+        var table = TablePrinter([
+            .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "parked", isNumeric: true),
+            .init(title: "conflicts", isNumeric: true), .init(title: "last sync"),
+        ])
+        table.style = color.style
+        for status in status {
+            table.add([
+                status.entity, "\(status.pending)", "\(status.parked)", "\(status.conflicts)",
+                status.lastSync.map(\.text) ?? "never",
+            ])
+        }
+        try Terminal.write(table.text)
+        for row in try await engine.parkedRows() {
+            try Terminal.write("\(row.entity) \(row.key) is parked: \(row.reason)")
+        }
+    }
+
+    private static func json(_ status: [EntityStatus]) -> String {
+        let members = status.map { status -> JSONValue.Member in
+            .init(
+                status.entity,
+                [
+                    "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
+                    "conflicts": JSONValue(status.conflicts),
+                    "lastSync": status.lastSync.map { .string($0.text) } ?? .null,
+                    "initialSyncComplete": .bool(status.isInitialSyncComplete),
+                ])
+        }
+        return JSONLine.text(of: .object([.init("entities", .object(members))]))
+    }
+}
+
+extension Date {
+    /// `2026-11-23T16:34:43Z`.
+    var text: String { ISO8601Format() }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What is noticed of edits, whoever makes them.
+@Suite("Edits are noticed")
+struct CaptureTests {
+    private let service = FakeService()
+
+    private func known() async throws -> Device {
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        return device
+    }
+
+    private func sent() async -> [String] {
+        await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+        }
+    }
+
+    @Test("of a row that REPLACE takes away by a unique index of the app's")
+    func replace() async throws {
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0]) }
+        let device = try Device(stack, service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        // The row with the title 't1' goes without a trigger.
+        try await device.write("INSERT OR REPLACE INTO Task (remoteID, title, points) VALUES (3, 't1', 9)")
+        try await device.engine.sync()
+        #expect(Set(await sent()) == ["update 3 {\"title\":\"t1\",\"points\":9}", "delete 1 {}"])
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of an upsert, and of a row that is replaced by itself: only what differs is sent")
+    func upsert() async throws {
+        let device = try await known()
+        try await device.write(
+            """
+            INSERT INTO Task (remoteID, title, points) VALUES (1, 't1', 5) ON CONFLICT DO UPDATE SET points = excluded.points;
+            REPLACE INTO Task (remoteID, title, points) VALUES (2, 't2', 7);
+            INSERT OR IGNORE INTO Task (remoteID, title) VALUES (3, 'no')
+            """)
+        try await device.engine.sync()
+        #expect(Set(await sent()) == ["update 1 {\"points\":5}", "update 2 {\"points\":7}"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of a row that is made and deleted before it is sent, nothing is sent")
+    func madeAndDeleted() async throws {
+        let device = try await known()
+        try await device.stack.insert("Task", values: ["title": "new"])
+        try await device.write("DELETE FROM Task WHERE title = 'new'")
+        try await device.engine.push()
+        #expect(await sent() == [])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of a row that is deleted with its project")
+    func cascade() async throws {
+        await service.put("Project", 7, ["name": "p"])
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 7]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        try await device.write("DELETE FROM Project")
+        try await device.engine.sync()
+        #expect(await sent() == ["delete 1 {}", "delete 2 {}", "delete 3 {}", "delete 7 {}"])
+        #expect(await service.contents(of: "Task").isEmpty)
+    }
+
+    @Test("also if the triggers were away for a while")
+    func audit() async throws {
+        let device = try await known()
+        try await device.stack.write { db in
+            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
+                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
+            }
+        }
+        try await device.write("UPDATE Task SET points = 8 WHERE remoteID = 1")
+        try await device.write("DELETE FROM Task WHERE remoteID = 2")
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (99, 'made')")
+        let again = try Device(device.stack, service)
+        try await again.engine.sync()
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks[1]?["points"] == 8)
+        #expect(tasks[2] == nil)
+        #expect(tasks.values.contains { $0["title"] == "made" })
+        #expect(try await again.leftovers() == [])
+        #expect(try await again.engine.sync().isEmpty)
+    }
+
+    @Test("rows with edits are not deleted because a list lacks them")
+    func exempt() async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET points = 1 WHERE remoteID = 1")
+        try await device.stack.insert("Task", values: ["title": "new"])
+        let list: JSONValue = [["id": 3, "title": "t3", "points": 0]]
+        let result = try await Sync.changes(list, inEntity: "Task", stack: device.stack)
+        #expect(result.entities["Task"]?.deleted == [.integer(2)])
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["new", "t1", "t3"])
+    }
+
+    @Test("dropping the rows of a store is no edit")
+    func drop() async throws {
+        let device = try await known()
+        try device.stack.drop()
+        try await device.engine.sync()
+        #expect(await sent() == [])
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
+    }
+
+    @Test("what the engine imports is none")
+    func imported() async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        try await device.engine.apply(
+            [["id": 1, "title": "t1", "points": 4], ["id": 5, "title": "t5"]], inEntity: "Task")
+        #expect(
+            try await device.rows("SELECT title, points FROM Task WHERE remoteID IN (1, 5)") == ["mine 4", "t5 nil"])
+        try await device.engine.push()
+        #expect(await sent() == ["update 1 {\"title\":\"mine\"}"])
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import SyncService
+
+@Suite("A configuration")
+struct ConfigurationTests {
+    private static let whole = """
+        { "service": "rest", "url": "https://api.example.com/v1",
+          "entities": { "Project": { "path": "projects" }, "Task": { "path": "tasks", "policy": "serverWins" } },
+          "policy": "lastWriterWins", "headers": { "Authorization": "Bearer ${API_TOKEN}" },
+          "rest": { "records": "data",
+            "paging": { "style": "page", "page": "page", "size": "per_page", "limit": 50, "total": "total_pages" },
+            "since": "updated_since", "version": "updated_at", "deleted": "deleted_at",
+            "update": "patch", "ids": "server", "idempotency": "Idempotency-Key" } }
+        """
+
+    @Test("says what the service is able to do")
+    func whole() throws {
+        let configuration = try EngineConfiguration(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
+        #expect(configuration.entities.map(\.name) == ["Project", "Task"])
+        #expect(configuration.entities[1].policy == .serverWins)
+        #expect(configuration.settings.policy == .lastWriterWins)
+        let service = try #require(configuration.service() as? RESTService)
+        #expect(
+            service.capabilities
+                == ServiceCapabilities(
+                    ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: false,
+                    givesTimes: true))
+        #expect(
+            service.options.paging == .page(page: "page", size: "per_page", limit: 50, total: "total_pages"))
+    }
+
+    @Test(
+        "is refused with the path of what is wrong",
+        arguments: [
+            ("\"service\": \"rest\"", "\"service\": \"soap\"", "service"),
+            ("\"path\": \"tasks\"", "\"pth\": \"tasks\"", "entities.Task.pth"),
+            ("\"style\": \"page\"", "\"style\": \"pages\"", "rest.paging.style"),
+            ("\"limit\": 50", "\"limit\": 0", "rest.paging.limit"),
+            ("${API_TOKEN}", "${NOBODY}", "headers.Authorization"),
+            ("\"update\": \"patch\"", "\"update\": 1", "rest.update"),
+            ("\"rest\": {", "\"kinto\": {}, \"rest\": {", "kinto"),
+            ("https://api", "api", "url"),
+        ])
+    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+        let text = Self.whole.replacingOccurrences(of: right, with: wrong)
+        let error = #expect(throws: SyncError.self) {
+            try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.path == path)
+        #expect(error?.description.contains("secret") == false)
+    }
+}

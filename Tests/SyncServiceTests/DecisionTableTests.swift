@@ -1,0 +1,114 @@
+import Foundation
+import Sync
+import SyncCore
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The decision table of `Docs/SyncProtocol.md`, cell by cell, with a device and a service.
+@Suite("The decision table")
+struct DecisionTableTests {
+    @Test("is the one of the page")
+    func page() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Docs/SyncProtocol.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        #expect(text.contains(DecisionTable.markdown), "put this there:\n\(DecisionTable.markdown)")
+    }
+
+    struct Cell: CustomTestStringConvertible {
+        let remote: RemoteState
+        let local: LocalState
+        let deletions: DeleteConflictPolicy
+        var testDescription: String { "\(remote), \(local), \(deletions)" }
+    }
+
+    /// The cells that can be met: of a row that was never known there is no news but that it was made.
+    static let cells = DeleteConflictPolicy.allCases.flatMap { deletions in
+        RemoteState.allCases.flatMap { remote in
+            LocalState.allCases.compactMap { local -> Cell? in
+                let isNew = local == .created || local == .absent
+                if remote == .created, !isNew { return nil }
+                if remote == .updated, isNew { return nil }
+                return Cell(remote: remote, local: local, deletions: deletions)
+            }
+        }
+    }
+
+    @Test("holds", arguments: cells)
+    func cell(_ cell: Cell) async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .client, deletions: cell.remote == .absent ? .sweep : .tombstones, createIdempotency: .clientID,
+                hasPreconditions: true, givesTimes: true, batchSize: 5))
+        let schema = """
+            {"entities": {"Note": {"attributes": {"id": "string", "text": "string", "stars": "integer"}}}}
+            """
+        let entity = SyncedEntity("Note", deleteConflicts: cell.deletions)
+        let device = try Device(service, schema: schema, entities: [entity])
+        try await arrange(cell, device, service)
+        try await device.engine.sync()
+        let here = try await device.rows("SELECT text, stars FROM Note WHERE id = 'x'").first
+        let there = await service.contents(of: "Note")["x"]
+        let expected = Self.outcome(cell)
+        #expect(here == expected)
+        #expect(Self.line(there) == expected)
+        #expect(try await device.leftovers() == [])
+        let isConflict: Bool =
+            switch DecisionTable.action(remote: cell.remote, local: cell.local) {
+            case .twin, .threeWay, .deletedHere, .deletedThere: true
+            default: false
+            }
+        #expect(try await device.engine.conflicts().isEmpty != isConflict)
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    /// What both sides have in the end; nil for nothing.
+    private static func outcome(_ cell: Cell) -> String? {
+        switch DecisionTable.action(remote: cell.remote, local: cell.local) {
+        case .take, .insert: "there 1"
+        // Both changed the text, and the client wins; the server alone changed the stars.
+        case .twin: "here 2"
+        case .threeWay: "here 1"
+        case .deletedHere: cell.deletions == .deleteWins ? nil : "there 1"
+        case .deletedThere: cell.deletions == .deleteWins ? nil : "here 0"
+        case .delete, .deleteGuarded, .clear: nil
+        case .send:
+            switch cell.local {
+            case .created: "here 2"
+            case .updated: "here 0"
+            default: nil
+            }
+        case .nothing: cell.local == .absent ? nil : "base 0"
+        }
+    }
+
+    private static func line(_ record: JSONValue?) -> String? {
+        guard let record, case .string(let text)? = record["text"], case .number(let stars)? = record["stars"] else {
+            return nil
+        }
+        return "\(text) \(stars)"
+    }
+
+    private func arrange(_ cell: Cell, _ device: Device, _ service: FakeService) async throws {
+        // Another row, so that the guard has nothing to say.
+        for number in 1...3 { await service.put("Note", .string("other \(number)"), ["text": "other", "stars": 0]) }
+        let wasKnown = cell.local != .created && cell.local != .absent
+        if wasKnown { await service.put("Note", "x", ["text": "base", "stars": 0]) }
+        try await device.engine.sync()
+        switch cell.local {
+        case .clean, .absent: break
+        case .created: try await device.write("INSERT INTO Note (id, text, stars) VALUES ('x', 'here', 2)")
+        case .updated: try await device.write("UPDATE Note SET text = 'here' WHERE id = 'x'")
+        case .deleted: try await device.write("DELETE FROM Note WHERE id = 'x'")
+        }
+        switch cell.remote {
+        case .created, .updated: await service.put("Note", "x", ["text": "there", "stars": 1])
+        case .deleted, .absent:
+            if !wasKnown { await service.put("Note", "x", ["text": "there", "stars": 1]) }
+            await service.remove("Note", "x")
+        case .unchanged: break
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+/// A store with an engine, as a device of a user has it.
+struct Device {
+    let stack: DataStack
+    let engine: SyncEngine
+
+    static let schema = """
+        {"entities": {
+          "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "deleteRule": "cascade"}}},
+          "Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}, "done": {"type": "boolean"},
+              "points": {"type": "integer"}},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "tags": {"entity": "Tag", "many": true, "inverse": "tasks"}}},
+          "Tag": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}
+        }}
+        """
+
+    init(
+        _ service: any SyncService, schema: String = Device.schema,
+        entities: [SyncedEntity] = ["Project", "Task", "Tag"],
+        _ settings: EngineSettings = Device.settings
+    ) throws {
+        stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+        engine = try SyncEngine(stack: stack, service: service, entities: entities, settings: settings)
+    }
+
+    init(
+        _ stack: DataStack, _ service: any SyncService, entities: [SyncedEntity] = ["Project", "Task", "Tag"],
+        _ settings: EngineSettings = Device.settings
+    ) throws {
+        self.stack = stack
+        engine = try SyncEngine(stack: stack, service: service, entities: entities, settings: settings)
+    }
+
+    /// Nothing waits.
+    static var settings: EngineSettings {
+        var settings = EngineSettings()
+        settings.clock.sleep = { _ in }
+        settings.clock.random = { 0 }
+        settings.sweepInterval = .zero
+        settings.attempts = 100
+        return settings
+    }
+
+    func write(_ sql: String) async throws {
+        try await stack.write { db in try db.execute(sql: sql) }
+    }
+
+    func rows(_ sql: String) async throws -> [String] {
+        try await stack.read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.databaseValues.map { value in
+                    switch value.storage {
+                    case .null: "nil"
+                    case .int64(let number): "\(number)"
+                    case .double(let number): "\(number)"
+                    case .string(let text): text
+                    case .blob: "blob"
+                    }
+                }.joined(separator: " ")
+            }
+        }
+    }
+
+    /// What is left of a run that should be none.
+    func leftovers() async throws -> [String] {
+        try await rows(
+            """
+            SELECT 'change', e, k, kind, state, reason FROM sync_change UNION ALL SELECT 'base', e, k, domain, value, '' FROM sync_base
+            UNION ALL SELECT 'request', e, k, kind, idem, '' FROM sync_request UNION ALL SELECT 'mute', n, '', '', '', '' FROM sync_mute
+            UNION ALL SELECT 'link', link, owner, other, op, '' FROM sync_link UNION ALL SELECT 'sent', request, domain, value, '', '' FROM sync_sent
+            UNION ALL SELECT 'inbound', e, k, body, reason, '' FROM sync_inbound
+            """)
+    }
+}

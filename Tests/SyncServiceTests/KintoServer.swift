@@ -1,0 +1,75 @@
+import Foundation
+import HTTPTypes
+import HTTPTypesFoundation
+import Sync
+
+/// A Kinto server that the tests start, at a free port, and that ends with them.
+actor KintoServer {
+    /// Shared by all tests, which keep apart by their users: each has a bucket of its own.
+    static let shared = KintoServer()
+
+    /// Whether it runs here. In CI it must: without PyPI elsewhere its tests are skipped.
+    static var isThere: Bool {
+        get async {
+            if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
+            return (try? await shared.url()) != nil
+        }
+    }
+
+    private var starting: Task<URL, any Error>?
+    private var process: Process?
+    private let input = Pipe()
+    private var users = 0
+
+    /// Its address, up to `/v1`.
+    func url() async throws -> URL {
+        if let starting { return try await starting.value }
+        let task = Task { try await start() }
+        starting = task
+        return try await task.value
+    }
+
+    /// A service of a user that nobody else is.
+    func service(pageSize: Int = 1000) async throws -> KintoService {
+        users += 1
+        let name = Data("user\(users)-\(UUID().uuidString):secret".utf8).base64EncodedString()
+        return try await service(authorization: "Basic \(name)", pageSize: pageSize)
+    }
+
+    func service(authorization: String, pageSize: Int = 1000) async throws -> KintoService {
+        KintoService(baseURL: try await url(), pageSize: pageSize, credentials: .authorization(authorization))
+    }
+
+    private func start() async throws -> URL {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Servers/kinto.py")
+        process.arguments = ["python3", script.path]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        let line = try await FirstLine.of(output)
+        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
+            let url = URL(string: "http://127.0.0.1:\(port)/v1"), let heartbeat = URL(string: "\(url)/__heartbeat__")
+        else { throw ServerFailure(text: "Kinto did not start: '\(line)'") }
+        while process.isRunning {
+            if let (response, _) = try? await URLSessionTransport().send(
+                .init(method: .get, url: heartbeat), body: nil),
+                response.status == .ok
+            {
+                return url
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw ServerFailure(text: "Kinto ended")
+    }
+}
+
+/// A server of the tests that does not start.
+struct ServerFailure: Error {
+    let text: String
+}

@@ -1,0 +1,119 @@
+import Foundation
+import HTTPTypes
+import HTTPTypesFoundation
+import Sync
+
+/// The REST server of `Tests/Servers/REST`, which the tests start at a free port, and which ends with them.
+actor RESTServer {
+    /// Shared by all tests, which keep apart by their spaces.
+    static let shared = RESTServer()
+
+    /// The program: `SYNC_REST_SERVER`, or where `make services` builds it.
+    private static var program: String {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return ProcessInfo.processInfo.environment["SYNC_REST_SERVER"]
+            ?? root.appendingPathComponent(".build/servers/rest/debug/RESTServer").path
+    }
+
+    /// Whether it was built.
+    static var isThere: Bool { FileManager.default.isExecutableFile(atPath: program) }
+
+    private var starting: Task<URL, any Error>?
+    private var process: Process?
+    private let input = Pipe()
+    private var spaces = 0
+
+    /// A space of its own.
+    func space(_ settings: JSONValue) async throws -> RESTSpace {
+        if starting == nil { starting = Task { try await start() } }
+        guard let url = try await starting?.value else { throw ServerFailure(text: "no server") }
+        spaces += 1
+        let space = RESTSpace(url: url.appendingPathComponent("space\(spaces)-\(UUID().uuidString.prefix(8))"))
+        try await space.put("_settings", settings)
+        return space
+    }
+
+    private func start() async throws -> URL {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.program)
+        process.arguments = ["--port", "0"]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        let line = try await FirstLine.of(output)
+        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
+            let url = URL(string: "http://127.0.0.1:\(port)")
+        else { throw ServerFailure(text: "the REST server did not start: '\(line)'") }
+        return url
+    }
+}
+
+/// A space of the server, as a test sets it up and looks at it.
+struct RESTSpace: Sendable {
+    let url: URL
+    private let transport = URLSessionTransport()
+
+    init(url: URL) { self.url = url }
+
+    @discardableResult
+    private func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSONValue?) async throws -> JSONValue {
+        var request = HTTPRequest(method: method, url: url.appendingPathComponent(path))
+        if body != nil { request.headerFields[.contentType] = "application/json" }
+        let data = try body.map { try JSONEncoder().encode($0) }
+        let (response, answer) = try await transport.send(request, body: data)
+        guard (200..<300).contains(response.status.code) else {
+            throw ServerFailure(
+                text: "\(method) \(path): \(response.status) \(String(decoding: answer, as: UTF8.self))")
+        }
+        return answer.isEmpty ? .null : try JSONValue(parsing: answer)
+    }
+
+    func put(_ path: String, _ body: JSONValue) async throws { try await send(.put, path, body) }
+
+    /// Rows as another client puts them.
+    func put(_ rows: [JSONValue], in collection: String) async throws {
+        try await send(.post, "_rows/\(collection)", .array(rows))
+    }
+
+    /// The rows there are, those left out that were deleted.
+    func rows(_ collection: String) async throws -> [JSONValue] {
+        guard case .array(let rows) = try await send(.get, "_rows/\(collection)", nil) else { return [] }
+        return rows.filter { ($0["deleted_at"] ?? .null) == .null }
+    }
+
+    func remove(_ id: Int, from collection: String) async throws {
+        try await send(.delete, "_rows/\(collection)/\(id)", nil)
+    }
+
+    /// The requests so far.
+    func log() async throws -> [String] {
+        guard case .array(let entries) = try await send(.get, "_log", nil) else { return [] }
+        return entries.map { entry in
+            guard case .string(let method)? = entry["method"], case .string(let path)? = entry["path"] else {
+                return ""
+            }
+            return "\(method) \(path)"
+        }
+    }
+
+    func forgetLog() async throws { try await send(.delete, "_log", nil) }
+}
+
+/// The first line that a program prints.
+enum FirstLine {
+    static func of(_ pipe: Pipe) async throws -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                var line = Data()
+                while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data([10]) {
+                    line += byte
+                }
+                continuation.resume(returning: String(decoding: line, as: UTF8.self))
+            }
+        }
+    }
+}

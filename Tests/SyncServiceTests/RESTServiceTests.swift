@@ -1,0 +1,226 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// With the REST server of `Tests/Servers/REST`, which really runs.
+@Suite("REST", .enabled(if: RESTServer.isThere, "make services builds the server"))
+struct RESTServiceTests {
+    /// A way that services hand out lists, and how that is said to either side.
+    struct Style: Sendable, CustomTestStringConvertible {
+        let name: String
+        let settings: [JSONValue.Member]
+        let paging: RESTOptions.Paging
+        let records: String
+        var testDescription: String { name }
+    }
+
+    static let styles = [
+        Style(name: "none", settings: [], paging: .none, records: ""),
+        Style(
+            name: "page", settings: [.init("envelope", "data")],
+            paging: .page(size: "per_page", limit: 3, total: "total_pages"), records: "data"),
+        Style(name: "page, bare", settings: [], paging: .page(size: "per_page", limit: 3), records: ""),
+        Style(
+            name: "page, ends with 404", settings: [.init("endIs404", true)],
+            paging: .page(size: "per_page", limit: 1), records: ""),
+        Style(
+            name: "offset", settings: [.init("envelope", "data.items")], paging: .offset(limit: 4, total: "total"),
+            records: "data.items"),
+        Style(name: "offset, bare", settings: [], paging: .offset(limit: 4), records: ""),
+        Style(name: "link", settings: [], paging: .link(size: "limit", limit: 3), records: ""),
+        Style(
+            name: "next", settings: [.init("envelope", "data")], paging: .next("next", size: "limit", limit: 3),
+            records: "data"),
+        Style(
+            name: "cursor", settings: [.init("envelope", "data")],
+            paging: .cursor(cursor: "cursor", next: "next_cursor", size: "limit", limit: 3), records: "data"),
+    ]
+
+    private func space(_ style: Style, _ more: [JSONValue.Member] = []) async throws -> RESTSpace {
+        let name = style.name.split(separator: ",").first.map(String.init) ?? "none"
+        return try await RESTServer.shared.space(.object([.init("paging", .string(name))] + style.settings + more))
+    }
+
+    private func options(_ style: Style) -> RESTOptions {
+        var options = RESTOptions()
+        options.paging = style.paging
+        options.records = style.records
+        return options
+    }
+
+    @Test("passes the conformance suite in every style of paging", arguments: styles)
+    func conformance(_ style: Style) async throws {
+        let space = try await space(style)
+        let service = RESTService(baseURL: space.url, options: options(style))
+        let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
+        #expect(failures == [])
+    }
+
+    @Test("passes it with versions, keys, soft deletion, and changes since")
+    func everything() async throws {
+        let style = Self.styles[1]
+        let space = try await space(
+            style,
+            [
+                .init("since", "updated_since"), .init("softDelete", true), .init("preconditions", true),
+                .init("idempotency", "Idempotency-Key"), .init("updates", "put"), .init("token", "secret"),
+            ])
+        var options = options(style)
+        options.since = "updated_since"
+        options.deleted = "deleted_at"
+        options.version = "version"
+        options.preconditions = "If-Match"
+        options.idempotency = "Idempotency-Key"
+        options.update = .put
+        let tokens = Tokens(["old", "secret"])
+        let service = RESTService(
+            baseURL: space.url, options: options,
+            credentials: .authorization { isRefresh in "Bearer \(await tokens.next(isRefresh))" })
+        // Version numbers are no times.
+        let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
+            .filter { !$0.message.contains("no time") }
+        #expect(failures == [])
+        #expect(await tokens.asked == 2)
+    }
+
+    @Test("passes it with ids of the client's")
+    func clientIDs() async throws {
+        let space = try await space(Self.styles[0], [.init("ids", "client")])
+        var options = RESTOptions()
+        options.ids = .client
+        let service = RESTService(baseURL: space.url, options: options)
+        let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
+        #expect(failures == [])
+    }
+
+    actor Tokens {
+        private var tokens: [String]
+        private(set) var asked = 0
+
+        init(_ tokens: [String]) { self.tokens = tokens }
+
+        func next(_ isRefresh: Bool) -> String {
+            asked += 1
+            if isRefresh { tokens.removeFirst() }
+            return tokens.first ?? ""
+        }
+    }
+
+    // MARK: Devices
+
+    @Test("keeps two devices in step, in every style of paging", arguments: styles)
+    func twoDevices(_ style: Style) async throws {
+        let space = try await space(style)
+        func device() throws -> Device { try Device(RESTService(baseURL: space.url, options: options(style))) }
+        let (one, two) = (try device(), try device())
+        let project = try await one.stack.insert("Project", values: ["name": "p"])
+        for number in 1...7 {
+            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+        }
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("UPDATE Task SET title = 'one' WHERE title = 't1'")
+        try await two.write("UPDATE Task SET points = 7 WHERE title = 't1'")
+        try await one.write("DELETE FROM Task WHERE title = 't2'")
+        for device in [one, two, one] { try await device.engine.sync() }
+        for device in [one, two] {
+            #expect(
+                try await device.rows("SELECT title, points, projectID FROM Task ORDER BY title")
+                    == ["one 7 1", "t3 nil 1", "t4 nil 1", "t5 nil 1", "t6 nil 1", "t7 nil 1"])
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.sync().isEmpty)
+        }
+        #expect(try await space.rows("tasks").count == 6)
+    }
+
+    @Test(
+        "loses nothing and makes nothing twice, whichever request goes wrong",
+        arguments: ["drop-before", "drop-after", "cut", "html", "empty", "malformed", "status"], [true, false])
+    func faults(_ kind: String, _ hasKeys: Bool) async throws {
+        for number in 1...8 {
+            let space = try await space(
+                Self.styles[1], hasKeys ? [.init("idempotency", "Idempotency-Key")] : [])
+            var options = options(Self.styles[1])
+            if hasKeys { options.idempotency = "Idempotency-Key" }
+            var settings = Device.settings
+            settings.settleTime = .zero
+            try await space.put([["id": 50, "title": "there", "points": 1]], in: "tasks")
+            let device = try Device(RESTService(baseURL: space.url, options: options), settings)
+            try await device.engine.sync()
+            try await device.stack.insert("Task", values: ["title": "here 1"])
+            try await device.stack.insert("Task", values: ["title": "here 2"])
+            try await device.write("UPDATE Task SET points = 2 WHERE title = 'there'")
+            var fault: JSONValue = ["at": JSONValue(number), "kind": .string(kind)]
+            if kind == "status" {
+                fault = ["at": JSONValue(number), "kind": "status", "status": 503, "retryAfter": "0"]
+            }
+            try await space.put("_faults", [fault])
+            // What cannot be understood ends the run; the next one goes on.
+            for _ in 0..<2 { do { try await device.engine.sync() } catch {} }
+            try await device.engine.sync()
+            let titles = try await space.rows("tasks").compactMap { $0["title"] }
+            #expect(
+                Set(titles) == ["there", "here 1", "here 2"] && titles.count == 3,
+                "\(kind) at request \(number): \(titles)")
+            #expect(try await space.rows("tasks").contains { $0["points"] == 2 })
+            let left = try await device.leftovers()
+            #expect(left == [], "\(kind) at request \(number)")
+            #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
+        }
+    }
+
+    @Test("parks what the service refuses, and only that")
+    func refused() async throws {
+        let space = try await space(Self.styles[0], [.init("required", ["title"]), .init("unique", "points")])
+        let device = try Device(RESTService(baseURL: space.url))
+        try await device.stack.insert("Task", values: ["points": 1])
+        try await device.stack.insert("Task", values: ["title": "good", "points": 2])
+        let report = try await device.engine.sync()
+        #expect(report.total.created == 1)
+        #expect(report.total.parked == 1)
+        let parked = try await device.engine.parkedRows()
+        #expect(parked.count == 1)
+        #expect(parked.first?.reason.contains("title is missing") == true)
+        try await device.write("UPDATE Task SET title = 'mended' WHERE points = 1")
+        #expect(try await device.engine.sync().total.created == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("costs one request an entity when there is nothing new")
+    func nothingNew() async throws {
+        let space = try await space(Self.styles[0], [.init("since", "updated_since"), .init("softDelete", true)])
+        var options = RESTOptions()
+        options.since = "updated_since"
+        options.deleted = "deleted_at"
+        options.version = "updated_at"
+        let device = try Device(RESTService(baseURL: space.url, options: options))
+        try await space.put([["id": 1, "title": "t"]], in: "tasks")
+        try await device.engine.sync()
+        try await space.forgetLog()
+        #expect(try await device.engine.sync().isEmpty)
+        #expect(try await space.log() == ["GET /projects", "GET /tasks", "GET /tags"])
+        #expect(try await !device.engine.changed())
+        try await space.put([["id": 2, "title": "u"]], in: "tasks")
+        #expect(try await device.engine.changed())
+    }
+
+    @Test("imports all pages of an entity, and what it does not list goes")
+    func importPages() async throws {
+        let space = try await space(Self.styles[6])
+        try await space.put((1...10).map { ["id": JSONValue($0), "title": .string("t\($0)")] }, in: "tasks")
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        let service = RESTService(baseURL: space.url, options: options(Self.styles[6]))
+        let first = try await Sync.importPages(from: service, entity: "Task", stack: stack)
+        #expect(first.total.inserted == 10)
+        try await space.remove(3, from: "tasks")
+        try await space.put([["id": 4, "title": "new"]], in: "tasks")
+        let second = try await Sync.importPages(from: service, entity: "Task", stack: stack)
+        #expect(second.total.deleted == 1)
+        #expect(second.total.updated == 1)
+        #expect(try await stack.count("Task") == 9)
+    }
+}

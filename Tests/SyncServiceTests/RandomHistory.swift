@@ -1,0 +1,249 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+/// A history that a seed makes: devices that edit, a service that fails, syncs in between.
+actor RandomHistory {
+    private var random: SeededNumbers
+    private let seed: UInt64
+    private(set) var steps: [String] = []
+    private var count = 0
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SeededNumbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+    }
+
+    var text: String { steps.joined(separator: "\n") }
+
+    /// - Returns: What does not hold at the end.
+    func run() async throws -> [String] {
+        let service = FakeService(capabilities(), pageSize: 1 + number(5))
+        let policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
+        let policy = policies[number(3)]
+        let deletions = DeleteConflictPolicy.allCases[number(2)]
+        let isOneDomain = number(5) == 0
+        note(
+            "\(service.capabilities.ids) \(service.capabilities.deletions) \(service.capabilities.createIdempotency) \(service.capabilities.hasPreconditions) \(policy) \(deletions) \(isOneDomain)"
+        )
+        let entities = ["Project", "Task", "Tag"].map {
+            SyncedEntity($0, policy: policy, deleteConflicts: deletions, isOneDomain: isOneDomain)
+        }
+        var settings = Device.settings
+        settings.deletionGuard = nil
+        settings.settleTime = .zero
+        let schema =
+            service.capabilities.ids == .client
+            ? Device.schema.replacingOccurrences(
+                of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+            : Device.schema
+        var devices: [Device] = []
+        for _ in 0..<(2 + number(2)) {
+            devices.append(try Device(service, schema: schema, entities: entities, settings))
+        }
+        let mayFail = number(3) > 0
+        if mayFail {
+            let faults = SeededFaults(seed, canBeLate: service.capabilities.createIdempotency != .probe)
+            await service.setFault { _, number in faults.fault(number) }
+        }
+        let edits = number(2) == 0
+        if edits { note("edits while requests are on their way") }
+        for _ in 0..<(10 + number(30)) {
+            let index = number(devices.count)
+            if number(4) == 0 {
+                try await sync(devices[index], index, editing: edits ? service : nil)
+            } else {
+                try await edit(devices[index], index)
+            }
+        }
+        await service.setFault(nil)
+        note("-- quiet")
+        for _ in 0..<4 {
+            for (index, device) in devices.enumerated() {
+                do {
+                    try await device.engine.sync()
+                } catch {
+                    return ["device \(index) does not sync: \(error)"]
+                }
+            }
+        }
+        return try await problems(devices, service)
+    }
+
+    private func capabilities() -> ServiceCapabilities {
+        let isClient = number(2) == 0
+        let idempotency: ServiceCapabilities.CreateIdempotency =
+            isClient ? .clientID : [.key, .marker("marker"), .probe][number(3)]
+        return ServiceCapabilities(
+            ids: isClient ? .client : .server, deletions: number(2) == 0 ? .tombstones : .sweep,
+            createIdempotency: idempotency, hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(6),
+            sendsCascades: true)
+    }
+
+    // MARK: Steps
+
+    private func sync(_ device: Device, _ index: Int, editing service: FakeService?) async throws {
+        await service?.setMeanwhile { [self] _ in await perhapsEdit(device, index) }
+        defer { count += 1 }
+        do {
+            let report = try await device.engine.sync()
+            note("\(index) sync \(report.total)")
+        } catch {
+            note("\(index) sync: \(error)")
+        }
+        await service?.setMeanwhile(nil)
+    }
+
+    private func perhapsEdit(_ device: Device, _ index: Int) async {
+        guard number(3) == 0 else { return }
+        note("meanwhile:")
+        do { try await edit(device, index) } catch { note("\(error)") }
+    }
+
+    private func edit(_ device: Device, _ index: Int) async throws {
+        count += 1
+        let sql: String
+        func some(_ table: String) -> String {
+            "(SELECT remoteID FROM \(table) ORDER BY abs(random() * 0 + length(remoteID) * \(count)), remoteID LIMIT 1 OFFSET \(number(4)))"
+        }
+        switch number(12) {
+        case 0: return try await insert(device, index, "Project", "name")
+        case 1, 2, 3: return try await insert(device, index, "Task", "title")
+        case 4: return try await insert(device, index, "Tag", "name")
+        case 5: sql = "UPDATE Task SET title = 'e\(count)' WHERE remoteID = \(some("Task"))"
+        case 6: sql = "UPDATE Task SET points = \(count), done = \(number(2)) WHERE remoteID = \(some("Task"))"
+        case 7: sql = "UPDATE Task SET projectID = \(some("Project")) WHERE remoteID = \(some("Task"))"
+        case 8: sql = "DELETE FROM Task WHERE remoteID = \(some("Task"))"
+        case 9:
+            sql =
+                "INSERT OR IGNORE INTO Tag_tasks (taskID, tagID) SELECT a, b FROM (SELECT \(some("Task")) AS a, \(some("Tag")) AS b) WHERE a IS NOT NULL AND b IS NOT NULL"
+        case 10: sql = "DELETE FROM Tag_tasks WHERE rowid = (SELECT rowid FROM Tag_tasks LIMIT 1 OFFSET \(number(3)))"
+        default:
+            sql =
+                number(3) == 0
+                ? "DELETE FROM Project WHERE remoteID = \(some("Project"))"
+                : "UPDATE Project SET name = 'p\(count)' WHERE remoteID = \(some("Project"))"
+        }
+        note("\(index) \(sql)")
+        try await device.write(sql)
+    }
+
+    private func insert(_ device: Device, _ index: Int, _ entity: String, _ attribute: String) async throws {
+        note("\(index) insert \(entity) n\(count)")
+        try await device.stack.insert(entity, values: [attribute: .string("n\(count)")])
+    }
+
+    // MARK: What must hold
+
+    private func problems(_ devices: [Device], _ service: FakeService) async throws -> [String] {
+        var problems: [String] = []
+        let server = await Self.lines(service)
+        for (index, device) in devices.enumerated() {
+            let rows = try await Self.lines(device)
+            if rows != server {
+                problems.append(
+                    "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
+                )
+            }
+            let left = try await device.leftovers()
+            if !left.isEmpty { problems.append("device \(index) has left over: \(left)") }
+            let broken = try await device.rows("PRAGMA foreign_key_check")
+            if !broken.isEmpty { problems.append("device \(index) has dangling foreign keys: \(broken)") }
+            let orphans = try await device.rows(
+                """
+                SELECT 'known', e, k FROM sync_known n WHERE NOT EXISTS (SELECT 1 FROM Project WHERE remoteID = n.k AND n.e = 1)
+                  AND NOT EXISTS (SELECT 1 FROM Task WHERE remoteID = n.k AND n.e = 2)
+                  AND NOT EXISTS (SELECT 1 FROM Tag WHERE remoteID = n.k AND n.e = 3)
+                """)
+            if !orphans.isEmpty { problems.append("device \(index) knows rows that are not there: \(orphans)") }
+            await service.forgetRequests()
+            let before = try await device.rows("SELECT total_changes()")
+            let report = try await device.engine.sync()
+            if !report.isEmpty { problems.append("device \(index) is not done: \(report)") }
+            _ = before
+        }
+        // Each row that was made has a name of its own.
+        for entity in ["Project", "Task", "Tag"] {
+            let names = await service.contents(of: entity).values.compactMap { $0["birth"] }
+            if Set(names).count != names.count { problems.append("\(entity) has rows twice") }
+        }
+        return problems
+    }
+
+    private static func lines(_ service: FakeService) async -> Set<String> {
+        var lines: Set<String> = []
+        func text(_ value: JSONValue?) -> String {
+            switch value {
+            case .string(let text)?, .number(let text)?: text
+            case .bool(let flag)?: flag ? "1" : "0"
+            default: "nil"
+            }
+        }
+        for (id, row) in await service.contents(of: "Project") {
+            lines.insert("Project \(text(id)) \(text(row["name"]))")
+        }
+        for (id, row) in await service.contents(of: "Tag") { lines.insert("Tag \(text(id)) \(text(row["name"]))") }
+        let projects = await service.contents(of: "Project")
+        let tags = await service.contents(of: "Tag")
+        for (id, row) in await service.contents(of: "Task") {
+            // An id of a row that is gone is none.
+            let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
+            lines.insert(
+                "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
+            guard case .array(let ids)? = row["tag_ids"] else { continue }
+            for tag in ids where tags[tag] != nil { lines.insert("pair \(text(id)) \(text(tag))") }
+        }
+        return lines
+    }
+
+    private static func lines(_ device: Device) async throws -> Set<String> {
+        Set(
+            try await device.rows(
+                """
+                SELECT 'Project', remoteID, name FROM Project
+                """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
+                + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
+                + device.rows("SELECT 'pair', taskID, tagID FROM Tag_tasks"))
+    }
+
+    // MARK: Chance
+
+    private func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
+    private func note(_ step: String) { steps.append(step) }
+}
+
+/// Faults that a seed makes.
+struct SeededFaults: Sendable {
+    private let seed: UInt64
+    private let canBeLate: Bool
+
+    init(_ seed: UInt64, canBeLate: Bool) { (self.seed, self.canBeLate) = (seed, canBeLate) }
+
+    func fault(_ number: Int) -> FakeService.Fault? {
+        var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
+        _ = random.next()
+        switch random.next() % 12 {
+        case 0: return .dropBefore
+        case 1: return .dropAfter
+        case 2: return .busy
+        case 3: return canBeLate ? .late(Int(random.next() % 4)) : nil
+        default: return nil
+        }
+    }
+}
+
+/// SplitMix64.
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Two devices of one user, and a service between them.
+@Suite("Two devices")
+struct TwoDeviceTests {
+    let service = FakeService()
+
+    @Test("get what the service has")
+    func pulls() async throws {
+        for id in 1...7 {
+            await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
+        }
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        let device = try Device(service)
+        let report = try await device.engine.sync()
+        #expect(report.entities["Task"]?.inserted == 7)
+        let rows = try await device.rows("SELECT remoteID, title, projectID FROM Task")
+        #expect(rows.first == "1 t1 1")
+        #expect(rows.count == 7)
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["14"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("send what was made, edited and deleted with plain SQL")
+    func pushes() async throws {
+        let device = try Device(service)
+        let project = try await device.stack.insert("Project", values: ["name": "p"])
+        let tag = try await device.stack.insert("Tag", values: ["name": "g"])
+        try await device.stack.insert("Task", values: ["title": "one"], links: ["project": [project], "tags": [tag]])
+        try await device.stack.insert("Task", values: ["title": "two"], links: ["project": [project]])
+        let report = try await device.engine.sync()
+        #expect(report.total.created == 4)
+        #expect(try await device.leftovers() == [])
+        let tasks = await service.contents(of: "Task")
+        #expect(Set(tasks.values.compactMap { $0["title"] }) == ["one", "two"])
+        let projects = await service.contents(of: "Project")
+        let id = try #require(projects.keys.first)
+        #expect(tasks.values.allSatisfy { $0["project_id"] == id })
+        let tags = await service.contents(of: "Tag")
+        #expect(tasks.values.first { $0["title"] == "one" }?["tag_ids"] == .array(Array(tags.keys)))
+        try await device.write("UPDATE Task SET done = 1 WHERE title = 'one'")
+        try await device.write("DELETE FROM Task WHERE title = 'two'")
+        await service.forgetRequests()
+        let second = try await device.engine.sync()
+        #expect(second.total.sent == 1)
+        #expect(second.total.removed == 1)
+        let pushed = await service.requests.flatMap { request -> [PushOperation] in
+            if case .push(let operations) = request { return operations }
+            return []
+        }
+        #expect(pushed.first { $0.kind == .update }?.body == ["done": true])
+        #expect(try await device.leftovers() == [])
+        #expect(await service.contents(of: "Task").count == 1)
+    }
+
+    @Test("that edit different fields of one row keep both")
+    func differentFields() async throws {
+        await service.put("Task", 1, ["title": "t", "done": false, "points": 1])
+        let (one, two) = (try Device(service), try Device(service))
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("UPDATE Task SET title = 'new'")
+        try await two.write("UPDATE Task SET points = 5")
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.engine.sync()
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT title, points FROM Task") == ["new 5"])
+            #expect(try await device.engine.conflicts().isEmpty)
+            let left = try await device.leftovers()
+            #expect(left == [])
+        }
+    }
+
+    @Test("that edit the same field end as the policy says", arguments: ConflictPolicy.allCases)
+    func sameField(_ policy: ConflictPolicy) async throws {
+        await service.put("Task", 1, ["title": "t"], time: Date(timeIntervalSince1970: 1_000_000))
+        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", policy: policy), "Tag"]
+        let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("UPDATE Task SET title = 'one'")
+        try await one.engine.sync()
+        try await two.write("UPDATE Task SET title = 'two'")
+        try await two.engine.sync()
+        let log = try await two.engine.conflicts()
+        #expect(log.count == 1)
+        let entry = try #require(log.first)
+        #expect(entry.base == "t")
+        #expect(entry.local == "two")
+        #expect(entry.remote == "one")
+        let title = try await two.rows("SELECT title FROM Task")
+        switch policy {
+        case .clientWins, .lastWriterWins:
+            #expect(entry.winner == "local")
+            #expect(title == ["two"])
+            #expect(await service.contents(of: "Task")[1]?["title"] == "two")
+        case .serverWins:
+            #expect(entry.winner == "remote")
+            #expect(title == ["one"])
+        case .manual:
+            #expect(entry.winner == "open")
+            #expect(title == ["two"])
+            #expect(await service.contents(of: "Task")[1]?["title"] == "one")
+            #expect(try await two.engine.status().first { $0.entity == "Task" }?.conflicts == 1)
+            try await two.engine.sync()
+            #expect(try await two.engine.conflicts().count == 1)
+            try await two.engine.resolve("Task", key: 1, takingRemote: false)
+            try await two.engine.sync()
+            #expect(await service.contents(of: "Task")[1]?["title"] == "two")
+        }
+        #expect(try await two.leftovers() == [])
+    }
+
+    @Test("of which one deletes what the other edits", arguments: DeleteConflictPolicy.allCases)
+    func deleteAgainstEdit(_ policy: DeleteConflictPolicy) async throws {
+        await service.put("Task", 1, ["title": "t", "points": 3])
+        let entities: [SyncedEntity] = ["Project", SyncedEntity("Task", deleteConflicts: policy), "Tag"]
+        let (one, two) = (try Device(service, entities: entities), try Device(service, entities: entities))
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("DELETE FROM Task")
+        try await two.write("UPDATE Task SET title = 'edited'")
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.engine.sync()
+        let expected = policy == .deleteWins ? [] : ["edited 3"]
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT title, points FROM Task") == expected)
+            let left = try await device.leftovers()
+            #expect(left == [])
+        }
+        let log = try await two.engine.conflicts()
+        #expect(!log.isEmpty)
+        if policy == .deleteWins { #expect(log.contains { $0.domain == "title" && $0.local == "edited" }) }
+    }
+
+    @Test("add and remove tags of one task")
+    func sets() async throws {
+        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        let (one, two) = (try Device(service), try Device(service))
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")
+        try await two.write("DELETE FROM Tag_tasks WHERE tagID = 1")
+        try await two.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 4)")
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.engine.sync()
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT tagID FROM Tag_tasks ORDER BY 1") == ["2", "3", "4"])
+            let left = try await device.leftovers()
+            #expect(left == [])
+        }
+    }
+
+    @Test("send nothing for what was edited back")
+    func revert() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'x'")
+        try await device.write("UPDATE Task SET title = 't'")
+        try await device.write("DELETE FROM Task")
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (1, 't')")
+        #expect(try await device.engine.push().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+}
