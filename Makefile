@@ -1,5 +1,6 @@
 # make demo   build, sync a sample on two days, show what changed and why
 # make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
+# make services  run the tests that need a REST server of their own, which is built for that
 # make test   run the tests, a few random cases among them; about six minutes after the build
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
@@ -17,17 +18,17 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo demo-engine fuzz guard test check tsan portable man bench bench-full
+.PHONY: demo demo-engine services fuzz guard test check tsan portable man bench bench-full
 
 test:
-	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 	swift test
 
 # The suites that do more where SYNC_LONG_TESTS is 1: those that ask Tests/TestSize.
 LONG := $(shell grep -rl --include='*Tests.swift' '^import TestSize' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
 
 check:
-	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
 
 # What reads, writes or observes from several tasks or processes.
@@ -90,6 +91,9 @@ demo-engine:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 curl python3 python3-pip
 	swift build --product syncdb
 	@Examples/TwoWay/demo.sh
+
+services:
+	@.ci/check-services
 
 BENCH := Tests/Benchmarks/run.py
 SHORT := --results .build/benchmarks/short --page .build/benchmarks/short/Benchmarks.md

@@ -35,6 +35,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CPrefetch"),
+        .target(name: "CCurl"),
         .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: ours),
         .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: ours),
         .target(
@@ -48,9 +49,8 @@ let package = Package(
         .target(
             name: "SyncService",
             dependencies: [
-                "SyncCore", "SyncStore",
+                "CCurl", "SyncCore", "SyncStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "HTTPTypesFoundation", package: "swift-http-types"),
             ],
             swiftSettings: ours),
         .macro(

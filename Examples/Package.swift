@@ -12,6 +12,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
+        .executableTarget(name: "TwoWay", dependencies: [.product(name: "Sync", package: "Sync")]),
         .executableTarget(name: "TaskList", dependencies: [.product(name: "Sync", package: "Sync")]),
         .target(
             name: "IssueServer",

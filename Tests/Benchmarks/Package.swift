@@ -30,5 +30,12 @@ let package = Package(
                 .product(name: "Sync", package: "Sync"), .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Sources/SyncBenchmarks", swiftSettings: ours),
+        .executableTarget(
+            name: "engine-benchmark",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"), .product(name: "SyncTesting", package: "Sync"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Sources/EngineBenchmark", swiftSettings: ours),
     ]
 )

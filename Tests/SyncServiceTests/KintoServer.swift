@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import HTTPTypesFoundation
 import Sync
 
 /// A Kinto server that the tests start, at a free port, and that ends with them.
@@ -57,7 +56,7 @@ actor KintoServer {
             let url = URL(string: "http://127.0.0.1:\(port)/v1"), let heartbeat = URL(string: "\(url)/__heartbeat__")
         else { throw ServerFailure(text: "Kinto did not start: '\(line)'") }
         while process.isRunning {
-            if let (response, _) = try? await URLSessionTransport().send(
+            if let (response, _) = try? await DefaultTransport().send(
                 .init(method: .get, url: heartbeat), body: nil),
                 response.status == .ok
             {

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import HTTPTypesFoundation
 import Sync
 
 /// The REST server of `Tests/Servers/REST`, which the tests start at a free port, and which ends with them.
@@ -13,7 +12,7 @@ actor RESTServer {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         return ProcessInfo.processInfo.environment["SYNC_REST_SERVER"]
-            ?? root.appendingPathComponent(".build/servers/rest/debug/RESTServer").path
+            ?? root.appendingPathComponent(".build/typed/debug/RESTServer").path
     }
 
     /// Whether it was built.
@@ -55,7 +54,7 @@ actor RESTServer {
 /// A space of the server, as a test sets it up and looks at it.
 struct RESTSpace: Sendable {
     let url: URL
-    private let transport = URLSessionTransport()
+    private let transport = DefaultTransport()
 
     init(url: URL) { self.url = url }
 

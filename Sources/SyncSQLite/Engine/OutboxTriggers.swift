@@ -101,13 +101,15 @@ struct OutboxTriggers {
     private var departure: [String] {
         let isEdited = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete')"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
-        let log = table.columns.map { column in
-            """
-            INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
-            SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
-              (SELECT "value" FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)),
-              OLD.\(column.name.quoted), NULL, 'remote', 'deleted there' WHERE \(isEdited)
-            """
+        let log = table.columns.map { column -> String in
+            let base =
+                "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
+            return """
+                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
+                  CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
+                  OLD.\(column.name.quoted), NULL, 'remote', 'deleted there' WHERE \(isEdited)
+                """
         }
         // What goes along with a row that the server deleted it deletes by itself, unless the service does not.
         let sent =

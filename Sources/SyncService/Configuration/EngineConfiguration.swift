@@ -77,7 +77,7 @@ public struct EngineConfiguration: Sendable {
     public func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {
-        let transport = transport ?? URLSessionTransport(timeout: timeout)
+        let transport = transport ?? DefaultTransport(timeout: timeout)
         return switch kind {
         case .rest:
             RESTService(

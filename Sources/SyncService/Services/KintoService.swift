@@ -24,7 +24,7 @@ public struct KintoService: SyncService {
     public init(
         baseURL: URL, bucket: String = "default", collection: String = "{path}", paths: [String: String] = [:],
         pageSize: Int = 1000, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
-        transport: any HTTPTransport = URLSessionTransport()
+        transport: any HTTPTransport = DefaultTransport()
     ) {
         exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
         self.bucket = bucket

@@ -18,7 +18,7 @@ public struct RESTService: SyncService {
     public init(
         baseURL: URL, paths: [String: String] = [:], options: RESTOptions = RESTOptions(), ids: [String: String] = [:],
         headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
-        transport: any HTTPTransport = URLSessionTransport()
+        transport: any HTTPTransport = DefaultTransport()
     ) {
         exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
         self.paths = paths

@@ -1,0 +1,21 @@
+import Foundation
+import Sync
+
+guard let serviceURL = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)) else { exit(2) }
+let schema = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string", "done": "boolean"}}}}"#
+let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: URL(fileURLWithPath: "tasks.sqlite"))
+
+var options = RESTOptions()  // {"data": [{"id": 1, "title": "…", "updated_at": "…"}], "total_pages": 3}
+options.records = "data"
+options.paging = .page(size: "per_page", total: "total_pages")
+options.since = "updated_since"
+options.version = "updated_at"
+options.deleted = "deleted_at"
+options.idempotency = "Idempotency-Key"
+let service = RESTService(baseURL: serviceURL, options: options)
+let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+
+try await stack.insert("Task", values: ["title": "made offline"])
+let report = try await engine.sync()  // and again whenever there is a network
+print("\(report.total.inserted) new here, \(report.total.created) new there")
+for task in try await stack.fetch("Task") { print(task) }

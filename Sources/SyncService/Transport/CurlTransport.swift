@@ -1,0 +1,101 @@
+#if os(Linux) && canImport(Glibc)
+    import CCurl
+    public import Foundation
+    public import HTTPTypes
+
+    /// Requests by libcurl. Redirections are answers: credentials are not sent elsewhere.
+    public final class CurlTransport: HTTPTransport {
+        private let silence: Int
+        private let connections = Connections()
+        private let queue = DispatchQueue(label: "Sync.CurlTransport", attributes: .concurrent)
+
+        /// - Parameter timeout: How long to wait for an answer that does not come, in whole seconds.
+        public init(timeout: Duration = .seconds(60)) { silence = max(1, Int(timeout.seconds.rounded(.up))) }
+
+        /// Sends a request once.
+        public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            let flag = Flag()
+            return try await withTaskCancellationHandler {
+                try Task.checkCancellation()
+                return try await withCheckedThrowingContinuation { continuation in
+                    queue.async { [self] in
+                        continuation.resume(with: Result { try sendNow(request, body, flag) })
+                    }
+                }
+            } onCancel: {
+                flag.set()
+            }
+        }
+
+        private func sendNow(_ request: HTTPRequest, _ body: Data?, _ flag: Flag) throws -> (HTTPResponse, Data) {
+            guard let connection = connections.take() else {
+                throw ServiceFailure.unreachable(
+                    "libcurl.so.4 cannot be loaded; install libcurl4, or give another transport")
+            }
+            defer { connections.put(connection) }
+            var answer = sync_curl_answer()
+            // A connection that breaks when it is used again makes libcurl send once more by itself: only what changes
+            // nothing may be.
+            let isFresh: Int32 = request.method == .get ? 0 : 1
+            // An empty one keeps libcurl from asking whether it may send the body.
+            let lines = request.headerFields.map { "\($0.name.rawName): \($0.value)" } + ["Expect:"]
+            let texts = lines.map { strdup($0) }
+            defer { for text in texts { free(text) } }
+            let pointers = texts.map { UnsafePointer($0) } + [nil]
+            let bytes = body.map { Array($0) }
+            (bytes ?? []).withUnsafeBytes { buffer in
+                let start = bytes == nil ? nil : buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+                sync_curl_send(
+                    connection, request.method.rawValue, request.address, pointers,
+                    start?.assumingMemoryBound(to: CChar.self), buffer.count, silence, isFresh, flag.pointer, &answer)
+            }
+            defer { sync_curl_free(&answer) }
+            if answer.is_cancelled != 0 { throw CancellationError() }
+            guard answer.status > 0 else {
+                let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+                throw ServiceFailure.unreachable(text)
+            }
+            let received = answer.body.map { Data(bytes: $0, count: answer.body_length) } ?? Data()
+            let head = answer.head.map { Data(bytes: $0, count: answer.head_length) } ?? Data()
+            return (Self.response(status: answer.status, head: head), received)
+        }
+
+        private static func response(status: Int, head: Data) -> HTTPResponse {
+            var fields = HTTPFields()
+            for line in String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline).dropFirst() {
+                guard let colon = line.firstIndex(of: ":"), let name = HTTPField.Name(String(line[..<colon])) else {
+                    continue
+                }
+                let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                fields.append(HTTPField(name: name, value: value))
+            }
+            return HTTPResponse(status: .init(code: status), headerFields: fields)
+        }
+
+        /// Connections that no request uses.
+        ///
+        /// `@unchecked Sendable`: they are only touched while `lock` is held, and used by whoever took them.
+        private final class Connections: @unchecked Sendable {
+            private let lock = NSLock()
+            private var idle: [UnsafeMutableRawPointer] = []
+
+            func take() -> UnsafeMutableRawPointer? { lock.withLock { idle.popLast() } ?? sync_curl_open() }
+            func put(_ connection: UnsafeMutableRawPointer) { lock.withLock { idle.append(connection) } }
+
+            deinit {
+                for connection in idle { sync_curl_close(connection) }
+            }
+        }
+
+        /// Whether the task was cancelled, where C can see it.
+        ///
+        /// `@unchecked Sendable`: it is set once, from 0 to 1, by a write that cannot be torn.
+        private final class Flag: @unchecked Sendable {
+            let pointer = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+            init() { pointer.initialize(to: 0) }
+            func set() { sync_curl_cancel(pointer) }
+            deinit { pointer.deallocate() }
+        }
+    }
+#endif

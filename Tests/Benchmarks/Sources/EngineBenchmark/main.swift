@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+
+// What the two-way engine itself costs: with a service in memory, so that no network is in the figures.
+//
+//     swift run -c release --package-path Tests/Benchmarks engine-benchmark 100000 10000
+
+let pulled = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000
+let pushed = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 10_000
+
+let schema = """
+    {"entities": {"Task": {"attributes": {"id": "integer", "title": "string", "note": "string", "points": "integer",
+      "done": "boolean", "due": "date", "price": "double"}}}}
+    """
+let file = FileManager.default.temporaryDirectory.appendingPathComponent("engine-\(UUID().uuidString).sqlite")
+let stack = try DataStack(model: SyncModel(schema: Data(schema.utf8)), at: file)
+let service = FakeService(
+    ServiceCapabilities(
+        ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+        batchSize: 25), pageSize: 1000)
+for id in 1...pulled {
+    await service.put(
+        "Task", JSONValue(id),
+        [
+            "title": .string("task \(id)"), "note": "something to do about it", "points": JSONValue(id % 13),
+            "done": .bool(id % 2 == 0), "due": "2026-11-23T18:00:00Z", "price": .number("\(id).5"),
+        ])
+}
+let engine = try SyncEngine(stack: stack, service: service, entities: ["Task"])
+
+func measure(_ name: String, _ body: () async throws -> SyncReport) async throws {
+    await service.forgetRequests()
+    let start = ContinuousClock.now
+    let report = try await body()
+    let seconds = ContinuousClock.now - start
+    let requests = await service.requests.count
+    print("\(name): \(seconds), \(requests) requests, \(report.total.inserted) in, \(report.total.sent) out")
+}
+
+try await measure("pull") { try await engine.sync() }
+try await measure("nothing new") { try await engine.sync() }
+try await measure("nothing new") { try await engine.sync() }
+try await stack.write { db in
+    try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
+}
+try await measure("push") { try await engine.sync() }
+
+var usage = rusage()
+getrusage(RUSAGE_SELF, &usage)
+print("peak memory: \(usage.ru_maxrss / 1024) MB, the rows of the service among it")
+try? stack.close()
+try? FileManager.default.removeItem(at: file)
