@@ -42,7 +42,7 @@ enum EngineSchema {
           "kind" TEXT NOT NULL CHECK ("kind" IN ('create', 'update', 'delete')),
           "birth" TEXT, "seq" INTEGER NOT NULL,
           "state" TEXT NOT NULL DEFAULT 'ready' CHECK ("state" IN ('ready', 'conflicted', 'parked')),
-          "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0,
+          "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0, "rounds" INTEGER NOT NULL DEFAULT 0,
           PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """,

@@ -60,7 +60,7 @@ struct OutboxTriggers {
               CASE WHEN \(isKnown("NEW")) THEN NULL ELSE lower(hex(randomblob(16))) END, (SELECT "seq" FROM "sync_engine")
             WHERE NEW.\(key) IS NOT NULL
             ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
-              "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL
+              "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
             """,
         ]
     }
@@ -92,7 +92,7 @@ struct OutboxTriggers {
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
                 WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
-                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL
+                ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
             ]
     }
@@ -211,7 +211,7 @@ struct OutboxTriggers {
         """
         INSERT INTO "sync_change" ("e", "k", "kind", "seq")
         SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
-        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL
+        ON CONFLICT DO UPDATE SET "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
         """
     }
 

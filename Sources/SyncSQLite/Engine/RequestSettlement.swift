@@ -169,7 +169,7 @@ struct RequestSettlement {
         try db.execute(
             sql: isLeft == true
                 ? """
-                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0,
+                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0,
                   state = CASE state WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END WHERE e = ? AND k = ?
                 """ : "DELETE FROM sync_change WHERE e = ? AND k = ?",
             arguments: [table.number, key])
@@ -194,11 +194,11 @@ struct RequestSettlement {
     private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         try removeRequest()
         try db.execute(
-            sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        let attempts = try Int.fetchOne(
-            db, sql: "SELECT attempts FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
-        if let attempts, attempts >= Self.patience {
-            try park(key, "contended: the server had another version \(attempts) times in a row")
+            sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        let rounds = try Int.fetchOne(
+            db, sql: "SELECT rounds FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
+        if let rounds, rounds >= Self.patience {
+            try park(key, "contended: the server had another version \(rounds) times in a row")
         }
         // A version that is known already would be taken for no news.
         try db.execute(

@@ -3,6 +3,18 @@ import SyncCore
 package import SyncStore
 
 extension SQLiteEngine {
+    package func retryParked(_ entities: [String], _ lease: EngineLease) async throws -> Int {
+        let tables = try entities.map { try table($0) }
+        return try await writing(lease) { db in
+            try tables.reduce(0) { count, table in
+                try db.execute(
+                    sql: "UPDATE sync_change SET state = 'ready' WHERE e = ? AND state = 'parked' AND attempts = 1",
+                    arguments: [table.number])
+                return count + db.changesCount
+            }
+        }
+    }
+
     package func settle(
         _ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease
     ) async throws -> PageOutcome {

@@ -8,11 +8,21 @@ extension EngineRun {
     func push() async throws {
         tell(.phase(.pushing))
         var batchSize = max(1, service.capabilities.batchSize)
+        var count = try await pushAll(&batchSize)
+        // What is unique on the server may have been taken by a row that is deleted by now.
+        let changes = report.current.total
+        guard changes.removed > 0, changes.parked > 0, try await store.retryParked(entities, lease) > 0 else { return }
+        count += try await pushAll(&batchSize)
+        tell(.pushed(rows: count))
+    }
+
+    /// - Returns: How many changes were done.
+    private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
         while true {
             try Task.checkCancellation()
             let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
-            guard !requests.isEmpty else { break }
+            guard !requests.isEmpty else { return count }
             count += try await send(requests, &batchSize)
             tell(.pushed(rows: count))
             // What became of a request that was not answered is asked before anything else of its row is sent.

@@ -28,6 +28,11 @@ package protocol EngineStore: Sendable {
     /// Settles requests by what became of them.
     func settle(_ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease) async throws -> PageOutcome
 
+    /// Has rows that were refused for the first time sent once more: what stood in their way may be gone.
+    ///
+    /// - Returns: How many.
+    func retryParked(_ entities: [String], _ lease: EngineLease) async throws -> Int
+
     /// Begins a listing of all ids of an entity, or goes on with one.
     func beginSweep(of entity: String, _ lease: EngineLease) async throws
 
