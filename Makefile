@@ -47,7 +47,7 @@ fuzz:
 	.ci/fuzz $(or $(SECONDS),600)
 
 guard:
-	@.ci/install libsqlite3-dev zlib1g-dev libxml2-dev valgrind python3
+	@.ci/install libsqlite3-dev zlib1g-dev libxml2-dev valgrind binutils python3
 	.ci/check-instructions $(if $(UPDATE),--update)
 
 # The plugin is argument-parser's. It leaves the pages in a folder of its own.

@@ -9,7 +9,7 @@ struct EngineOptions: ParsableArguments {
     @Option(
         name: [.customShort("c"), .long],
         help: ArgumentHelp(
-            "The service and the entities: JSON, as in Docs/engine-configuration.schema.json. Secrets stand there as \\${NAME}, "
+            "The service and the entities: JSON, as in Docs/engine-configuration.schema.json. Secrets stand there as ${NAME}, "
                 + "for the value of an environment variable.", valueName: "file"),
         completion: .file(extensions: ["json"]))
     var config: String
@@ -66,15 +66,15 @@ struct EngineRunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait, altogether, for a service that fails or asks to be left alone: seconds.",
+            "How long to wait, altogether, for a service that fails or asks to be left alone: seconds. (default: 30)",
             valueName: "seconds"))
-    var wait: Double = 30
+    var wait: Double?
 
     @Option(
         help: ArgumentHelp(
             "How many rows may go because the service does not list them any more: 20 or 10%. (default: half, of more than 10)",
             valueName: "rows"))
-    var maxDelete: MaximumDeletion = .standard
+    var maxDelete: MaximumDeletion?
 
     @Flag(help: "Print the result as JSON.")
     var json = false
@@ -84,7 +84,7 @@ struct EngineRunOptions: ParsableArguments {
 
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
-        if !(0...1e8).contains(wait) { throw ValidationError("--wait is a number of seconds, 0 or more") }
+        if !(0...1e8).contains(wait ?? 0) { throw ValidationError("--wait is a number of seconds, 0 or more") }
     }
 
     /// Runs the engine, shows how far it is, and prints what it did.
@@ -93,8 +93,8 @@ struct EngineRunOptions: ParsableArguments {
     ) async throws {
         let stack = try options.stack()
         let engine = try options.engine(stack) { settings in
-            settings.patience = .milliseconds(Int64(wait * 1000))
-            settings.deletionGuard = maxDelete.guardValue
+            settings.patience = .milliseconds(Int64((wait ?? 30) * 1000))
+            settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }
         let display = ProgressDisplay(isQuiet: quiet)
         let watching = display.map { display in
