@@ -15,7 +15,7 @@ options.idempotency = "Idempotency-Key"
 let service = RESTService(baseURL: serviceURL, options: options)
 let engine = try SyncEngine(stack: stack, service: service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
 
-try await stack.insert("Task", values: ["title": "made offline"])
+try stack.insert("Task", values: ["title": "made offline"])
 let report = try await engine.sync()  // and again whenever there is a network
 print("\(report.total.inserted) new here, \(report.total.created) new there")
-for task in try await stack.fetch("Task") { print(task) }
+for task in try stack.fetch("Task") { print(task) }
