@@ -12,7 +12,8 @@ struct Reset: AsyncParsableCommand, ReadingCommand {
         abstract: "Forget: where pulls ended (relink), all rows here (local), or what the service has (remote).",
         discussion: """
             relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows here and all \
-            edits go, and the next pull begins with nothing. remote: every row is sent as a new one.
+            edits go, and the next pull begins with nothing; also those of another service or user, which the database is then \
+            free of. remote: every row is sent as a new one.
 
             Example: syncdb reset relink -d app.sqlite -c service.json
             """)
@@ -29,7 +30,12 @@ struct Reset: AsyncParsableCommand, ReadingCommand {
     var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
 
     func run() async throws {
-        try await options.engine(options.stack()).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
+        let stack = try options.stack()
+        do {
+            try await options.engine(stack).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
+        } catch let error as SyncError where error.code == .otherService && kind == .local {
+            try await stack.removeEngine(deletingRows: true)
+        }
         if !quiet { try Terminal.write("done: \(kind.rawValue)") }
     }
 }

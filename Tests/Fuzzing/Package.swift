@@ -39,7 +39,9 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: instrumented),
-        .target(name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], swiftSettings: instrumented),
+        // Without what asks services.
+        .target(
+            name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], exclude: ["Engine"], swiftSettings: instrumented),
         .target(name: "CLibFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: instrumented),
         fuzzer("FuzzReader", ["SyncCore"]),

@@ -100,6 +100,85 @@ struct CaptureTests {
         #expect(try await again.engine.sync().isEmpty)
     }
 
+    @Test("of a new row that points to itself and gets another key")
+    func selfReference() async throws {
+        let schema = """
+            {"entities": {"Node": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+              "relationships": {"parent": {"entity": "Node", "inverse": "children"},
+                "children": {"entity": "Node", "many": true, "inverse": "parent"}}}}}
+            """
+        let device = try Device(service, schema: schema, entities: ["Node"])
+        try await device.write("INSERT INTO Node (remoteID, name) VALUES (900, 'n')")
+        try await device.write("UPDATE Node SET parentID = 900")
+        try await device.write("UPDATE Node SET remoteID = 901")
+        try await device.engine.sync()
+        #expect(await sent().first?.hasPrefix("create") == true)
+        #expect(await service.contents(of: "Node").count == 1)
+        let (id, row) = try #require(await service.contents(of: "Node").first)
+        #expect(row["parent_id"] == id)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of a pair that an UPDATE turns into another one")
+    func pairs() async throws {
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Tag_tasks SET tagID = 2")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["tag_ids"] == [2])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of rows that point to each other and are all deleted")
+    func deletedCycle() async throws {
+        let schema = """
+            {"entities": {"Node": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+              "relationships": {"next": {"entity": "Node", "inverse": "previous"},
+                "previous": {"entity": "Node", "many": true, "inverse": "next"}}}}}
+            """
+        for id in 1...3 { await service.put("Node", JSONValue(id), ["name": "n", "next_id": JSONValue(id % 3 + 1)]) }
+        let device = try Device(service, schema: schema, entities: ["Node"])
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Node")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Node").isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of many rows, though all before them wait for one that was refused")
+    func behindManyThatWait() async throws {
+        let device = try Device(service)
+        try await device.write(
+            """
+            INSERT INTO Project (remoteID, name) VALUES (-1, 'refused');
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+            INSERT INTO Task (remoteID, title, projectID) SELECT -i - 10, 'waits', -1 FROM n;
+            INSERT INTO Task (remoteID, title) VALUES (-9000, 'goes')
+            """)
+        try await device.write("UPDATE sync_change SET state = 'parked', attempts = 2 WHERE k = -1")
+        try await device.engine.push()
+        #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["goes"])
+    }
+
+    @Test("of a value that JSON does not have: the row is parked, the others are sent")
+    func noJSONValue() async throws {
+        let schema = """
+            {"entities": {"Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"},
+              "token": {"type": "double"}}}}}
+            """
+        let device = try Device(service, schema: schema, entities: ["Task"])
+        try await device.write(
+            "INSERT INTO Task (remoteID, title, token) VALUES (-5, 'bad', 9e999), (-6, 'good', NULL)")
+        let report = try await device.engine.sync()
+        #expect(report.total.created == 1)
+        #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["good"])
+        let parked = try await device.engine.parkedRows()
+        #expect(parked.count == 1)
+        #expect(parked.first?.reason.contains("token") == true)
+    }
+
     @Test("rows with edits are not deleted because a list lacks them")
     func exempt() async throws {
         let device = try await known()

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Sync
 import SyncTesting
 import Testing
@@ -54,5 +55,25 @@ struct KintoTests {
         try await two.engine.sync()
         try await one.engine.sync()
         #expect(try await one.rows("SELECT count(*) FROM Task") == ["0"])
+    }
+
+    @Test("a collection that was thrown away with its tombstones is noticed")
+    func flushed() async throws {
+        let user = authorization()
+        let service = try await KintoServer.shared.service(authorization: user, pageSize: 2)
+        let device = try Device(service, schema: Self.schema)
+        for number in 1...5 { try await device.stack.insert("Task", values: ["title": .string("t\(number)")]) }
+        try await device.engine.sync()
+        // Nothing is new: one request for each entity.
+        #expect(try await device.engine.sync().isEmpty)
+        let url = service.exchange.base.appendingPathComponent("buckets/default/collections/tasks")
+        let answer = try await service.exchange.send(.delete, url)
+        #expect(answer.status == 200)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        try await device.stack.insert("Task", values: ["title": "new"])
+        try await device.engine.sync()
+        #expect(try await device.engine.sync().isEmpty)
+        #expect(try await device.leftovers() == [])
     }
 }

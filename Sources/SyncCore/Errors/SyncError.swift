@@ -101,6 +101,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         /// The database is in step with another service, or another user of it.
         case otherService
+        /// Another engine is syncing the database, or took it over from one that was silent for long.
+        case engineBusy
         /// The service could not be reached, or failed; what was done until then stays done.
         case serviceFailure
         /// The service does not know the user, also with new credentials.

@@ -8,7 +8,7 @@ enum EngineLeases {
     /// How long a run may be silent, in milliseconds.
     private static let duration: Int64 = 120_000
 
-    /// - Throws: ``SyncError`` `storeBusy`.
+    /// - Throws: ``SyncError`` `engineBusy`.
     static func take(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngine.now
@@ -17,7 +17,7 @@ enum EngineLeases {
         // Nobody is given more time than that: a later end is of a clock that was wrong.
         let isTaken = current.until > now && current.until <= now + duration
         if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
-            throw SyncError(.storeBusy, "another engine is syncing this database; try again once it is done")
+            throw SyncError(.engineBusy, "another engine is syncing this database; try again once it is done")
         }
         let last: Int64? = row?[1]
         let token = (last ?? 0) + 1
@@ -35,7 +35,7 @@ enum EngineLeases {
             db.cachedStatement(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'"))
         let token: Int64? = row?[0]
         guard let row, token == lease.token else {
-            throw SyncError(.storeBusy, "another process took the database over; this run ends here")
+            throw SyncError(.engineBusy, "another process took the database over; this run ends here")
         }
         let now = SQLiteEngine.now
         let until: Int64 = row[1]

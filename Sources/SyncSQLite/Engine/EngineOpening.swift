@@ -53,7 +53,8 @@ struct EngineOpening {
             let whose = service == registration.service ? "another user of \(service)" : service
             throw SyncError(
                 .otherService,
-                "the database is in step with \(whose); reset it, or use another file for each service and user")
+                "the database is in step with \(whose): use a file for each service and user, or remove what is of the other "
+                    + "one first (DataStack.removeEngine, 'syncdb reset local')")
         }
     }
 

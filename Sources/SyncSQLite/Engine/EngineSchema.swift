@@ -96,6 +96,12 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """,
         """
+        CREATE TABLE "sync_gone" (
+          "e" INTEGER NOT NULL, "id" TEXT NOT NULL, "guarded" INTEGER NOT NULL,
+          PRIMARY KEY ("e", "id")
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
         CREATE TABLE "sync_inbound" (
           "e" INTEGER NOT NULL, "k" TEXT NOT NULL,
           "body" TEXT NOT NULL, "version" TEXT, "time" INTEGER, "reason" TEXT NOT NULL,
@@ -134,9 +140,8 @@ enum EngineSchema {
 
     static let tableNames = [
         "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
-        "sync_sent",
-        "sync_cursor", "sync_sweep", "sync_seen", "sync_inbound", "sync_conflict", "sync_alias", "sync_lease",
-        "sync_mute",
+        "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
+        "sync_alias", "sync_lease", "sync_mute",
     ]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
@@ -157,7 +162,7 @@ enum EngineSchema {
         guard try isThere(in: db) else { return }
         let names = [
             "sync_known", "sync_change", "sync_base", "sync_link", "sync_request", "sync_sent", "sync_cursor",
-            "sync_sweep", "sync_seen", "sync_inbound", "sync_conflict", "sync_alias",
+            "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict", "sync_alias",
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
         try db.execute(sql: "INSERT INTO sync_mute VALUES (1) ON CONFLICT DO NOTHING")

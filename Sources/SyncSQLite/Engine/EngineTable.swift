@@ -49,6 +49,13 @@ struct EngineTable: Sendable {
                 .invalidOption, "only entities whose key is one attribute are kept in step with a service as yet",
                 entity: entity.name)
         }
+        for name in registration.naturalKey where entity.slotByName[name] == nil {
+            throw SyncError(
+                .unknownAttribute,
+                "the natural key names '\(name)', which is no attribute"
+                    + SimilarName.hint(for: name, among: entity.slotByName.keys),
+                entity: entity.name)
+        }
         self.number = number
         self.registration = registration
         self.entity = entity

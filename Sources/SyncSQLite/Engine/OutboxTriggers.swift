@@ -77,7 +77,9 @@ struct OutboxTriggers {
                   AND "owner_key" = +NEW.\(key) AND "relationship" = \(relationship.literal)
                 """
         }
-        return [Self.count] + bases + [touch("NEW.\(key)", "NEW.\(key) IS NOT NULL")] + references
+        // A row that points to itself is changed by its own new key before that is noted.
+        let isNoted = "\(isKnown("NEW")) OR EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("NEW")))"
+        return [Self.count] + bases + [touch("NEW.\(key)", isNoted)] + references
     }
 
     private var deletion: [String] {
@@ -116,8 +118,8 @@ struct OutboxTriggers {
             table.registration.sendsCascades
             ? [
                 """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), 'cascade'
                 WHERE EXISTS (SELECT 1 FROM "sync_mute" WHERE "n" = 2) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
@@ -179,8 +181,11 @@ struct OutboxTriggers {
                 touch(owner, isThere),
             ]
         }
-        return [("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1))].map {
-            name, event, body in
+        let events = [
+            ("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1)),
+            ("update", "AFTER UPDATE", note("OLD", -1) + note("NEW", 1)),
+        ]
+        return events.map { name, event, body in
             Self.trigger("\(pairs.name)_\(name)_\(pairs.end)", event, on: pairs.name, when: Self.heard, body)
         }
     }

@@ -121,11 +121,13 @@ struct PageMerge {
     /// - Returns: Whether it comes back.
     private mutating func stays(_ row: PulledPage.Row, _ standing: Standing) throws -> Bool {
         let isChanged = standing.version != nil && standing.version != row.version
-        let comesBack = isChanged && table.registration.deletions == .editWins
+        let wentAlong = try isCascade(standing.key)
+        let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
+            let why = wentAlong ? "nobody deleted it by itself" : comesBack ? "editWins" : "deleteWins"
             try log(
                 standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue,
-                comesBack ? .init(winner: .remote, why: "editWins") : .init(winner: .local, why: "deleteWins"))
+                .init(winner: comesBack ? .remote : .local, why: why))
         }
         if comesBack {
             try forget(standing.key)
@@ -135,6 +137,13 @@ struct PageMerge {
                 arguments: [row.version, row.time, table.number, standing.key])
         }
         return comesBack
+    }
+
+    /// Whether the row was deleted because another one was, which the server had deleted.
+    private func isCascade(_ key: DatabaseValue) throws -> Bool {
+        try String.fetchOne(
+            db.cachedStatement(sql: "SELECT reason FROM sync_change WHERE e = ? AND k = ?"),
+            arguments: [table.number, key]) == "cascade"
     }
 
     /// A row that was edited here, and that the server deleted.
@@ -158,7 +167,7 @@ struct PageMerge {
     /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
     private mutating func delete(_ key: DatabaseValue) throws {
         guard let row = RowKey(key), try isStored(key) else { return try forget(key) }
-        let before = try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_conflict") ?? 0
+        let before = try lastConflict()
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
             try db.execute(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
         }
@@ -166,8 +175,12 @@ struct PageMerge {
             .delete(StoredRow(table: table.entity.table, key: row), of: table.entity)
         try db.execute(sql: "DELETE FROM sync_mute WHERE n = 2")
         try forget(key)
-        outcome.conflicts += (try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_conflict") ?? 0) - before
-        outcome.deleted += result.entities.values.reduce(0) { $0 + $1.deletedCount }
+        outcome[table.entity.name].conflicts += try lastConflict() - before
+        for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
+    }
+
+    private func lastConflict() throws -> Int {
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM sync_conflict")) ?? 0
     }
 
     /// Forgets all that is known of a row.
@@ -195,10 +208,10 @@ struct PageMerge {
         try takeOffRowsOfLists(payload.plan, &edits)
         let result = try engine.stack.sync(payload, SyncRequest(options: options), in: db)
         for (row, standing) in rows { try note(row, standing, result) }
-        outcome.conflicts += try edits.putBack()
-        for changes in result.entities.values {
-            outcome.inserted += changes.insertedCount
-            outcome.updated += changes.updatedCount
+        outcome[table.entity.name].conflicts += try edits.putBack()
+        for (entity, changes) in result.entities {
+            outcome[entity].inserted += changes.insertedCount
+            outcome[entity].updated += changes.updatedCount
         }
     }
 
@@ -251,6 +264,6 @@ struct PageMerge {
     ) throws {
         try ConflictLog(db).add(
             table, key, domain: domain, base: .null, local: local, remote: remote, ruling)
-        outcome.conflicts += 1
+        outcome[table.entity.name].conflicts += 1
     }
 }

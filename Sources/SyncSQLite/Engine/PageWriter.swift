@@ -30,7 +30,9 @@ struct PageWriter {
     }
 
     mutating func apply(_ page: PulledPage) throws {
-        try apply(page.rows)
+        if case .none = page.end { return try apply(page.rows) }
+        try apply(page.rows.filter { $0.record != nil })
+        for row in page.rows { try note(row) }
         if page.isListing { try noteListed(page.rows) }
         try noteEnd(page)
     }
@@ -58,6 +60,25 @@ struct PageWriter {
         try engine.muted(in: db) { try merge.apply(rows) }
         outcome.add(merge.outcome)
         for (row, reason) in merge.refused { try setAside(row, reason) }
+    }
+
+    // MARK: Deletions
+
+    /// A row that the server says was deleted goes when all is pulled: what points to it here may have moved away.
+    private func note(_ row: PulledPage.Row) throws {
+        guard row.record != nil else { return try noteGone(row.id, isGuarded: false) }
+        try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
+            arguments: [table.number, row.id.text])
+    }
+
+    /// - Parameter isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
+    func noteGone(_ id: JSONValue, isGuarded: Bool) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_gone (e, id, guarded) VALUES (?, ?, ?)
+                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded)
+                """
+        ).execute(arguments: [table.number, id.text, isGuarded])
     }
 
     // MARK: Rows that are refused
@@ -92,7 +113,7 @@ struct PageWriter {
             arguments: [
                 table.number, row.id.text, (row.record ?? .null).text, row.version, row.time, reason,
             ])
-        outcome.parked += 1
+        outcome[table.entity.name].parked += 1
     }
 
     // MARK: How far the pull is

@@ -35,7 +35,12 @@ struct RequestFreezer {
         if requests.isEmpty { try breakCycle(order) }
         if requests.isEmpty {
             for table in order.reversed() {
-                try freeze(table, "kind = 'delete'", limit) { try $0.freezeDeletion($1, table) }
+                try freeze(table, "kind = 'delete'", limit) { try $0.freezeDeletion($1, table, breaksCycle: false) }
+            }
+        }
+        if requests.isEmpty {
+            for table in order.reversed() where requests.isEmpty {
+                try freeze(table, "kind = 'delete'", 1) { try $0.freezeDeletion($1, table, breaksCycle: true) }
             }
         }
         return requests
@@ -45,27 +50,28 @@ struct RequestFreezer {
         _ table: EngineTable, _ condition: String, _ limit: Int,
         _ body: (inout RequestFreezer, Change) throws -> Void
     ) throws {
-        guard requests.count < limit else { return }
-        let rows = try Row.fetchCursor(
-            db,
+        let statement = try db.cachedStatement(
             sql: """
-                SELECT k, kind, birth, seq, attempts FROM sync_change AS c WHERE e = ? AND state = 'ready' AND \(condition)
+                SELECT k, kind, birth, seq, attempts FROM sync_change AS c
+                WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND \(condition)
                   AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k)
-                """, arguments: [table.number])
-        var changes: [Change] = []
-        while let row = try rows.next(), changes.count < 4 * limit {
-            changes.append(Change(key: row[0], kind: row[1], birth: row[2], seq: row[3], attempts: row[4]))
+                ORDER BY k LIMIT 1000
+                """)
+        var last = DatabaseValue.null
+        while requests.count < limit {
+            let changes = try Row.fetchAll(statement, arguments: [table.number, last, last]).map {
+                Change(key: $0[0], kind: $0[1], birth: $0[2], seq: $0[3], attempts: $0[4])
+            }
+            guard let end = changes.last else { return }
+            for change in changes where requests.count < limit { try body(&self, change) }
+            last = end.key
         }
-        for change in changes where requests.count < limit { try body(&self, change) }
     }
 
     /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
     private mutating func breakCycle(_ order: [EngineTable]) throws {
         for table in order where requests.isEmpty {
-            try freeze(table, "kind = 'create'", 1_000_000) { freezer, change in
-                guard freezer.requests.isEmpty else { return }
-                try freezer.freezeRow(change, table, breaksCycle: true)
-            }
+            try freeze(table, "kind = 'create'", 1) { try $0.freezeRow($1, table, breaksCycle: true) }
         }
     }
 
@@ -185,13 +191,22 @@ struct RequestFreezer {
         if isNew, engine.registration.makesIDs, remoteID == nil {
             return try park(change, table, "its key is a local one, and the service wants an id that is made here")
         }
-        let record = try bodies.record(of: change.key, table)
+        let record: JSONValue
+        do {
+            record = try bodies.record(of: change.key, table)
+        } catch let error as SyncError {
+            return try park(change, table, error.message)
+        }
         var body = JSONValue.object([])
         for member in table.shape.members {
             guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
             let value: JSONValue?
             switch member.domain {
-            case .attribute: value = record.value(at: member.path)
+            case .attribute:
+                value = record.value(at: member.path)
+                if value ?? .null == .null, !domain.value.isNull {
+                    return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
+                }
             case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
             case .pairs:
                 value = .array(
@@ -261,12 +276,12 @@ struct RequestFreezer {
 
     // MARK: Deletions
 
-    private mutating func freezeDeletion(_ change: Change, _ table: EngineTable) throws {
+    private mutating func freezeDeletion(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
         let isKnown = try Bool.fetchOne(
             db, sql: "SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)",
             arguments: [table.number, change.key])
         guard isKnown == true else { return try drop(change, table) }
-        guard try !isPointedTo(change, table) else { return }
+        guard try breaksCycle || !isPointedTo(change, table) else { return }
         let remoteID = try bodies.remoteID(of: change.key, table)
         try insert(change, table, remoteID, .object([]), nil, [])
     }

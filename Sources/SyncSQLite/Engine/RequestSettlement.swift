@@ -5,7 +5,7 @@ import SyncStore
 /// Settles one request by what became of it. What was edited since it was sent stays in the outbox.
 struct RequestSettlement {
     /// So often a row is merged and sent again because the server had another version.
-    private static let patience = 3
+    static let patience = 3
 
     private let engine: SQLiteEngine
     private let table: EngineTable
@@ -42,8 +42,9 @@ struct RequestSettlement {
         case .gone:
             try removeRequest()
             if reply.request.kind == .create { return try park(key, "the server has no place for it") }
-            try write(
-                PulledPage.Row(id: reply.request.remoteID ?? table.json(key), record: nil, version: nil, time: nil))
+            try setAside(key, "the server does not have it any more")
+            try PageWriter(engine, table, serverTime, db)
+                .noteGone(reply.request.remoteID ?? table.json(key), isGuarded: true)
         case .conflict(let row?) where reply.request.kind == .create:
             // An id that was made here for this row alone is of no other one.
             if RowKey(key)?.isLocal == true { try acknowledge(row, key) } else { try meet(row, key) }
@@ -207,10 +208,14 @@ struct RequestSettlement {
     }
 
     private mutating func park(_ key: DatabaseValue, _ reason: String) throws {
+        try setAside(key, reason)
+        outcome[table.entity.name].parked += 1
+    }
+
+    private func setAside(_ key: DatabaseValue, _ reason: String) throws {
         try db.execute(
             sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
             arguments: [reason, table.number, key])
-        outcome.parked += 1
     }
 
     private mutating func write(_ row: PulledPage.Row) throws {

@@ -6,6 +6,12 @@ extension SQLiteEngine {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart {
         try await transaction { [self] db in
             let lease = try EngineLeases.take(holder, in: db)
+            // Nobody refused these rows: somebody else was quicker, some times in a row.
+            try db.execute(
+                sql: """
+                    UPDATE sync_change SET state = 'ready', reason = NULL, rounds = 0
+                    WHERE state = 'parked' AND rounds >= ?
+                    """, arguments: [RequestSettlement.patience])
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
             return EngineStart(
@@ -72,31 +78,6 @@ extension SQLiteEngine {
             var writer = try PageWriter(self, table(page.entity), page.serverTime, db)
             try writer.apply(page)
             return writer.outcome
-        }
-    }
-
-    package func retryRefused(_ lease: EngineLease) async throws -> PageOutcome {
-        try await writing(lease) { [self] db in
-            var outcome = PageOutcome()
-            for table in tables {
-                let rows = try Row.fetchAll(
-                    db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number])
-                guard !rows.isEmpty else { continue }
-                var writer = try PageWriter(self, table, nil, db)
-                for row in rows {
-                    let (id, body) = (row[0] as String, row[1] as String)
-                    try db.execute(
-                        sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id])
-                    let record = try JSONValue(parsing: body)
-                    let pulled = PulledPage.Row(
-                        id: try JSONValue(parsing: id), record: record == .null ? JSONValue?.none : record,
-                        version: row[2],
-                        time: row[3])
-                    try writer.apply([pulled])
-                }
-                outcome.add(writer.outcome)
-            }
-            return outcome
         }
     }
 }

@@ -157,7 +157,9 @@ extension SQLiteEngine {
                             """)
                 }
             }
-            for name in ["sync_request", "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_inbound"] {
+            for name in [
+                "sync_request", "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound",
+            ] {
                 try db.execute(sql: "DELETE FROM \(name)")
             }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")

@@ -7,6 +7,7 @@ extension SQLiteEngine {
         let table = try table(entity)
         try await writing(lease) { db in
             try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+            try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
             try db.execute(
                 sql: """
                     INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
@@ -72,35 +73,11 @@ extension SQLiteEngine {
                 """)
     }
 
-    package func endSweep(
-        of entity: String, deleting ids: [JSONValue], guardedBy limit: DeletionGuard?, _ lease: EngineLease
-    ) async throws -> PageOutcome {
+    package func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws {
         let table = try table(entity)
-        return try await writing(lease) { [self] db in
-            var writer = try PageWriter(self, table, nil, db)
-            let before = try tables.map { try count($0, in: db) }
-            try writer.apply(ids.map { PulledPage.Row(id: $0, record: nil, version: nil, time: nil) })
-            if let limit {
-                for (table, before) in zip(tables, before) {
-                    let deleted = before - (try count(table, in: db))
-                    guard deleted > limit.allowed(of: before) else { continue }
-                    throw SyncError(
-                        .deletionGuard,
-                        "\(deleted) of \(before) \(table.entity.name) rows would be deleted, because the service does not list "
-                            + "\(ids.count) of \(entity) any more; nothing was deleted", entity: table.entity.name)
-                }
-            }
-            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
-            try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
-                    """, arguments: [table.number, SQLiteEngine.now])
-            return writer.outcome
+        try await writing(lease) { [self] db in
+            let writer = try PageWriter(self, table, nil, db)
+            for id in ids { try writer.noteGone(id, isGuarded: true) }
         }
-    }
-
-    private func count(_ table: EngineTable, in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.table.name.quoted)") ?? 0
     }
 }

@@ -6,7 +6,9 @@ extension ConfigurationValue {
         var headers: [HTTPField.Name: String] = [:]
         for (key, value) in try members() {
             guard let name = HTTPField.Name(key) else { throw value.wrong("'\(key)' is no name of a header") }
-            headers[name] = try value.text()
+            let text = try value.text()
+            guard HTTPField.isValidValue(text) else { throw value.wrong("a header is one line of text") }
+            headers[name] = text
         }
         return headers
     }

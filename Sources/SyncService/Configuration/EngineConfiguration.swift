@@ -48,6 +48,7 @@ public struct EngineConfiguration: Sendable {
     /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of what is wrong.
     public init(_ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         var reader = try ConfigurationReader(JSONValue(parsing: json), "", environment)
+        _ = try reader.optional("$schema") { try $0.text() }
         kind = try reader.required("service") { try $0.choice(Kind.self) }
         url = try reader.required("url") { try $0.address() }
         settings.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) } ?? .clientWins

@@ -15,8 +15,6 @@ extension EngineRun {
                 try await pull(entity, from: nil)
             }
         }
-        let retried = try await store.retryRefused(lease)
-        if let first = entities.first { note(retried, first) }
     }
 
     private func pull(_ entity: String, from known: EngineCursor?) async throws {
@@ -31,7 +29,10 @@ extension EngineRun {
                 throw ServiceFailure.malformed("its pages of \(entity) go round in a circle: '\(next)'")
             }
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
-            note(try await store.apply(PulledPage(answer, of: entity), lease), entity)
+            var outcome = try await store.apply(PulledPage(answer, of: entity), lease)
+            // They are tried again before the run ends.
+            outcome[entity].parked = 0
+            note(outcome)
             count += answer.rows.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard let next = answer.next else {
@@ -43,13 +44,15 @@ extension EngineRun {
         throw ServiceFailure.malformed("its list of \(entity) has no end")
     }
 
-    func note(_ outcome: PageOutcome, _ entity: String) {
-        report.note(entity) { changes in
-            changes.inserted += outcome.inserted
-            changes.updated += outcome.updated
-            changes.deleted += outcome.deleted
-            changes.conflicts += outcome.conflicts
-            changes.parked += outcome.parked
+    func note(_ outcome: PageOutcome) {
+        for (entity, counts) in outcome.entities {
+            report.note(entity) { changes in
+                changes.inserted += counts.inserted
+                changes.updated += counts.updated
+                changes.deleted += counts.deleted
+                changes.conflicts += counts.conflicts
+                changes.parked += counts.parked
+            }
         }
     }
 
@@ -88,7 +91,7 @@ extension EngineRun {
             return PulledPage.Row(id: id, record: record, version: nil, time: nil, isWhole: false)
         }
         let page = PulledPage(entity: entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease), entity)
+        note(try await store.apply(page, lease))
     }
 
     func write(remoteFirst operation: PushOperation) async throws {
@@ -114,7 +117,7 @@ extension EngineRun {
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease), operation.entity)
+        note(try await store.apply(page, lease))
     }
 }
 

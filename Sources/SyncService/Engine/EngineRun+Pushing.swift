@@ -16,6 +16,13 @@ extension EngineRun {
         tell(.pushed(rows: count))
     }
 
+    /// Deletes what the service turned out not to have any more, and sends what comes back by that.
+    func pushAfterDeletions() async throws {
+        guard !foundGone.isEmpty else { return }
+        try await delete()
+        try await push()
+    }
+
     /// - Returns: How many changes were done.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
@@ -79,14 +86,17 @@ extension EngineRun {
             let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
             if case .retry(let after) = outcome { failure = .busy(after: after, "it asked to try again later") }
             let settled = try await settled(outcome, request)
-            if case .applied = settled {
+            switch settled {
+            case .applied:
                 done += 1
                 report.note(request.entity) { $0.noteDone(request.kind) }
+            case .gone where request.kind != .create: foundGone.insert(request.entity)
+            default: break
             }
             replies.append(SettledRequest(request: request, outcome: settled))
         }
         let outcome = try await store.settle(replies, serverTime: nil, lease)
-        if let entity = requests.first?.entity { note(outcome, entity) }
+        note(outcome)
         if let failure { try await patience.wait(after: failure) }
         return done
     }

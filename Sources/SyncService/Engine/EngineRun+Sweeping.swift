@@ -25,10 +25,16 @@ extension EngineRun {
                     }
                 }
             }
-            let outcome = try await store.endSweep(
-                of: entity, deleting: gone, guardedBy: settings.deletionGuard, lease)
-            note(outcome, entity)
+            try await store.endSweep(of: entity, missing: gone, lease)
+            swept.insert(entity)
         }
+    }
+
+    /// Deletes what the service deleted and what it lacks, when all else it says is written.
+    func delete() async throws {
+        let outcome = try await store.applyDeletions(
+            guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease)
+        note(outcome)
     }
 
     private func isDue(_ entity: String) -> Bool {
@@ -66,7 +72,7 @@ extension EngineRun {
         guard !rows.isEmpty else { return }
         let page = PulledPage(
             entity: entity, rows: rows.map(PulledPage.Row.init), end: .none, isListing: false, serverTime: nil)
-        note(try await store.apply(page, lease), entity)
+        note(try await store.apply(page, lease))
     }
 }
 

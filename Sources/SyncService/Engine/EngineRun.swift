@@ -16,6 +16,10 @@ final class EngineRun: Sendable {
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
     let listed = NameSet()
+    /// The entities whose missing rows are known.
+    let swept = NameSet()
+    /// The entities of which rows were to be changed that the service does not have any more.
+    let foundGone = NameSet()
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
@@ -83,4 +87,5 @@ final class NameSet: @unchecked Sendable {
 
     func insert(_ name: String) { lock.withLock { _ = names.insert(name) } }
     func contains(_ name: String) -> Bool { lock.withLock { names.contains(name) } }
+    var isEmpty: Bool { lock.withLock { names.isEmpty } }
 }

@@ -40,7 +40,9 @@ public actor SyncEngine {
             try await run.recover()
             try await run.pull()
             try await run.sweep()
+            try await run.delete()
             try await run.push()
+            try await run.pushAfterDeletions()
         }
     }
 
@@ -51,6 +53,7 @@ public actor SyncEngine {
             try await run.recover()
             try await run.pull()
             try await run.sweep()
+            try await run.delete()
         }
     }
 

@@ -75,16 +75,19 @@ public struct KintoService: SyncService {
             throw ServiceFailure.malformed("there is no list at 'data'")
         }
         // The time of a collection never goes back by itself.
-        if let now = tag(answer).flatMap({ Int64($0) }), let known = request.cursor.flatMap({ Int64($0) }), now < known
-        {
-            throw ServiceFailure.restored
-        }
+        let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
+        if let now, let known, now < known { throw ServiceFailure.restored }
         let rows = records.compactMap(row)
+        // What changed was thrown away with its tombstones.
+        if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
+            throw ServiceFailure.cursorInvalid
+        }
         let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
-        let last = rows.last?.version ?? request.cursor ?? tag(answer) ?? "0"
+        // The tag is read before the rows are: those up to it are all in this page or in those before.
+        let last = [rows.last?.version.flatMap { Int64($0) }, now, known].compactMap(\.self).max() ?? 0
         return PullPage(
             rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: last, isListing: isListing, time: answer.time)
+            cursor: "\(last)", isListing: isListing, time: answer.time)
     }
 
     private func row(_ record: JSONValue) -> RemoteRow? {

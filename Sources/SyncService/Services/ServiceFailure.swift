@@ -37,7 +37,7 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
     /// As an error of the engine's.
     var error: SyncError {
         switch self {
-        case .unreachable(let text): SyncError(.serviceFailure, "the service cannot be reached: \(text)")
+        case .unreachable(let text): SyncError(.serviceFailure, "the service does not answer: \(text)")
         case .busy(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
         case .unauthorized(let text): SyncError(.unauthorized, "the service does not accept the credentials: \(text)")
         case .cursorInvalid: SyncError(.serviceFailure, "the service does not know where the last pull ended")
@@ -48,6 +48,8 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
             )
         case .tooLarge: SyncError(.serviceFailure, "the service takes no request of this size")
         case .malformed(let text): SyncError(.serviceFailure, "the service's answer cannot be read: \(text)")
+        case .refused(let status, let text) where status >= 500:
+            SyncError(.serviceFailure, "the service failed with status \(status): \(text)")
         case .refused(let status, let text):
             SyncError(.serviceFailure, "the service refuses with status \(status): \(text)")
         }

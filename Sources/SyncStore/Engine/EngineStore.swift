@@ -8,14 +8,11 @@ package protocol EngineStore: Sendable {
 
     /// Takes the database for one run: no other process runs meanwhile.
     ///
-    /// - Throws: ``SyncError`` `storeBusy` if another process has it.
+    /// - Throws: ``SyncError`` `engineBusy` if another process has it.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart
 
     /// Applies a page: rows, tombstones, merges, versions and where to go on, all or nothing.
     func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome
-
-    /// Tries the rows again that a constraint refused.
-    func retryRefused(_ lease: EngineLease) async throws -> PageOutcome
 
     /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
     ///
@@ -44,9 +41,16 @@ package protocol EngineStore: Sendable {
     /// - Returns: Those that are not stored here, to be fetched.
     func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
-    /// Ends a listing: deletes rows that the server confirmed it does not have.
-    func endSweep(
-        of entity: String, deleting ids: [JSONValue], guardedBy limit: DeletionGuard?, _ lease: EngineLease
+    /// Ends a listing: notes rows that the server confirmed it does not have.
+    func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
+
+    /// Deletes the rows that the server said are deleted, and within the guard those that are missing; then tries the rows
+    /// again that a constraint refused.
+    ///
+    /// - Parameter swept: The entities whose listings ended.
+    /// - Throws: ``SyncError`` `deletionGuard`, and nothing was deleted.
+    func applyDeletions(
+        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
     ) async throws -> PageOutcome
 
     /// Notes that these entities are in step. Frees the database.

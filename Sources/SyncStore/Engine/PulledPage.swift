@@ -47,24 +47,34 @@ package struct PulledPage: Sendable {
     }
 }
 
-/// What a transaction of the engine changed.
+/// What a transaction of the engine changed, by entity.
 package struct PageOutcome: Sendable {
-    package var result: SyncResult?
-    package var inserted = 0
-    package var updated = 0
-    package var deleted = 0
-    /// New lines in the log of conflicts.
-    package var conflicts = 0
-    /// Rows that were parked or set aside.
-    package var parked = 0
+    package struct Counts: Sendable {
+        package var inserted = 0
+        package var updated = 0
+        package var deleted = 0
+        /// New lines in the log of conflicts.
+        package var conflicts = 0
+        /// Rows that were parked or set aside.
+        package var parked = 0
+    }
+
+    package var entities: [String: Counts] = [:]
 
     package init() {}
 
+    package subscript(entity: String) -> Counts {
+        get { entities[entity] ?? Counts() }
+        set { entities[entity] = newValue }
+    }
+
     package mutating func add(_ other: PageOutcome) {
-        inserted += other.inserted
-        updated += other.updated
-        deleted += other.deleted
-        conflicts += other.conflicts
-        parked += other.parked
+        for (entity, counts) in other.entities {
+            self[entity].inserted += counts.inserted
+            self[entity].updated += counts.updated
+            self[entity].deleted += counts.deleted
+            self[entity].conflicts += counts.conflicts
+            self[entity].parked += counts.parked
+        }
     }
 }

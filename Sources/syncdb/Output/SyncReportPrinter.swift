@@ -49,6 +49,9 @@ struct SyncReportPrinter {
         }
         if lines.isEmpty { lines.append("nothing to do") }
         for status in status {
+            if status.pending > status.conflicts {
+                lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
+            }
             if status.parked > 0 {
                 lines.append("\(status.entity): \(status.parked) parked: they were refused; 'syncdb status' says why")
             }

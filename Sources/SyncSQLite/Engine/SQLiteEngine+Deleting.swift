@@ -1,0 +1,84 @@
+import GRDB
+package import SyncCore
+package import SyncStore
+
+extension SQLiteEngine {
+    package func applyDeletions(
+        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
+    ) async throws -> PageOutcome {
+        let swept = try swept.map { try table($0) }
+        return try await writing(lease) { [self] db in
+            var outcome = try deleteGone(guarded: false, in: db)
+            let before = try limit.map { _ in try tables.map { try count($0, in: db) } }
+            let missing = try deleteGone(guarded: true, in: db)
+            outcome.add(missing)
+            if let limit, let before, !missing.entities.isEmpty { try check(limit, before, in: db) }
+            for table in swept {
+                try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+                try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
+                        """, arguments: [table.number, SQLiteEngine.now])
+            }
+            outcome.add(try retryRefused(in: db))
+            return outcome
+        }
+    }
+
+    /// Rows that point to others first: what would go along with another row has its own say.
+    private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> PageOutcome {
+        var outcome = PageOutcome()
+        for table in parentsFirst.reversed() {
+            let ids = try String.fetchAll(
+                db, sql: "SELECT id FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
+            guard !ids.isEmpty else { continue }
+            var writer = try PageWriter(self, table, nil, db)
+            try writer.apply(
+                ids.map { PulledPage.Row(id: try JSONValue(parsing: $0), record: nil, version: nil, time: nil) })
+            try db.execute(
+                sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
+            outcome.add(writer.outcome)
+        }
+        return outcome
+    }
+
+    /// - Parameter before: How many rows each table had.
+    private func check(_ limit: DeletionGuard, _ before: [Int], in db: Database) throws {
+        for (table, before) in zip(tables, before) {
+            let deleted = before - (try count(table, in: db))
+            guard deleted > limit.allowed(of: before) else { continue }
+            throw SyncError(
+                .deletionGuard,
+                "\(deleted) of \(before) \(table.entity.name) rows would be deleted, because the service does not have "
+                    + "them any more, or what they belong to; nothing was deleted", entity: table.entity.name)
+        }
+    }
+
+    private func count(_ table: EngineTable, in db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.table.name.quoted)") ?? 0
+    }
+
+    /// Tries the rows again that a constraint refused.
+    private func retryRefused(in db: Database) throws -> PageOutcome {
+        var outcome = PageOutcome()
+        for table in tables {
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number])
+            guard !rows.isEmpty else { continue }
+            var writer = try PageWriter(self, table, nil, db)
+            for row in rows {
+                let (id, body) = (row[0] as String, row[1] as String)
+                try db.execute(
+                    sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id])
+                let record = try JSONValue(parsing: body)
+                let pulled = PulledPage.Row(
+                    id: try JSONValue(parsing: id), record: record == .null ? JSONValue?.none : record,
+                    version: row[2], time: row[3])
+                try writer.apply([pulled])
+            }
+            outcome.add(writer.outcome)
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that the service deleted, or does not have any more.
+@Suite("Deletions of the service")
+struct DeletionTests {
+    private static func service(
+        sendsCascades: Bool = false, _ deletions: ServiceCapabilities.Deletions = .tombstones
+    ) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10, sendsCascades: sendsCascades))
+    }
+
+    private func known(_ service: FakeService) async throws -> Device {
+        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": .string("p\(id)")]) }
+        for id in 1...4 {
+            await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1])
+        }
+        let device = try Device(service)
+        try await device.engine.sync()
+        return device
+    }
+
+    @Test("take along what still belongs to the row, and not what moved away", arguments: [true, false])
+    func movedAway(_ sendsCascades: Bool) async throws {
+        let service = Self.service(sendsCascades: sendsCascades)
+        let device = try await known(service)
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["project_id": 2]) }
+        if !sendsCascades { await service.remove("Task", 4) }
+        await service.remove("Project", 1)
+        let report = try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["1 t1 2", "2 t2 2", "3 t3 2"])
+        #expect(await service.contents(of: "Task").count == 3)
+        #expect(report.entities["Project"]?.deleted == 1)
+        #expect(report.entities["Task"]?.deleted == 1)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("that took a row along give it back, if the service turns out to have changed it")
+    func cascadeGivesWay() async throws {
+        let service = Self.service(sendsCascades: true)
+        let device = try await known(service)
+        await service.put("Task", 1, ["project_id": 2])
+        await service.remove("Project", 1)
+        // The task's move is not heard of: only projects are asked for.
+        try await device.engine.sync(only: ["Project"])
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["1 t1 2"])
+        #expect(await service.contents(of: "Task").keys.map(\.self) == [1])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that a push finds are carried out in the same run, within the guard")
+    func foundByPush() async throws {
+        let service = Self.service(.sweep)
+        for id in 1...40 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        var settings = Device.settings
+        settings.sweepInterval = .seconds(1_000_000)
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        for id in 1...30 { await service.remove("Task", JSONValue(id)) }
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        let report = try await device.engine.push()
+        #expect(report.isEmpty)
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.parked == 1)
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID <= 30")
+        await #expect {
+            try await device.engine.sync()
+        } throws: {
+            ($0 as? SyncError)?.code == .deletionGuard
+        }
+        // The one that the first push had found.
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["39"])
+        settings.deletionGuard = nil
+        let willing = try Device(device.stack, service, settings)
+        try await willing.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["10"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.conflicts().filter { $0.local == "mine" }.count == 30)
+    }
+
+    @Test("make room for rows that want what they had, in the same run")
+    func makesRoom() async throws {
+        let service = Self.service()
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
+        await service.put("Task", 1, ["title": "same"])
+        let device = try Device(stack, service)
+        try await device.engine.sync()
+        await service.put("Task", 2, ["title": "same"])
+        await service.remove("Task", 1)
+        let report = try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Task") == ["2"])
+        #expect(report.total.parked == 0)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("are counted for the entity of each row")
+    func counts() async throws {
+        let service = Self.service()
+        let device = try await known(service)
+        for id in 1...4 { await service.remove("Task", JSONValue(id)) }
+        await service.remove("Project", 1)
+        let report = try await device.engine.sync()
+        #expect(report.entities["Task"]?.deleted == 4)
+        #expect(report.entities["Project"]?.deleted == 1)
+    }
+}
