@@ -204,7 +204,7 @@ struct RequestFreezer {
             switch member.domain {
             case .attribute:
                 value = record.value(at: member.path)
-                if value ?? .null == .null, !domain.value.isNull {
+                if value == JSONValue?.none || Double.fromDatabaseValue(domain.value)?.isFinite == false {
                     return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
                 }
             case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
