@@ -5,6 +5,7 @@
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
 # make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
+# make soak   run random histories of devices and a service, ten minutes (SECONDS=60: one minute); one that fails is made small
 # make fuzz   feed what reads payloads with made-up ones, ten minutes each (SECONDS=60: one minute)
 # make guard  count the instructions that syncdb takes, and compare (UPDATE=1: write down the new limits)
 # make man    write the man page of syncdb, .build/man/syncdb.1, and of its commands (CONFIGURATION=debug: build no release)
@@ -18,7 +19,7 @@ DEMO := .build/demo
 DATABASE := $(DEMO)/company.sqlite
 export PATH := $(CURDIR)/.build/debug:$(PATH)
 
-.PHONY: demo demo-engine services fuzz guard test check tsan portable man bench bench-full
+.PHONY: demo demo-engine services fuzz guard test check tsan soak portable man bench bench-full
 
 test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
@@ -31,12 +32,13 @@ check:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
 
-# What reads, writes or observes from several tasks or processes.
-AT_ONCE := [.](Observation|RowChanges|GuestStore|HandOver|Reader|OtherReaders|PieceFlow|Page|BusyStore|Cancellation|Stream|Progress|Snapshot|SharedFile)Tests
-
 tsan:
-	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes
-	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan $(if $(ALL),,--filter '$(AT_ONCE)')
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes curl
+	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan $(if $(ALL),,--package-path Tests/AtOnce)
+
+soak:
+	@.ci/install libsqlite3-dev zlib1g-dev curl
+	SYNC_SOAK_SECONDS=$(or $(SECONDS),600) swift test --filter ConvergenceTests.soak
 
 portable:
 	@.ci/install libsqlite3-dev

@@ -10,7 +10,12 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
     static let configuration = CommandConfiguration(
         commandName: "resolve",
         abstract: "Decide a conflict that waits: take the value here, or that of the service.",
-        discussion: "Example: syncdb resolve -d app.sqlite -c service.json --entity Task --key 7 --take remote")
+        discussion: """
+            --take local also brings a row back that was edited or made here and that a deletion of the service's took away: as a \
+            new one, which the next run sends.
+
+            Example: syncdb resolve -d app.sqlite -c service.json --entity Task --key 7 --take remote
+            """)
 
     @OptionGroup(title: "Database and service") var options: EngineOptions
 
@@ -31,8 +36,17 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
 
     func run() async throws {
         let engine = try options.engine(options.stack())
-        let number = Int64(key).map { JSONValue($0) }
-        try await engine.resolve(entity, key: number ?? .string(key), domain: domain, takingRemote: take == .remote)
-        try Terminal.write("\(entity) \(key): the value \(take == .remote ? "of the service" : "here") stays")
+        let key = Int64(key).map { JSONValue($0) } ?? .string(key)
+        do {
+            try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)
+        } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {
+            do { try await engine.restore(entity, key: key) } catch let other as SyncError
+                where other.code == error.code
+            {
+                throw error
+            }
+            return try Terminal.write("\(entity) \(self.key): the row is back, and will be sent as a new one")
+        }
+        try Terminal.write("\(entity) \(self.key): the value \(take == .remote ? "of the service" : "here") stays")
     }
 }

@@ -6,17 +6,58 @@ import Testing
 
 @testable import SyncService
 
-/// Random histories of several devices and one service: afterwards everybody has the same, nothing is there twice, and
-/// nothing is left over.
+/// Random histories of several devices and one service: afterwards everybody has the same, nothing is there twice, nothing is
+/// left over, and no edit was lost without a word.
 @Suite("Random histories")
 struct ConvergenceTests {
     @Test("converge")
     func converge() async throws {
         for seed in RandomTest.history.seeds {
-            let history = RandomHistory(seed: UInt64(seed))
-            let problems = try await history.run()
-            let text = problems.isEmpty ? "" : await history.text
-            #expect(problems == [], "seed \(seed): \(text)")
+            let found = try await Self.failure(UInt64(seed))
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
         }
+    }
+
+    /// `make soak`: for as long as it says, beginning with a seed of the clock's.
+    @Test("converge for a long time", .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
+    func soak() async throws {
+        let end = Date(timeIntervalSinceNow: Self.soakTime ?? 0)
+        let first = UInt64(Date().timeIntervalSince1970) &* 1000
+        var seed = first
+        while Date() < end {
+            if let found = try await Self.failure(seed) {
+                Issue.record("seed \(seed), SYNC_HISTORY_SEED=\(seed) takes it again: \(found)")
+                return
+            }
+            seed += 1
+            if (seed - first) % 100 == 0 { print("\(seed - first) histories, from seed \(first)") }
+        }
+        print("\(seed - first) histories converged, from seed \(first)")
+    }
+
+    private static var soakTime: Double? {
+        ProcessInfo.processInfo.environment["SYNC_SOAK_SECONDS"].flatMap { Double($0) }
+    }
+
+    /// - Returns: What does not hold after a history, with the fewest steps that it takes; nil if all does.
+    private static func failure(_ seed: UInt64) async throws -> String? {
+        let history = RandomHistory(seed: seed)
+        guard var problems = try await history.problems() else { return nil }
+        var omitted: Set<Int> = []
+        var text = await history.text
+        let length = await history.length
+        // Halves, quarters and so on of the steps are left out, as long as it still fails.
+        var size = length / 2
+        while size > 0 {
+            for start in stride(from: 0, to: length, by: size) {
+                let more = omitted.union(start..<min(start + size, length))
+                guard more != omitted else { continue }
+                let smaller = RandomHistory(seed: seed, omitting: more)
+                guard let left = try await smaller.problems() else { continue }
+                (omitted, problems, text) = (more, left, await smaller.text)
+            }
+            size /= 2
+        }
+        return "\(problems.joined(separator: "\n"))\nafter \(length - omitted.count) of \(length) steps:\n\(text)"
     }
 }

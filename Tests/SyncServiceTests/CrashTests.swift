@@ -26,7 +26,7 @@ struct CrashTests {
         var isDone = false
         while !isDone {
             isDone = try await kill(at: commit, moment)
-            commit += LongTests.count(3, many: 1)
+            commit += LongTests.count(5, many: 1)
             #expect(commit < 200)
         }
         #expect(commit > 4)

@@ -121,7 +121,7 @@ struct OwnScenarioTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures")
 
-    @Test("hold, also with each sync made twice", arguments: LongTests.areWanted ? [false, true] : [true])
+    @Test("hold, also with each sync made twice", arguments: LongTests.areWanted ? [false, true] : [false])
     func hold(twice: Bool) async {
         let runner = ScenarioRunner(options: .init(repeatsSyncs: twice))
         let report = await runner.run(paths: [Self.scenarios])

@@ -53,7 +53,7 @@ package enum RandomTest: String {
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
-        case .history: (60, 1_000)
+        case .history: (12, 500)
         }
     }
 

@@ -95,6 +95,9 @@ struct EngineTable: Sendable {
         RowKey(key)?.recordKey(.single(keyType)).json ?? .null
     }
 
+    /// What a domain is called by those who do not see columns.
+    func domain(_ column: String) -> String { columns.first { $0.name == column }?.relationship ?? column }
+
     func recordKey(_ key: DatabaseValue) -> RecordKey {
         RowKey(key)?.recordKey(.single(keyType)) ?? .text("")
     }

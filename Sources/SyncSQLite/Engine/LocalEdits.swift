@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -157,19 +158,39 @@ struct LocalEdits {
         _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
         _ edited: Int64, _ merged: inout Merged
     ) throws {
-        let ruling = ConflictRuling(
-            edit.table.registration.policy, edited: edited, changed: edit.changed, known: edit.known,
-            now: SQLiteEngine.now, clock: clock)
+        let (ruling, value) = ruling(name, edit, base: base, here, there, edited)
         if ruling.winner == .remote {
             merged.bases[name] = .some(nil)
         } else {
-            merged.kept[name] = here
+            merged.kept[name] = value
             merged.bases[name] = .some(there)
             if ruling.winner == .open { merged.isOpen = true }
         }
         if ruling.winner == .open, try isOpen(name, edit, there) { return }
         merged.conflicts += 1
         try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
+    }
+
+    /// Who wins, and what the row holds then unless it is the server.
+    private func ruling(
+        _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
+        _ edited: Int64
+    ) -> (ConflictRuling, DatabaseValue) {
+        let conflict = DomainConflict(
+            entity: edit.table.entity.name, key: edit.table.recordKey(edit.key), domain: edit.table.domain(name),
+            base: base.json, local: here.json, remote: there.json,
+            edited: Date(timeIntervalSince1970: Double(edited) / 1000))
+        switch engine.registration.resolver?(conflict) ?? .byPolicy {
+        case .local: return (ConflictRuling(winner: .local, why: "resolver"), here)
+        case .remote: return (ConflictRuling(winner: .remote, why: "resolver"), there)
+        case .wait: return (ConflictRuling(winner: .open, why: "resolver"), here)
+        case .value(let json): return (ConflictRuling(winner: .local, why: "resolver: \(json)"), json.columnValue)
+        case .byPolicy:
+            let ruling = ConflictRuling(
+                edit.table.registration.policy, edited: edited, changed: edit.changed, known: edit.known,
+                now: SQLiteEngine.now, clock: clock)
+            return (ruling, here)
+        }
     }
 
     // MARK: Open conflicts

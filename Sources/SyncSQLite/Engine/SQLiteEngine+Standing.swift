@@ -56,24 +56,12 @@ extension SQLiteEngine {
                     """
             ).compactMap { row in
                 guard let table = tables[row[0]] else { return nil }
-                let name: String = row[2]
-                let column = table.columns.first { $0.name == name }
-                func json(_ index: Int) -> JSONValue { Self.json(row[index]) }
+                func json(_ index: Int) -> JSONValue { (row[index] as DatabaseValue).json }
                 return LoggedConflict(
-                    entity: table.entity.name, key: table.recordKey(row[1]), domain: column?.relationship ?? name,
+                    entity: table.entity.name, key: table.recordKey(row[1]), domain: table.domain(row[2]),
                     base: json(3), local: json(4), remote: json(5), winner: row[6], why: row[7],
                     time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
             }
-        }
-    }
-
-    private static func json(_ value: DatabaseValue) -> JSONValue {
-        switch value.storage {
-        case .null: .null
-        case .int64(let number): JSONValue(number)
-        case .double(let number): number.isFinite ? JSONValue(floatLiteral: number) : .null
-        case .string(let text): .string(text)
-        case .blob(let data): .string(data.base64EncodedString())
         }
     }
 
@@ -131,6 +119,50 @@ extension SQLiteEngine {
                       AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
                     """, arguments: [table.number, key, table.number, key])
         }
+    }
+
+    package func restore(_ entity: String, key: JSONValue) async throws {
+        let table = try table(entity)
+        guard let key = model.compiled.rowKey(key, of: table.entity)?.databaseValue else {
+            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+        }
+        try await transaction { [self] db in
+            let values = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT domain, local FROM sync_conflict AS c WHERE e = ? AND k = ? AND why = 'deleted there'
+                      AND id = (SELECT max(id) FROM sync_conflict WHERE e = c.e AND k = c.k AND domain = c.domain)
+                    """, arguments: [table.number, key]
+            ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
+            guard !values.isEmpty else {
+                throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
+            }
+            let columns = table.columns.filter { column in values.contains { $0.domain == column.name } }
+            let names = ([table.table.keyColumn] + columns.map(\.name)).map(\.quoted).joined(separator: ", ")
+            var arguments = [key]
+            for column in columns {
+                let value = values.first { $0.domain == column.name }?.value ?? .null
+                arguments.append(try isThere(value, column, in: db) ? value : .null)
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO \(table.table.name.quoted) (\(names))
+                    VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
+                    """, arguments: StatementArguments(arguments))
+            try db.execute(
+                sql:
+                    "UPDATE sync_conflict SET why = 'deleted there, restored' WHERE e = ? AND k = ? AND why = 'deleted there'",
+                arguments: [table.number, key])
+        }
+    }
+
+    /// Whether a column may hold a value: the row that a foreign key leads to may be gone too.
+    private func isThere(_ value: DatabaseValue, _ column: EngineTable.Column, in db: Database) throws -> Bool {
+        guard let destination = column.destination, !value.isNull else { return true }
+        let table = stack.layout[destination]
+        return try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?)",
+            arguments: [value]) ?? false
     }
 
     package func reset(_ kind: EngineReset) async throws {

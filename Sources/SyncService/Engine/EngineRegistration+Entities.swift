@@ -27,7 +27,8 @@ extension EngineRegistration {
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
             service: service.identity, user: settings.user, makesIDs: capabilities.ids == .client,
-            filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first })
+            filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
+            resolver: settings.resolver)
     }
 
     /// The registered entities among some, or all.

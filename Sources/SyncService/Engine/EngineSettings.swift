@@ -7,6 +7,9 @@ public struct EngineSettings: Sendable {
     public var policy = ConflictPolicy.clientWins
     /// Who wins where one side deleted a row that the other edited, unless an entity says otherwise.
     public var deleteConflicts = DeleteConflictPolicy.deleteWins
+    /// An app's own rule for values that both sides changed, such as adding up counters. It is asked before the policy, inside
+    /// a transaction: it must not touch the database.
+    public var resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
     /// How much a listing that lacks rows may delete.
     public var deletionGuard: DeletionGuard? = .half
     /// Whose rows they are: a database is in step with one user of a service.

@@ -11,9 +11,9 @@ import SyncStore
 /// From then on edits are noticed, whoever makes them and with whatever. `Docs/SyncProtocol.md` is what it does, and why
 /// nothing is lost or sent twice when it is interrupted.
 public actor SyncEngine {
-    private let store: any EngineStore
-    private let service: any SyncService
-    private let registration: EngineRegistration
+    let store: any EngineStore
+    let service: any SyncService
+    let registration: EngineRegistration
     private let settings: EngineSettings
     private nonisolated let feed = EventFeed()
     private let name = UUID().uuidString
@@ -107,33 +107,7 @@ public actor SyncEngine {
     /// Whether a run is on its way.
     public var isSyncing: Bool { running != nil }
 
-    /// How each entity stands.
-    public func status() async throws -> [EntityStatus] { try await store.status() }
-
-    /// The rows that the service refused, or that a constraint here did, and why.
-    public func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
-        try await store.parkedRows()
-    }
-
-    /// The log of conflicts, open ones first.
-    public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }
-
-    /// Whether the service has anything new: one request for each entity, and nothing is written.
-    public func changed() async throws -> Bool {
-        try await EngineRun.isAnythingNew(store, service, registration)
-    }
-
-    // MARK: Deciding
-
-    /// Decides an open conflict: the value here is sent, or that of the service taken.
-    ///
-    /// - Parameter domain: An attribute or to-one; nil for all that are open of the row.
-    public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
-        try await store.resolve(entity, key: key, domain: domain, takingRemote: takingRemote)
-    }
-
-    /// Forgets. See ``EngineReset``.
-    public func reset(_ kind: EngineReset) async throws { try await store.reset(kind) }
+    // MARK: Single answers
 
     /// Imports an answer that the app fetched itself: not an edit, and rows that were edited here stay.
     @discardableResult

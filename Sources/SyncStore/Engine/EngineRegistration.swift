@@ -34,14 +34,18 @@ package struct EngineRegistration: Sendable {
     package let makesIDs: Bool
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
     package let filters: [String: String]
+    /// The app's own rule for conflicts.
+    package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, filters: [String: String]
+        entities: [Entity], service: String, user: String, makesIDs: Bool, filters: [String: String],
+        resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
         self.entities = entities
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
         self.filters = filters
+        self.resolver = resolver
     }
 }

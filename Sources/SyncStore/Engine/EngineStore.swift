@@ -68,6 +68,11 @@ package protocol EngineStore: Sendable {
     /// Decides an open conflict.
     func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws
 
+    /// Makes a row anew that the server's deletion took away, as it was here.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
+    func restore(_ entity: String, key: JSONValue) async throws
+
     /// Forgets what an engine knows.
     func reset(_ kind: EngineReset) async throws
 

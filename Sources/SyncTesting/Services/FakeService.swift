@@ -48,6 +48,8 @@ public actor FakeService: SyncService {
     private var meanwhile: (@Sendable (Request) async -> Void)?
     /// All requests so far.
     public private(set) var requests: [Request] = []
+    /// The bodies of all creations and updates that were ever carried out.
+    public private(set) var accepted: [JSONValue] = []
     /// How many rows were ever created.
     public private(set) var creations = 0
 
@@ -172,6 +174,7 @@ public actor FakeService: SyncService {
         case .update:
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .gone }
             if isStale(operation, row) { return .conflict(remote(id, row)) }
+            accepted.append(operation.body)
             put(operation.entity, id, operation.body)
             return .applied(answer(operation.entity, id))
         case .delete:
@@ -206,6 +209,7 @@ public actor FakeService: SyncService {
             body = body.setting(name, .string(operation.idempotencyKey))
         }
         creations += 1
+        accepted.append(body)
         rows[operation.entity]?[id] = nil
         put(operation.entity, id, body)
         return .applied(answer(operation.entity, id))

@@ -1,0 +1,56 @@
+public import Foundation
+public import SyncCore
+import SyncStore
+
+// How things stand, and what somebody decides.
+extension SyncEngine {
+    /// How each entity stands.
+    public func status() async throws -> [EntityStatus] { try await store.status() }
+
+    /// The rows that the service refused, or that a constraint here did, and why.
+    public func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
+        try await store.parkedRows()
+    }
+
+    /// The log of conflicts, open ones first.
+    public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }
+
+    /// Whether the service has anything new: one request for each entity, and nothing is written.
+    public func changed() async throws -> Bool {
+        try await EngineRun.isAnythingNew(store, service, registration)
+    }
+
+    /// How many rows have changes that the service does not have, those left out that it refused.
+    public func pendingChanges() async throws -> Int { try await status().reduce(0) { $0 + $1.pending } }
+
+    /// When all entities were in step; nil if one never was.
+    public var lastSyncDate: Date? {
+        get async throws {
+            let dates = try await status().map(\.lastSync)
+            return dates.contains(nil) ? nil : dates.compactMap(\.self).min()
+        }
+    }
+
+    /// Whether all there was of every entity has been pulled once.
+    public var isInitialSyncComplete: Bool {
+        get async throws { try await status().allSatisfy(\.isInitialSyncComplete) }
+    }
+
+    // MARK: Deciding
+
+    /// Decides an open conflict: the value here is sent, or that of the service taken.
+    ///
+    /// - Parameter domain: An attribute or to-one; nil for all that are open of the row.
+    public func resolve(_ entity: String, key: JSONValue, domain: String? = nil, takingRemote: Bool) async throws {
+        try await store.resolve(entity, key: key, domain: domain, takingRemote: takingRemote)
+    }
+
+    /// Makes a row anew that a deletion of the service's took away though it was edited or made here, as the log has it; the
+    /// next run sends it.
+    ///
+    /// - Throws: ``SyncError`` `rowNotFound` if the log has no such row.
+    public func restore(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
+
+    /// Forgets. See ``EngineReset``.
+    public func reset(_ kind: EngineReset) async throws { try await store.reset(kind) }
+}

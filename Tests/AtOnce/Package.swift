@@ -1,0 +1,56 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// The tests of what reads, writes, observes or keeps in step from several tasks at once, for the Thread Sanitizer: a package
+// of their own, so that not all tests are built a second time. Sources and tests are links to those of the library.
+
+let language: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+let grdb: [Target.Dependency] = [
+    .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+]
+let http: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+
+let package = Package(
+    name: "AtOnce",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CPrefetch"),
+        .target(name: "CCurl"),
+        .target(name: "SyncCore", dependencies: ["CPrefetch"], swiftSettings: language),
+        .target(name: "SyncStore", dependencies: ["SyncCore"], swiftSettings: language),
+        .target(
+            name: "SyncSQLite", dependencies: ["CPrefetch", "SyncCore", "SyncStore"] + grdb, swiftSettings: language),
+        .target(name: "SyncService", dependencies: ["CCurl", "SyncCore", "SyncStore", http], swiftSettings: language),
+        .target(
+            name: "Sync", dependencies: ["SyncCore", "SyncStore", "SyncSQLite", "SyncService"], swiftSettings: language),
+        .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: language),
+        .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: language),
+        .testTarget(
+            name: "SyncTests", dependencies: ["Sync", "TestSize"] + grdb,
+            sources: [
+                "Guest", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift", "OtherReadersTests.swift",
+                "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift", "StreamTests.swift",
+                "TemporaryFolder.swift",
+            ],
+            swiftSettings: language),
+        .testTarget(
+            name: "SyncServiceTests",
+            dependencies: ["SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize", http]
+                + grdb,
+            sources: [
+                "ConvergenceTests.swift", "Device.swift", "RandomHistory.swift", "ShadowLog.swift", "TransportTests.swift",
+                "TwoDeviceTests.swift",
+            ],
+            swiftSettings: language),
+    ]
+)

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+
+/// What a device did, kept apart from the engine: every value that was written here, and what its rows were when it was last
+/// in step. Edits are told from the difference of the two, and by that the outbox is judged.
+actor ShadowLog {
+    private let device: Device
+    /// Values that were written here and not replaced here; each is written once in a history.
+    private var written: Set<String> = []
+    /// Whether the outbox was empty when the rows were last looked at.
+    private var isInStep = true
+    private var copy: (database: DatabaseQueue, written: Set<String>, isInStep: Bool)?
+
+    private static let columns = [
+        "Project": ["name"], "Task": ["title", "done", "points", "projectID"], "Tag": ["name"],
+    ]
+    private static let numbers = ["Project": 1, "Task": 2, "Tag": 3]
+
+    init(_ device: Device) async throws {
+        self.device = device
+        try await device.stack.write { db in
+            for (entity, columns) in Self.columns {
+                try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
+            }
+            try db.execute(sql: "CREATE TABLE shadow_pairs (taskID, tagID)")
+        }
+    }
+
+    // MARK: Edits
+
+    func write(_ sql: String) async throws {
+        let (before, after) = try await device.stack.write { db in
+            let before = try Self.cells(db)
+            try db.execute(sql: sql)
+            return (before, try Self.cells(db))
+        }
+        written.subtract(before.subtracting(after).map(Self.value))
+        written.formUnion(after.subtracting(before).map(Self.value))
+    }
+
+    func insert(_ entity: String, _ attribute: String, _ value: String) async throws {
+        try await device.stack.insert(entity, values: [attribute: .string(value)])
+        written.insert(value)
+    }
+
+    /// The cells whose values are written once: row and column, and behind the last space the value.
+    private static func cells(_ db: Database) throws -> Set<String> {
+        try String.fetchSet(
+            db,
+            sql: """
+                SELECT 'Task ' || remoteID || ' title ' || title FROM Task WHERE title IS NOT NULL
+                UNION ALL SELECT 'Task ' || remoteID || ' points ' || points FROM Task WHERE points IS NOT NULL
+                UNION ALL SELECT 'Project ' || remoteID || ' name ' || name FROM Project WHERE name IS NOT NULL
+                UNION ALL SELECT 'Tag ' || remoteID || ' name ' || name FROM Tag WHERE name IS NOT NULL
+                """)
+    }
+
+    private static func value(_ cell: String) -> String { String(cell.split(separator: " ").last ?? "") }
+
+    /// What was written here, and neither came to the service nor is in the log of conflicts.
+    func lost(accepted: [JSONValue]) async throws -> Set<String> {
+        var told = Set(try await device.rows("SELECT local FROM sync_conflict"))
+        for body in accepted {
+            guard case .object(let members) = body else { continue }
+            for member in members {
+                switch member.value {
+                case .string(let text), .number(let text): told.insert(text)
+                default: break
+                }
+            }
+        }
+        return written.subtracting(told)
+    }
+
+    // MARK: The outbox
+
+    /// Keeps what the rows are now, if nothing is left to be sent.
+    func look() async throws {
+        isInStep = try await device.leftovers().isEmpty
+        guard isInStep else { return }
+        try await device.stack.write { db in
+            for (entity, columns) in Self.columns {
+                let names = (["remoteID"] + columns).joined(separator: ", ")
+                try db.execute(sql: "DELETE FROM shadow_\(entity)")
+                try db.execute(sql: "INSERT INTO shadow_\(entity) SELECT \(names) FROM \(entity)")
+            }
+            try db.execute(
+                sql: "DELETE FROM shadow_pairs; INSERT INTO shadow_pairs SELECT taskID, tagID FROM Tag_tasks")
+        }
+    }
+
+    /// - Returns: How the outbox is unlike what was edited; nil if it is not.
+    func compare() async throws -> String? {
+        guard isInStep else { return nil }
+        var wrong: [String] = []
+        for (entity, columns) in Self.columns {
+            guard let number = Self.numbers[entity] else { continue }
+            let change = "(SELECT kind FROM sync_change WHERE e = \(number) AND k = +x.remoteID)"
+            wrong += try await device.rows(
+                """
+                SELECT 'made, but', \(change), '\(entity)', remoteID FROM \(entity) AS x
+                  WHERE remoteID NOT IN (SELECT remoteID FROM shadow_\(entity)) AND \(change) IS NOT 'create'
+                UNION ALL SELECT 'deleted, but', \(change), '\(entity)', remoteID FROM shadow_\(entity) AS x
+                  WHERE remoteID NOT IN (SELECT remoteID FROM \(entity)) AND \(change) IS NOT 'delete'
+                UNION ALL SELECT 'neither made nor deleted, but', kind, '\(entity)', k FROM sync_change
+                  WHERE e = \(number) AND CASE kind WHEN 'create' THEN k IN (SELECT remoteID FROM shadow_\(entity))
+                    WHEN 'delete' THEN k NOT IN (SELECT remoteID FROM shadow_\(entity))
+                    ELSE k NOT IN (SELECT remoteID FROM \(entity)) END
+                """)
+            for column in columns {
+                wrong += try await device.rows(
+                    """
+                    SELECT 'edited, but not noted', '\(entity)', x.remoteID, '\(column)'
+                    FROM \(entity) AS x JOIN shadow_\(entity) AS s ON s.remoteID = x.remoteID
+                    WHERE x.\(column) IS NOT s.\(column) AND (\(change) IS NOT 'update' OR NOT EXISTS (
+                      SELECT 1 FROM sync_base WHERE e = \(number) AND k = +x.remoteID AND domain = '\(column)'))
+                    UNION ALL SELECT 'the base is another', '\(entity)', k, '\(column)' FROM sync_base AS b
+                    JOIN shadow_\(entity) AS s ON s.remoteID = b.k
+                    WHERE e = \(number) AND domain = '\(column)' AND value IS NOT s.\(column)
+                    """)
+            }
+        }
+        wrong += try await device.rows(
+            """
+            WITH edited(op, taskID, tagID) AS (
+              SELECT 1, * FROM (SELECT taskID, tagID FROM Tag_tasks EXCEPT SELECT taskID, tagID FROM shadow_pairs)
+              UNION ALL
+              SELECT -1, * FROM (SELECT taskID, tagID FROM shadow_pairs EXCEPT SELECT taskID, tagID FROM Tag_tasks)
+              WHERE taskID IN (SELECT remoteID FROM Task)),
+            noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link WHERE op <> 0)
+            SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
+            UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
+            """)
+        return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
+    }
+
+    // MARK: An older copy
+
+    /// Every second time brings back what was kept the time before.
+    func restore() async throws {
+        if let copy {
+            try copy.database.backup(to: device.stack.writer)
+            (written, isInStep) = (copy.written, copy.isInStep)
+            self.copy = nil
+        } else {
+            let database = try DatabaseQueue()
+            try device.stack.writer.backup(to: database)
+            copy = (database, written, isInStep)
+        }
+    }
+}
