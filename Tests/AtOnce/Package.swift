@@ -38,18 +38,20 @@ let package = Package(
         .testTarget(
             name: "SyncTests", dependencies: ["Sync", "TestSize"] + grdb,
             sources: [
-                "Guest", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift", "OtherReadersTests.swift",
-                "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift", "StreamTests.swift",
-                "TemporaryFolder.swift",
+                "Guest", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
+                "OtherReadersTests.swift", "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift",
+                "StreamTests.swift", "TemporaryFolder.swift",
             ],
             swiftSettings: language),
         .testTarget(
             name: "SyncServiceTests",
-            dependencies: ["SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize", http]
+            dependencies: [
+                "SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize", http,
+            ]
                 + grdb,
             sources: [
-                "ConvergenceTests.swift", "Device.swift", "RandomHistory.swift", "ShadowLog.swift", "TransportTests.swift",
-                "TwoDeviceTests.swift",
+                "ConvergenceTests.swift", "Device.swift", "RandomHistory.swift", "ShadowLog.swift",
+                "TransportTests.swift", "TwoDeviceTests.swift",
             ],
             swiftSettings: language),
     ]

@@ -41,7 +41,8 @@ let package = Package(
             swiftSettings: instrumented),
         // Without what asks services.
         .target(
-            name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], exclude: ["Engine"], swiftSettings: instrumented),
+            name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], exclude: ["Engine", "Exports.swift"],
+            swiftSettings: instrumented),
         .target(name: "CLibFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: instrumented),
         fuzzer("FuzzReader", ["SyncCore"]),

@@ -7,7 +7,7 @@ import Testing
 @Suite("A configuration")
 struct ConfigurationTests {
     private static let whole = """
-        { "service": "rest", "url": "https://api.example.com/v1",
+        { "$schema": "engine-configuration.schema.json", "service": "rest", "url": "https://api.example.com/v1",
           "entities": { "Project": { "path": "projects" }, "Task": { "path": "tasks", "policy": "serverWins" } },
           "policy": "lastWriterWins", "headers": { "Authorization": "Bearer ${API_TOKEN}" },
           "rest": { "records": "data",
@@ -40,6 +40,7 @@ struct ConfigurationTests {
             ("\"style\": \"page\"", "\"style\": \"pages\"", "rest.paging.style"),
             ("\"limit\": 50", "\"limit\": 0", "rest.paging.limit"),
             ("${API_TOKEN}", "${NOBODY}", "headers.Authorization"),
+            ("Bearer $", "Bearer\\n$", "headers.Authorization"),
             ("\"update\": \"patch\"", "\"update\": 1", "rest.update"),
             ("\"rest\": {", "\"kinto\": {}, \"rest\": {", "kinto"),
             ("https://api", "api", "url"),

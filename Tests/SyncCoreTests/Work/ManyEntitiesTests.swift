@@ -78,7 +78,9 @@ struct ManyEntitiesTests {
 
     @Test("that inherits through more entities than anybody needs is refused")
     func chain() throws {
-        let chain = (0..<LongTests.count(500, many: 3000)).map { SyncModel.Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)") }
+        let chain = (0..<LongTests.count(500, many: 3000)).map {
+            SyncModel.Entity("E\($0)", parent: $0 == 0 ? nil : "E\($0 - 1)")
+        }
         let error = try #require(throws: SyncError.self) { try SyncModel(entities: chain) }
         #expect(error.code == .invalidModel)
         #expect(error.problems.first?.message == "inherits through more than 100 entities")

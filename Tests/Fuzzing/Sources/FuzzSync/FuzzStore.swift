@@ -1,6 +1,8 @@
 import Foundation
 import FuzzSupport
 import Sync
+import SyncCore
+import SyncSQLite
 
 /// A store in memory, and one sync into it. There is only one at a time, because they are one database that is emptied:
 /// most of the work would be to make its tables.

@@ -1,5 +1,7 @@
 import FuzzSupport
 import Sync
+import SyncCore
+import SyncSQLite
 
 /// Whole syncs into a store in memory: bytes, values and pieces lead to the same rows, a dry run tells what will
 /// happen, and a second sync finds nothing to do.

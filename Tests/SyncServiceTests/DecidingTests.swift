@@ -1,0 +1,120 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What an app or a person decides: conflicts by a rule of their own, rows that a deletion took away, whose rows they are.
+@Suite("Decisions")
+struct DecidingTests {
+    private let service = FakeService()
+
+    @Test("An app's own rule settles what both sides changed, and may make a value of its own")
+    func resolver() async throws {
+        await service.put("Task", 1, ["title": "t", "points": 10, "done": false])
+        var settings = Device.settings
+        settings.resolver = { conflict in
+            guard conflict.entity == "Task", conflict.key == .integer(1) else { return .byPolicy }
+            switch (conflict.domain, conflict.base, conflict.local, conflict.remote) {
+            // A counter: what was added on either side is added.
+            case ("points", .number(let base), .number(let local), .number(let remote)):
+                return .value(JSONValue((Int(local) ?? 0) + (Int(remote) ?? 0) - (Int(base) ?? 0)))
+            case ("title", _, _, _): return .remote
+            case ("done", _, _, _): return .local
+            default: return .byPolicy
+            }
+        }
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET points = 13, title = 'here'")
+        await service.put("Task", 1, ["points": 15, "title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["there 18"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 18)
+        let log = try await device.engine.conflicts()
+        #expect(Set(log.map(\.why)) == ["resolver", "resolver: 18"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A rule may have a row wait")
+    func waits() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        var settings = Device.settings
+        settings.resolver = { _ in .wait }
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        await service.put("Task", 1, ["title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.conflicts == 1)
+        try await device.engine.resolve("Task", key: 1, takingRemote: false)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "here")
+    }
+
+    @Test("A row that was made here below one that was deleted there is in the log, and can be brought back")
+    func restored() async throws {
+        await service.put("Project", 1, ["name": "p"])
+        await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Task (remoteID, title, points, projectID) VALUES (77, 'new', 5, 1)")
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        await service.remove("Project", 1)
+        await service.remove("Task", 1)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        try await device.engine.restore("Task", key: 77)
+        try await device.engine.restore("Task", key: 1)
+        #expect(
+            try await device.rows("SELECT title, points, projectID FROM Task ORDER BY title")
+                == ["edited 1 nil", "new 5 nil"])
+        let report = try await device.engine.sync()
+        #expect(report.total.created == 2)
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.leftovers() == [])
+        await #expect {
+            try await device.engine.restore("Task", key: 1)
+        } throws: {
+            ($0 as? SyncError)?.code == .rowNotFound
+        }
+    }
+
+    @Test("The database of another user is refused, until what is his is removed", arguments: [true, false])
+    func otherUser(_ deletingRows: Bool) async throws {
+        await service.put("Task", 1, ["title": "his"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'not sent'")
+        var settings = Device.settings
+        settings.user = "somebody else"
+        #expect {
+            try Device(device.stack, service, settings)
+        } throws: {
+            ($0 as? SyncError)?.code == .otherService
+        }
+        try await device.stack.removeEngine(deletingRows: deletingRows)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])
+        #expect(try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") == ["0"])
+        await service.forgetRequests()
+        let other = try Device(device.stack, service, settings)
+        try await other.engine.sync()
+        #expect(try await other.rows("SELECT title FROM Task") == ["his"])
+        let pushes = await service.requests.filter { if case .push = $0 { true } else { false } }
+        #expect(pushes.isEmpty)
+    }
+
+    @Test("How things stand is told")
+    func standing() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        #expect(try await device.engine.lastSyncDate == nil)
+        #expect(try await !device.engine.isInitialSyncComplete)
+        try await device.engine.sync()
+        #expect(try await device.engine.lastSyncDate != nil)
+        #expect(try await device.engine.isInitialSyncComplete)
+        try await device.write("UPDATE Task SET title = 'new'")
+        #expect(try await device.engine.pendingChanges() == 1)
+    }
+}
