@@ -115,4 +115,29 @@ struct DeletionTests {
         #expect(report.entities["Task"]?.deleted == 4)
         #expect(report.entities["Project"]?.deleted == 1)
     }
+
+    @Test("bring back, with editWins, what an edited row belongs to", arguments: [true, false])
+    func ancestors(_ isNew: Bool) async throws {
+        let service = Self.service()
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
+        let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
+        let device = try Device(service, entities: entities)
+        try await device.engine.sync()
+        try await device.write(
+            isNew
+                ? "INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'mine', 1)"
+                : "UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        for id in 1...2 { await service.remove("Task", JSONValue(id)) }
+        await service.remove("Project", 1)
+        try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT p.name, t.title FROM Task t JOIN Project p ON p.remoteID = t.projectID") == [
+                "p mine"
+            ])
+        #expect(await service.contents(of: "Project").count == 1)
+        #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["mine"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
 }

@@ -64,7 +64,7 @@ struct PageMerge {
             case .deletedHere:
                 if try stays(row, standing) { written.append((row, standing)) }
             case .deletedThere: try deletedThere(row, standing)
-            case .delete, .deleteGuarded: try delete(standing.key)
+            case .delete, .deleteGuarded: try delete(row, standing)
             case .clear: try forget(standing.key)
             }
         }
@@ -148,35 +148,62 @@ struct PageMerge {
 
     /// A row that was edited here, and that the server deleted.
     private mutating func deletedThere(_ row: PulledPage.Row, _ standing: Standing) throws {
-        guard table.registration.deletions == .editWins else { return try delete(standing.key) }
+        guard table.registration.deletions == .editWins else { return try delete(row, standing) }
+        try bringBack(row, standing, "editWins: deleted there")
+    }
+
+    /// The row is made anew on the server, with all values.
+    private mutating func bringBack(_ row: PulledPage.Row, _ standing: Standing, _ why: String) throws {
         // Made of the old id: two devices that bring a row back make one.
         try db.execute(
             sql: """
-                UPDATE sync_change SET kind = 'create', birth = ?, state = 'ready' WHERE e = ? AND k = ?
+                INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
+                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready'
                 """,
-            arguments: [BirthID(reviving: row.id.text, of: table.entity.name).text, table.number, standing.key])
+            arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
         try db.execute(
             sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try db.execute(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
-        try log(
-            standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: "editWins: deleted there")
-        )
+        try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 
     /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
-    private mutating func delete(_ key: DatabaseValue) throws {
-        guard let row = RowKey(key), try isStored(key) else { return try forget(key) }
+    private mutating func delete(_ row: PulledPage.Row, _ standing: Standing) throws {
+        let key = standing.key
+        guard let rowKey = RowKey(key), try isStored(key) else { return try forget(key) }
         let before = try lastConflict()
+        var result = SyncResult(entity: table.entity.name)
+        var keepsEdits = false
+        try db.inSavepoint {
+            result = try deleteByRules(rowKey)
+            keepsEdits = try tookEditsAlong(since: before)
+            return keepsEdits ? .rollback : .commit
+        }
+        if keepsEdits { return try bringBack(row, standing, "editWins: a row that belongs to it was edited") }
+        try forget(key)
+        outcome[table.entity.name].conflicts += try lastConflict() - before
+        for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
+    }
+
+    private func deleteByRules(_ key: RowKey) throws -> SyncResult {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
             try db.execute(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
         }
         let result = try engine.stack.session(db, nil, SyncRequest())
-            .delete(StoredRow(table: table.entity.table, key: row), of: table.entity)
+            .delete(StoredRow(table: table.entity.table, key: key), of: table.entity)
         try db.execute(sql: "DELETE FROM sync_mute WHERE n = 2")
-        try forget(key)
-        outcome[table.entity.name].conflicts += try lastConflict() - before
-        for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
+        return result
+    }
+
+    /// Whether a deletion took rows along that are to stay because they were edited.
+    private func tookEditsAlong(since conflict: Int) throws -> Bool {
+        let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
+            .map { "\($0.number)" }.joined(separator: ", ")
+        return try Bool.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)))"),
+            arguments: [conflict]) ?? false
     }
 
     private func lastConflict() throws -> Int {

@@ -66,17 +66,24 @@ extension SQLiteEngine {
     }
 
     /// The rows that the server refused, or that a constraint here did, and why.
-    package func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
-        let tables = tables
+    package func parkedRows() async throws -> [ParkedRow] {
+        let (tables, model) = (tables, model)
         return try await stack.reading { db in
             try tables.flatMap { table in
-                try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT k, reason FROM sync_change WHERE e = :e AND state = 'parked'
-                        UNION ALL SELECT k, reason FROM sync_inbound WHERE e = :e
-                        """, arguments: ["e": table.number]
-                ).map { (table.entity.name, "\(table.recordKey($0[0]))", $0[1] ?? "") }
+                let refusedThere = try Row.fetchAll(
+                    db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'",
+                    arguments: [table.number]
+                ).map { (key: $0[0] as DatabaseValue, reason: $0[1] as String?) }
+                let refusedHere = try Row.fetchAll(
+                    db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
+                ).map { row in
+                    let id = try JSONValue(parsing: row[0] as String)
+                    let key = model.compiled.rowKey(id, of: table.entity)?.databaseValue ?? id.text.databaseValue
+                    return (key: key, reason: row[1] as String?)
+                }
+                return (refusedThere + refusedHere).map {
+                    ParkedRow(entity: table.entity.name, key: table.recordKey($0.key), reason: $0.reason ?? "")
+                }
             }
         }
     }

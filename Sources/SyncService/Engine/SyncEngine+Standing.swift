@@ -8,9 +8,7 @@ extension SyncEngine {
     public func status() async throws -> [EntityStatus] { try await store.status() }
 
     /// The rows that the service refused, or that a constraint here did, and why.
-    public func parkedRows() async throws -> [(entity: String, key: String, reason: String)] {
-        try await store.parkedRows()
-    }
+    public func parkedRows() async throws -> [ParkedRow] { try await store.parkedRows() }
 
     /// The log of conflicts, open ones first.
     public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }

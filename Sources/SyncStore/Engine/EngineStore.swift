@@ -60,7 +60,7 @@ package protocol EngineStore: Sendable {
     func status() async throws -> [EntityStatus]
 
     /// The rows that the server refused, or that a constraint here did, and why.
-    func parkedRows() async throws -> [(entity: String, key: String, reason: String)]
+    func parkedRows() async throws -> [ParkedRow]
 
     /// The log of conflicts, open ones first.
     func conflicts() async throws -> [LoggedConflict]
