@@ -28,24 +28,40 @@ struct KeyAdoption {
         try follow(old, new)
     }
 
-    /// Two rows turn out to be one: what points to the one points to the other, and the one is gone.
+    /// A row that was made here turns out to be one that was pulled since: it takes the place of that one, and what points to
+    /// either points to it. Edits of the pulled one go into the log.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws {
         guard old != new else { return }
+        try logEdits(of: new)
         for link in engine.model.compiled.links {
             for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, engine.stack.layout)
                 try db.execute(
                     sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                    arguments: [new, old])
+                    arguments: [old, new])
             }
         }
+        // Known as deleted, so that the trigger logs nothing.
         try db.execute(
-            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, old])
+            sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
         try db.execute(
-            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [old])
-        try engine.forget(old, table, in: db)
-        try follow(old, new)
+            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
+        try engine.forget(new, table, in: db)
+        try rekey(old, to: new)
+    }
+
+    private func logEdits(of key: DatabaseValue) throws {
+        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else { return }
+        let bases = try Row.fetchAll(
+            db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+        for row in bases {
+            let (domain, base) = (row[0] as String, row[1] as DatabaseValue)
+            guard let value = values[domain], value != base else { continue }
+            try ConflictLog(db).add(
+                table, key, domain: domain, base: base, local: value, remote: base,
+                ConflictRuling(winner: .local, why: "another row made here is the same"))
+        }
     }
 
     /// The engine's own tables.

@@ -245,12 +245,7 @@ struct OutboxTriggers {
     private static func trigger(
         _ name: String, _ event: String, on table: String, when condition: String, _ body: [String]
     ) -> String {
-        """
-        CREATE TRIGGER \("sync_outbox_\(name)".quoted) \(event) ON \(table.quoted)
-        WHEN \(condition)
-        BEGIN
-          \(body.map { $0 + ";" }.joined(separator: "\n  "))
-        END
-        """
+        TriggerSQL.create(
+            EngineSchema.triggerPrefix + name, event, on: table, when: condition, body.map { $0 + ";" })
     }
 }

@@ -11,6 +11,8 @@ struct PageMerge {
     private let table: EngineTable
     private let clock: Int64
     private let db: Database
+    /// Whether rows made here that have the key of one of the server's are that one.
+    var isSame = false
     private(set) var outcome = PageOutcome()
     /// Rows that are not stored though they were written, and why.
     private(set) var refused: [(row: PulledPage.Row, reason: String)] = []
@@ -51,7 +53,7 @@ struct PageMerge {
                 if standing.state == .clean, try !isAudited(standing) { continue }
                 if standing.state == .clean { edited.append((row, standing)) }
             case .twin:
-                if engine.registration.makesIDs || twins != nil {
+                if isSame || engine.registration.makesIDs || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.

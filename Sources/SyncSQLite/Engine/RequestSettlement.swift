@@ -45,32 +45,80 @@ struct RequestSettlement {
             try setAside(key, "the server does not have it any more")
             try PageWriter(engine, table, serverTime, db)
                 .noteGone(reply.request.remoteID ?? table.json(key), isGuarded: true)
-        case .conflict(let row?) where reply.request.kind == .create:
-            // An id that was made here for this row alone is of no other one.
-            if RowKey(key)?.isLocal == true { try acknowledge(row, key) } else { try meet(row, key) }
+        case .conflict(let row?) where reply.request.kind == .create: try unite(row, key)
         case .conflict(let row): try meet(row, key)
         case .applied(let row):
-            if reply.request.kind == .delete { try finishDeletion(key) } else { try acknowledge(row, key) }
+            if reply.request.kind == .delete {
+                try finishDeletion(key)
+            } else if let row, try isTaken(row.id, key) {
+                try unite(row, key)
+            } else {
+                try acknowledge(row, key)
+            }
         }
+    }
+
+    // MARK: Made before
+
+    /// The server has the row already: it was made by this request or by one that an older copy of the store sent, which may
+    /// have said something else.
+    private mutating func unite(_ row: PulledPage.Row, _ old: DatabaseValue) throws {
+        let sent = try sentDomains()
+        try removeRequest()
+        let key = try adopt(row.id, old)
+        self.key = key
+        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else {
+            return try deletedMeanwhile(row, key)
+        }
+        // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
+        for (domain, value) in sent { try setBase(domain, key, to: value, now: values[domain]) }
+        try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try write(row, isSame: true)
+    }
+
+    private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
+        guard reply.request.kind == .create,
+            let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
+        else { return false }
+        let isStored = try Bool.fetchOne(
+            db,
+            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)",
+            arguments: [new])
+        return try isStored == true && !isNew(new)
+    }
+
+    /// Whether an app gave a row of its own this key.
+    private func isNew(_ key: DatabaseValue) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL)",
+            arguments: [table.number, key]) ?? false
+    }
+
+    private func sentDomains() throws -> [(domain: String, value: DatabaseValue)] {
+        try Row.fetchAll(
+            db, sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [reply.request.id]
+        ).map { ($0[0], $0[1]) }
+    }
+
+    /// Deleted while it was on its way: the server must hear of that too.
+    private func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+        try note(row, key)
+        try db.execute(
+            sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
     }
 
     // MARK: Applied
 
     private mutating func acknowledge(_ row: PulledPage.Row?, _ old: DatabaseValue) throws {
-        let sent = try Row.fetchAll(
-            db, sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [reply.request.id]
-        ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
+        let sent = try sentDomains()
         try removeRequest()
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
-        try note(row, key)
         guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else {
-            // Deleted while it was on its way: the server must hear of that too.
-            try db.execute(
-                sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
-                arguments: [table.number, key])
-            return
+            return try deletedMeanwhile(row, key)
         }
+        try note(row, key)
         for (domain, value) in sent {
             if let pairs = table.pairs.first(where: { "\($0.name) \($0.end)" == domain }) {
                 try settlePairs(pairs, key, try PairList.keys(value))
@@ -93,13 +141,11 @@ struct RequestSettlement {
         guard reply.request.kind == .create, let id,
             let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
         else { return old }
-        let isTaken = try Bool.fetchOne(
-            db,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)",
-            arguments: [new])
+        let isTaken = try isTaken(id, old)
         try engine.muted(in: db) {
             let adoption = KeyAdoption(engine, table, db)
-            if isTaken == true { try adoption.unite(old, with: new) } else { try adoption.rekey(old, to: new) }
+            if try isNew(new) { try adoption.giveLocalKey(to: new) }
+            if isTaken { try adoption.unite(old, with: new) } else { try adoption.rekey(old, to: new) }
         }
         return new
     }
@@ -218,8 +264,9 @@ struct RequestSettlement {
             arguments: [reason, table.number, key])
     }
 
-    private mutating func write(_ row: PulledPage.Row) throws {
+    private mutating func write(_ row: PulledPage.Row, isSame: Bool = false) throws {
         var writer = try PageWriter(engine, table, serverTime, db)
+        writer.isSame = isSame
         try writer.apply([row])
         outcome.add(writer.outcome)
     }

@@ -137,26 +137,18 @@ struct WriteTriggers {
             """
         return [("DELETE", "AND NOT EXISTS (\(permission))"), ("UPDATE", "")].map {
             event, permitted in
-            """
-            CREATE TRIGGER \("sync_written_sync_written_\(event.lowercased())".quoted) AFTER \(event) ON "sync_written"
-            WHEN OLD."place" >= 0 \(permitted)
-            BEGIN
-              \(note)
-            END
-            """
+            TriggerSQL.create(
+                "sync_written_sync_written_\(event.lowercased())", "AFTER \(event)", on: "sync_written",
+                when: "OLD.\"place\" >= 0 \(permitted)", [note])
         }
     }
 
     // MARK: SQL
 
     private func trigger(_ table: String, _ name: String, _ event: String, _ notes: [String]) -> String {
-        """
-        CREATE TRIGGER \("sync_written_\(table)_\(name)".quoted) AFTER \(event) ON \(table.quoted)
-        WHEN EXISTS (SELECT 1 FROM "sync_fingerprint")
-        BEGIN
-          \(notes.joined(separator: "\n  "))
-        END
-        """
+        TriggerSQL.create(
+            "sync_written_\(table)_\(name)", "AFTER \(event)", on: table,
+            when: "EXISTS (SELECT 1 FROM \"sync_fingerprint\")", notes)
     }
 
     private func notes(_ columns: [(Int, String)], _ version: String) -> [String] {

@@ -48,12 +48,12 @@ extension EngineRun {
         let outcome = try await asking { [service] in try await service.push([PushOperation(request)]).first }
         switch outcome {
         // It is the row that the lost request made.
-        case .exists(let row?): return .applied(row)
+        case .exists(let row?): return .conflict(row)
         case .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
             let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
             guard case .found(let row)? = rows.first else { return .unknown("the service has the row, and has not") }
-            return .applied(row)
+            return .conflict(row)
         case let outcome?: return outcome
         case nil: return .unknown("no answer")
         }

@@ -56,7 +56,7 @@ struct ManyKeysTests {
         "that nothing takes are told apart at once, also where they are alike",
         arguments: ["k", "temperature_measured_", "user_name_"])
     func unknown(name: String) throws {
-        let attributes = (0..<LongTests.count(30, many: 1000)).map { SyncModel.Attribute("value\($0)", .integer) }
+        let attributes = (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("value\($0)", .integer) }
         let plan = try plan(record { "\"\(name)\($0)_celsius\": 1, \"\(name)\($0)_celsius\": 2" }, model(attributes))
         #expect(plan.unmappedKeys.count == Self.count)
         #expect(plan.unmappedKeys.allSatisfy { $0.count == 2 })
@@ -98,7 +98,7 @@ struct ManyKeysTests {
     @Test("are examined, and the first hundreds of them compared with every name")
     func examined() throws {
         let model = try model(
-            (0..<LongTests.count(30, many: 1000)).map { SyncModel.Attribute("someValue\($0)", .integer) })
+            (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("someValue\($0)", .integer) })
         let text = record { "\"same_valu\($0)\": 1" }
         let walk = try SyncExamination(
             Data(text.utf8), of: "User", in: model, hasParent: false, options: SyncOptions(),

@@ -47,13 +47,13 @@ print("the service alone: \(ContinuousClock.now - start)")
 try await measure("pull") { try await engine.sync() }
 try await measure("nothing new") { try await engine.sync() }
 try await measure("nothing new") { try await engine.sync() }
-try await stack.write { db in
+try stack.write { db in
     try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
 }
 try await measure("push") { try await engine.sync() }
 
 var usage = rusage()
-getrusage(RUSAGE_SELF, &usage)
+getrusage(0, &usage)  // RUSAGE_SELF, which is no Int32 everywhere
 print("peak memory: \(usage.ru_maxrss / 1024) MB, the rows of the service among it")
 try? stack.close()
 try? FileManager.default.removeItem(at: file)
