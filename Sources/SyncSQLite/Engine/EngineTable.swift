@@ -34,6 +34,9 @@ struct EngineTable: Sendable {
     let columns: [Column]
     let pairs: [Pairs]
     let shape: OutgoingShape
+    /// Finds the row of a key, if it is stored.
+    let rowSQL: String
+    let domains: DomainReader
 
     /// - Throws: ``SyncError`` `keylessEntity`, and `invalidOption` for an entity that cannot be kept in step.
     init(_ registration: EngineRegistration.Entity, number: Int, _ model: SyncModel, _ layout: StoreLayout) throws {
@@ -88,6 +91,13 @@ struct EngineTable: Sendable {
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
+        rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
+        let family = tree.entities.map { model.compiled.entities[$0].name }
+        domains = DomainReader(columns, of: table, family: family)
+    }
+
+    func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool {
+        try db.finds(sql: rowSQL, arguments: [key])
     }
 
     /// The JSON that a key of the table is, unless the service spells it in another way.

@@ -37,22 +37,22 @@ struct KeyAdoption {
             for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
                 if link.storage == .foreignKey, end == .first { continue }
                 let names = LinkTable(link, end, engine.stack.layout)
-                try db.execute(
+                try db.executeCached(
                     sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
                     arguments: [old, new])
             }
         }
         // Known as deleted, so that the trigger logs nothing.
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])
-        try db.execute(
+        try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
         try engine.forget(new, table, in: db)
         try rekey(old, to: new)
     }
 
     private func logEdits(of key: DatabaseValue) throws {
-        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else { return }
+        guard let values = try table.domains.values(of: key, in: db) else { return }
         let bases = try Row.fetchAll(
             db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         for row in bases {
@@ -68,15 +68,15 @@ struct KeyAdoption {
     private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in ["sync_change", "sync_base", "sync_known", "sync_request", "sync_conflict"] {
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
         }
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
-                try db.execute(
+                try db.executeCached(
                     sql: "UPDATE sync_base SET value = ? WHERE e = ? AND domain = ? AND value = ?",
                     arguments: [new, other.number, column.name, old])
-                try db.execute(
+                try db.executeCached(
                     sql: """
                         UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
                           AND request IN (SELECT id FROM sync_request WHERE e = ?)
@@ -84,19 +84,19 @@ struct KeyAdoption {
             }
             for pairs in other.pairs {
                 if other.entity.table == table.entity.table {
-                    try db.execute(
+                    try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
                         arguments: [new, pairs.name, old])
                 }
                 if pairs.destination == table.entity.table {
-                    try db.execute(
+                    try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                         arguments: [new, pairs.name, old])
                 }
             }
         }
-        try db.execute(sql: "UPDATE sync_alias SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
-        try db.execute(
+        try db.executeCached(sql: "UPDATE sync_alias SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+        try db.executeCached(
             sql: "INSERT INTO sync_alias (e, old, k) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET k = excluded.k",
             arguments: [e, old, new])
     }

@@ -73,7 +73,7 @@ struct LocalEdits {
                 isNew
                 ? "SELECT \(pairs.table.other), 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ?"
                 : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(pairs.name.literal) AND op <> 0"
-            return try Row.fetchAll(db, sql: sql, arguments: [key]).map {
+            return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [key]).map {
                 row -> (pairs: Int, other: DatabaseValue, op: Int) in (place, row[0], row[1])
             }
         }
@@ -197,7 +197,7 @@ struct LocalEdits {
 
     /// Whether the same is waiting for a decision already; what it says of the server is brought up to date.
     private func isOpen(_ name: String, _ edit: Edit, _ there: DatabaseValue) throws -> Bool {
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_conflict SET remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
             arguments: [there, edit.table.number, edit.key, name])
         return db.changesCount > 0
@@ -233,13 +233,13 @@ struct LocalEdits {
             }
         }
         if edit.kind == nil, !merged.bases.isEmpty {
-            try db.execute(
+            try db.executeCached(
                 sql: "INSERT INTO sync_change (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine)) "
                     + "ON CONFLICT DO NOTHING",
                 arguments: [edit.table.number, edit.key])
         }
         if merged.isOpen {
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?",
                 arguments: [edit.table.number, edit.key])
         }
@@ -250,14 +250,14 @@ struct LocalEdits {
             let pairs = edit.table.pairs[link.pairs]
             let isThere = try isLinked(pairs, edit.key, link.other)
             if isThere == (link.op > 0) {
-                try db.execute(
+                try db.executeCached(
                     sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
                     arguments: [pairs.name, edit.key, link.other])
                 continue
             }
             try set(link.op > 0, pairs, edit.key, link.other)
             guard edit.kind == "create" else { continue }
-            try db.execute(
+            try db.executeCached(
                 sql: """
                     INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, 1, ?) ON CONFLICT DO NOTHING
                     """, arguments: [pairs.name, edit.key, link.other, SQLiteEngine.now])
@@ -267,16 +267,16 @@ struct LocalEdits {
     /// The server has the row by now: what is left is an update, or nothing.
     private func settle(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'update', birth = NULL WHERE e = ? AND k = ? AND kind = 'create'",
             arguments: [e, k])
-        try db.execute(
+        try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
                   AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
                 """, arguments: [e, k, e, k])
         let names = edit.table.pairs.map(\.name.literal).joined(separator: ", ")
-        try db.execute(
+        try db.executeCached(
             sql: """
                 DELETE FROM sync_change WHERE e = ? AND k = ? AND kind = 'update'
                   AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
@@ -288,7 +288,7 @@ struct LocalEdits {
     // MARK: Rows
 
     private func values(of key: DatabaseValue, _ table: EngineTable) throws -> [String: DatabaseValue]? {
-        try EngineRow(table, engine.model.compiled).values(of: key, in: db)
+        try table.domains.values(of: key, in: db)
     }
 
     private func write(
@@ -297,18 +297,16 @@ struct LocalEdits {
         let values = values.sorted { $0.key < $1.key }
         guard !values.isEmpty else { return }
         let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
-        try db.execute(
+        try db.executeCached(
             sql:
                 "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
             arguments: StatementArguments(values.map(\.value) + [key]))
     }
 
     private func isLinked(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql:
-                "SELECT EXISTS (SELECT 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?)",
-            arguments: [key, other]) ?? false
+        try db.finds(
+            sql: "SELECT 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?",
+            arguments: [key, other])
     }
 
     private func set(_ isLinked: Bool, _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws
@@ -321,6 +319,6 @@ struct LocalEdits {
             WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
             """
             : "DELETE FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?"
-        try db.execute(sql: sql, arguments: isLinked ? [key, other, other] : [key, other])
+        try db.executeCached(sql: sql, arguments: isLinked ? [key, other, other] : [key, other])
     }
 }

@@ -44,10 +44,6 @@ struct NaturalKeys {
             values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
         }
         guard natural.contains(where: { !$0.isNull }), let own = created[natural], own != key else { return }
-        let isTaken = try Bool.fetchOne(
-            db,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)",
-            arguments: [key])
-        if isTaken == false { try KeyAdoption(engine, table, db).rekey(own, to: key) }
+        if try !table.isStored(key, in: db) { try KeyAdoption(engine, table, db).rekey(own, to: key) }
     }
 }

@@ -88,7 +88,7 @@ struct PageMerge {
             switch change[0] as String {
             case "create": state = .created
             case "delete": state = .deleted
-            default: state = try isStored(key) ? .updated : .deleted
+            default: state = try table.isStored(key, in: db) ? .updated : .deleted
             }
         }
         return Standing(
@@ -100,12 +100,6 @@ struct PageMerge {
         guard standing.isKnown else { return .created }
         if standing.isWhole, let version = row.version, version == standing.version { return .unchanged }
         return .updated
-    }
-
-    private func isStored(_ key: DatabaseValue) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)")
-        return try Bool.fetchOne(statement, arguments: [key]) ?? false
     }
 
     /// Whether edits of the row may have been missed.
@@ -134,7 +128,7 @@ struct PageMerge {
         if comesBack {
             try forget(standing.key)
         } else {
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE sync_known SET version = ?, time = ? WHERE e = ? AND k = ?",
                 arguments: [row.version, row.time, table.number, standing.key])
         }
@@ -157,15 +151,15 @@ struct PageMerge {
     /// The row is made anew on the server, with all values.
     private mutating func bringBack(_ row: PulledPage.Row, _ standing: Standing, _ why: String) throws {
         // Made of the old id: two devices that bring a row back make one.
-        try db.execute(
+        try db.executeCached(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
                 ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready'
                 """,
             arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
-        try db.execute(
+        try db.executeCached(
             sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
-        try db.execute(
+        try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
@@ -173,7 +167,7 @@ struct PageMerge {
     /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
     private mutating func delete(_ row: PulledPage.Row, _ standing: Standing) throws {
         let key = standing.key
-        guard let rowKey = RowKey(key), try isStored(key) else { return try forget(key) }
+        guard let rowKey = RowKey(key), try table.isStored(key, in: db) else { return try forget(key) }
         let before = try lastConflict()
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
@@ -190,11 +184,11 @@ struct PageMerge {
 
     private func deleteByRules(_ key: RowKey) throws -> SyncResult {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
-            try db.execute(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
+            try db.executeCached(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
         }
         let result = try engine.stack.session(db, nil, SyncRequest())
             .delete(StoredRow(table: table.entity.table, key: key), of: table.entity)
-        try db.execute(sql: "DELETE FROM sync_mute WHERE n = 2")
+        try db.executeCached(sql: "DELETE FROM sync_mute WHERE n = 2")
         return result
     }
 
@@ -202,10 +196,8 @@ struct PageMerge {
     private func tookEditsAlong(since conflict: Int) throws -> Bool {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
-        return try Bool.fetchOne(
-            db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)))"),
-            arguments: [conflict]) ?? false
+        return try db.finds(
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers))", arguments: [conflict])
     }
 
     private func lastConflict() throws -> Int {
@@ -268,7 +260,7 @@ struct PageMerge {
     private mutating func note(
         _ row: PulledPage.Row, _ standing: Standing, _ result: SyncResult
     ) throws {
-        guard try isStored(standing.key) else {
+        guard try table.isStored(standing.key, in: db) else {
             let reason = result.diagnostics.first?.message ?? "it was not stored"
             refused.append((row, reason))
             return

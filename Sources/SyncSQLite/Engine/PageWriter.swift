@@ -107,7 +107,7 @@ struct PageWriter {
     }
 
     private mutating func setAside(_ row: PulledPage.Row, _ reason: String) throws {
-        try db.execute(
+        try db.executeCached(
             sql: """
                 INSERT INTO sync_inbound (e, k, body, version, time, reason) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET body = excluded.body, version = excluded.version, time = excluded.time,

@@ -78,7 +78,7 @@ struct RequestFreezer {
     // MARK: Rows
 
     private mutating func freezeRow(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
-        guard let values = try EngineRow(table, engine.model.compiled).values(of: change.key, in: db) else {
+        guard let values = try table.domains.values(of: change.key, in: db) else {
             return try noteGone(change, table)
         }
         let isNew = change.kind == "create"
@@ -122,7 +122,7 @@ struct RequestFreezer {
         for row in rows {
             let name = row[0] as String
             if values[name] == row[1] as DatabaseValue || values[name] == nil {
-                try db.execute(
+                try db.executeCached(
                     sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
                     arguments: [table.number, change.key, name])
             } else {
@@ -130,9 +130,8 @@ struct RequestFreezer {
             }
         }
         let pairs = try table.pairs.filter { pairs in
-            try Bool.fetchOne(
-                db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM sync_link WHERE link = ? AND owner = ?)"),
-                arguments: [pairs.name, change.key]) ?? false
+            try db.finds(
+                sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, change.key])
         }
         if table.registration.isOneDomain, !names.isEmpty || !pairs.isEmpty {
             return try all(table, change.key, values)
@@ -160,10 +159,9 @@ struct RequestFreezer {
         let keys = domain.pairs == nil ? [domain.value] : domain.others
         return try keys.contains { key in
             try !key.isNull
-                && Bool.fetchOne(
-                    db.cachedStatement(
-                        sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL)"),
-                    arguments: [table.number, key]) == true
+                && db.finds(
+                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
+                    arguments: [table.number, key])
         }
     }
 
@@ -173,10 +171,9 @@ struct RequestFreezer {
             let destination = domain.column?.destination ?? domain.pairs?.destination
             guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return false }
             return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
-                try Bool.fetchOne(
-                    db,
-                    sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready')",
-                    arguments: [table.number, key]) ?? false
+                try db.finds(
+                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
+                    arguments: [table.number, key])
             }
         }
     }
@@ -244,7 +241,8 @@ struct RequestFreezer {
         _ domains: [Domain]
     ) throws {
         let version = try String.fetchOne(
-            db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
+            db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, change.key])
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
         let idem = change.attempts == 0 ? birth : "\(birth)-\(change.attempts)"
         let kind: FrozenRequest.Kind =
@@ -254,7 +252,7 @@ struct RequestFreezer {
             default: .update
             }
         let now = SQLiteEngine.now
-        try db.execute(
+        try db.executeCached(
             sql: """
                 INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -277,10 +275,9 @@ struct RequestFreezer {
     // MARK: Deletions
 
     private mutating func freezeDeletion(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
-        let isKnown = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)",
-            arguments: [table.number, change.key])
-        guard isKnown == true else { return try drop(change, table) }
+        let isKnown = try db.finds(
+            sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
+        guard isKnown else { return try drop(change, table) }
         guard try breaksCycle || !isPointedTo(change, table) else { return }
         let remoteID = try bodies.remoteID(of: change.key, table)
         try insert(change, table, remoteID, .object([]), nil, [])
@@ -289,14 +286,13 @@ struct RequestFreezer {
     /// Whether a row that is to be deleted too, of the same table, pointed to it: that goes first.
     private func isPointedTo(_ change: Change, _ table: EngineTable) throws -> Bool {
         for column in table.columns where column.destination == table.entity.table {
-            let isPointedTo = try Bool.fetchOne(
-                db,
+            let isPointedTo = try db.finds(
                 sql: """
-                    SELECT EXISTS (SELECT 1 FROM sync_change c JOIN sync_base b ON b.e = c.e AND b.k = c.k
-                      WHERE c.e = ? AND c.kind = 'delete' AND c.state = 'ready' AND b.domain = ? AND b.value = ?
-                        AND c.k IS NOT ?)
+                    SELECT 1 FROM sync_change c JOIN sync_base b ON b.e = c.e AND b.k = c.k
+                    WHERE c.e = ? AND c.kind = 'delete' AND c.state = 'ready' AND b.domain = ? AND b.value = ?
+                      AND c.k IS NOT ?
                     """, arguments: [table.number, column.name, change.key, change.key])
-            if isPointedTo == true { return true }
+            if isPointedTo { return true }
         }
         return false
     }
@@ -305,7 +301,7 @@ struct RequestFreezer {
 
     private func noteGone(_ change: Change, _ table: EngineTable) throws {
         if change.kind == "create" { return try drop(change, table) }
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, change.key])
     }
 
@@ -314,7 +310,7 @@ struct RequestFreezer {
     }
 
     private func park(_ change: Change, _ table: EngineTable, _ reason: String) throws {
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
     }

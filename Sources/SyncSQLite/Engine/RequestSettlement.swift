@@ -2,7 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Settles one request by what became of it. What was edited since it was sent stays in the outbox.
+/// Settles one request by what became of it. What was edited since it was sent stays in the outbox. What the server has of
+/// its row is left to be merged.
 struct RequestSettlement {
     /// So often a row is merged and sent again because the server had another version.
     static let patience = 3
@@ -15,6 +16,15 @@ struct RequestSettlement {
     /// The row's key, by now; nil for a request that was settled before.
     private var key: DatabaseValue?
     private(set) var outcome = PageOutcome()
+    /// What the server has of the row.
+    private(set) var answer: Answer?
+
+    struct Answer {
+        let table: EngineTable
+        let row: PulledPage.Row
+        /// Whether a row made here that has its key is that row.
+        let isSame: Bool
+    }
 
     init(_ engine: SQLiteEngine, _ reply: SettledRequest, _ serverTime: Int64?, _ db: Database) throws {
         self.engine = engine
@@ -23,20 +33,20 @@ struct RequestSettlement {
         self.db = db
         table = try engine.table(reply.request.entity)
         key = try DatabaseValue.fetchOne(
-            db, sql: "SELECT k FROM sync_request WHERE id = ?", arguments: [reply.request.id])
+            db.cachedStatement(sql: "SELECT k FROM sync_request WHERE id = ?"), arguments: [reply.request.id])
     }
 
     mutating func settle() throws {
         guard let key else { return }
         switch reply.outcome {
         case .unknown:
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
         case .postponed: try removeRequest()
         case .rejected(let reason):
             try removeRequest()
             try park(key, reason)
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?",
                 arguments: [table.number, key])
         case .gone:
@@ -67,43 +77,41 @@ struct RequestSettlement {
         try removeRequest()
         let key = try adopt(row.id, old)
         self.key = key
-        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else {
+        guard let values = try table.domains.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key)
         }
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
         for (domain, value) in sent { try setBase(domain, key, to: value, now: values[domain]) }
-        try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        try write(row, isSame: true)
+        try db.executeCached(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        answer = Answer(table: table, row: row, isSame: true)
     }
 
     private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
         guard reply.request.kind == .create,
             let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
         else { return false }
-        let isStored = try Bool.fetchOne(
-            db,
-            sql: "SELECT EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?)",
-            arguments: [new])
-        return try isStored == true && !isNew(new)
+        return try table.isStored(new, in: db) && !isNew(new)
     }
 
     /// Whether an app gave a row of its own this key.
     private func isNew(_ key: DatabaseValue) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL)",
-            arguments: [table.number, key]) ?? false
+        try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
+            arguments: [table.number, key])
     }
 
     private func sentDomains() throws -> [(domain: String, value: DatabaseValue)] {
         try Row.fetchAll(
-            db, sql: "SELECT domain, value FROM sync_sent WHERE request = ?", arguments: [reply.request.id]
+            db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
+            arguments: [reply.request.id]
         ).map { ($0[0], $0[1]) }
     }
 
     /// Deleted while it was on its way: the server must hear of that too.
     private func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         try note(row, key)
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
             arguments: [table.number, key])
     }
@@ -115,7 +123,7 @@ struct RequestSettlement {
         try removeRequest()
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
-        guard let values = try EngineRow(table, engine.model.compiled).values(of: key, in: db) else {
+        guard let values = try table.domains.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key)
         }
         try note(row, key)
@@ -133,7 +141,7 @@ struct RequestSettlement {
             }
         }
         try settleChange(key)
-        if let row, row.record != nil { try write(row) }
+        if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
     }
 
     /// Gives a new row the key that the server gave it.
@@ -152,7 +160,7 @@ struct RequestSettlement {
 
     private func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         let spelled = row?.id ?? reply.request.remoteID
-        try db.execute(
+        try db.executeCached(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
                 VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
@@ -185,14 +193,14 @@ struct RequestSettlement {
     private func settlePairs(
         _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ sent: [DatabaseValue]
     ) throws {
-        try db.execute(
+        try db.executeCached(
             sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
         // Keys that were local when they were sent have others now.
         let sent = Set(try sent.map { try current($0, pairs.destination) })
         let now = Set(try PairList(pairs, engine.stack.layout).others(of: key, in: db))
         for (others, op) in [(now.subtracting(sent), 1), (sent.subtracting(now), -1)] {
             for other in others {
-                try db.execute(
+                try db.executeCached(
                     sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
                     arguments: [pairs.name, key, other, op, SQLiteEngine.now])
             }
@@ -207,14 +215,13 @@ struct RequestSettlement {
 
     private func settleChange(_ key: DatabaseValue) throws {
         let names = table.pairs.map(\.name.literal).joined(separator: ", ")
-        let isLeft = try Bool.fetchOne(
-            db,
+        let isLeft = try db.finds(
             sql: """
-                SELECT EXISTS (SELECT 1 FROM sync_base WHERE e = ? AND k = ?)
-                  OR EXISTS (SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(names)))
+                SELECT 1 FROM sync_base WHERE e = ? AND k = ?
+                UNION ALL SELECT 1 FROM sync_link WHERE owner = ? AND link IN (\(names))
                 """, arguments: [table.number, key, key])
-        try db.execute(
-            sql: isLeft == true
+        try db.executeCached(
+            sql: isLeft
                 ? """
                 UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0,
                   state = CASE state WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END WHERE e = ? AND k = ?
@@ -224,13 +231,12 @@ struct RequestSettlement {
 
     private func finishDeletion(_ key: DatabaseValue) throws {
         try removeRequest()
-        let isBack = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind <> 'delete')",
-            arguments: [table.number, key])
-        guard isBack == true else { return try engine.forget(key, table, in: db) }
-        try db.execute(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
-        try db.execute(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
-        try db.execute(
+        let isBack = try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind <> 'delete'", arguments: [table.number, key])
+        guard isBack else { return try engine.forget(key, table, in: db) }
+        try db.executeCached(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.executeCached(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'create', birth = lower(hex(randomblob(16))) WHERE e = ? AND k = ?",
             arguments: [table.number, key])
     }
@@ -240,7 +246,7 @@ struct RequestSettlement {
     /// The server has another version: it is merged, and what is left is sent again, but not for ever.
     private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         try removeRequest()
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
         let rounds = try Int.fetchOne(
             db, sql: "SELECT rounds FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -248,9 +254,9 @@ struct RequestSettlement {
             try park(key, "contended: the server had another version \(rounds) times in a row")
         }
         // A version that is known already would be taken for no news.
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
-        if let row { try write(row) }
+        if let row { answer = Answer(table: table, row: row, isSame: false) }
     }
 
     private mutating func park(_ key: DatabaseValue, _ reason: String) throws {
@@ -259,20 +265,13 @@ struct RequestSettlement {
     }
 
     private func setAside(_ key: DatabaseValue, _ reason: String) throws {
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
             arguments: [reason, table.number, key])
     }
 
-    private mutating func write(_ row: PulledPage.Row, isSame: Bool = false) throws {
-        var writer = try PageWriter(engine, table, serverTime, db)
-        writer.isSame = isSame
-        try writer.apply([row])
-        outcome.add(writer.outcome)
-    }
-
     private func removeRequest() throws {
-        try db.execute(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [reply.request.id])
-        try db.execute(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [reply.request.id])
+        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [reply.request.id])
+        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [reply.request.id])
     }
 }

@@ -60,10 +60,8 @@ extension SQLiteEngine {
         return try await stack.reading { db in
             try ids.filter { id in
                 guard let key = model.compiled.rowKey(id, of: table.entity)?.databaseValue else { return false }
-                let isKnown = try Bool.fetchOne(
-                    db, sql: "SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)",
-                    arguments: [table.number, key])
-                return isKnown != true
+                return try !db.finds(
+                    sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
             }
         }
     }

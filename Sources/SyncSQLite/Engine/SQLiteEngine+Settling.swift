@@ -20,13 +20,34 @@ extension SQLiteEngine {
     ) async throws -> PageOutcome {
         try await writing(lease) { [self] db in
             var outcome = PageOutcome()
+            var answers: [RequestSettlement.Answer] = []
             try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
             for reply in replies {
                 var settlement = try RequestSettlement(self, reply, serverTime, db)
                 try settlement.settle()
                 outcome.add(settlement.outcome)
+                if let answer = settlement.answer { answers.append(answer) }
             }
+            outcome.add(try write(answers, serverTime, db))
             return outcome
         }
+    }
+
+    /// Merges what the server has of rows that were sent: by table, as pages that were pulled.
+    private func write(
+        _ answers: [RequestSettlement.Answer], _ serverTime: Int64?, _ db: Database
+    ) throws -> PageOutcome {
+        var outcome = PageOutcome()
+        for table in parentsFirst {
+            for isSame in [false, true] {
+                let rows = answers.filter { $0.table.number == table.number && $0.isSame == isSame }.map(\.row)
+                guard !rows.isEmpty else { continue }
+                var writer = try PageWriter(self, table, serverTime, db)
+                writer.isSame = isSame
+                try writer.apply(rows)
+                outcome.add(writer.outcome)
+            }
+        }
+        return outcome
     }
 }

@@ -33,10 +33,11 @@ package struct SQLiteEngine: EngineStore {
     /// Forgets edits of a row, and what is known of it.
     func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known"]) {
-            try db.execute(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
+            try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
         for pairs in table.pairs {
-            try db.execute(sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+            try db.executeCached(
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
         }
     }
 
@@ -66,9 +67,9 @@ package struct SQLiteEngine: EngineStore {
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         try db.inSavepoint {
-            try db.execute(sql: "INSERT INTO \"sync_mute\" VALUES (1) ON CONFLICT DO NOTHING")
+            try db.executeCached(sql: "INSERT INTO \"sync_mute\" VALUES (1) ON CONFLICT DO NOTHING")
             result = try body()
-            try db.execute(sql: "DELETE FROM \"sync_mute\"")
+            try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
             return .commit
         }
         guard let result else { throw SyncError(.storeFailure, "the transaction ended early") }

@@ -1,34 +1,32 @@
 import GRDB
-import SyncCore
 import SyncStore
 
 /// Reads the domains of one row. A foreign key whose row is not stored reads as the key that is waited for.
-struct EngineRow {
-    private let table: EngineTable
+struct DomainReader: Sendable {
+    private let names: [String]
     private let sql: String
 
-    init(_ table: EngineTable, _ model: CompiledModel) {
-        self.table = table
-        let key = table.table.keyColumn.quoted
-        let family = model[table.entity.table].entities.map { model.entities[$0].name.literal }.joined(separator: ", ")
-        let columns = table.columns.map { column in
+    /// - Parameter family: The names of the entities whose rows the table has.
+    init(_ columns: [EngineTable.Column], of table: TableLayout, family: [String]) {
+        let key = table.keyColumn.quoted
+        let family = family.map(\.literal).joined(separator: ", ")
+        let values = columns.map { column in
             guard let relationship = column.relationship else { return "r.\(column.name.quoted)" }
             return """
                 coalesce(r.\(column.name.quoted), (SELECT target_key FROM sync_pending WHERE owner_entity IN (\(family))
                   AND owner_key = +r.\(key) AND relationship = \(relationship.literal)))
                 """
         }
+        names = columns.map(\.name)
         sql =
-            "SELECT \((["r.\(key)"] + columns).joined(separator: ", ")) FROM \(table.table.name.quoted) AS r WHERE r.\(key) = ?"
+            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) = ?"
     }
 
     /// By column; nil for a row that is not stored.
     func values(of key: DatabaseValue, in db: Database) throws -> [String: DatabaseValue]? {
         guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: [key]) else { return nil }
         return Dictionary(
-            uniqueKeysWithValues: try table.columns.enumerated().map { place, column in
-                (column.name, try Self.value(row, place + 1))
-            })
+            uniqueKeysWithValues: try names.enumerated().map { place, name in (name, try Self.value(row, place + 1)) })
     }
 
     /// Text whole, also behind a NUL.

@@ -1,0 +1,13 @@
+import GRDB
+
+/// What the engine asks and writes row by row is compiled once for a connection.
+extension Database {
+    func executeCached(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
+    /// Whether a query finds something.
+    func finds(sql: String, arguments: StatementArguments) throws -> Bool {
+        try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: arguments) ?? false
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The database refuses what the engine writes: the disk is full, or somebody else keeps it locked.
+@Suite("A store that refuses")
+struct StoreFaultTests {
+    private static func service(_ count: Int) async -> FakeService {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10), pageSize: 20)
+        for id in 1...count {
+            await service.put("Task", JSONValue(id), ["title": .string(String(repeating: "long ", count: 200))])
+        }
+        return service
+    }
+
+    @Test("because the disk is full keeps the pages it has, and goes on when there is room")
+    func full() async throws {
+        let service = await Self.service(200)
+        let device = try Device(service)
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (-1, 'mine')")
+        let pages = try await device.stack.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        try await device.stack.write { db in _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(pages + 20)") }
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.code == .storeFailure)
+        #expect(error.map { "\($0)" }?.contains("full") == true)
+        let stored = try await device.rows("SELECT count(*) FROM Task").first.flatMap { Int($0) } ?? 0
+        // Whole pages of the service, and the row made here.
+        #expect(stored > 1 && stored < 200 && stored % 20 == 1)
+        #expect(await service.contents(of: "Task").count == 200)
+        #expect(try await device.engine.status().first { $0.entity == "Task" }?.isInitialSyncComplete == false)
+
+        try await device.stack.write { db in _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = 100000") }
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["201"])
+        #expect(await service.contents(of: "Task").count == 201)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    /// The answer cannot be kept: the request stays unanswered, and is sent again with its key.
+    @Test("to keep what became of a request makes no second row")
+    func fullAfterSending() async throws {
+        let service = await Self.service(1)
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (-1, 'mine')")
+        try await device.write(
+            """
+            CREATE TRIGGER refuses BEFORE DELETE ON sync_request BEGIN SELECT raise(ABORT, 'no'); END
+            """)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.rows("SELECT count(*) FROM sync_request") == ["1"])
+        try await device.write("DROP TRIGGER refuses")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE remoteID > 0") == ["2"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("because another connection writes says so, and changes nothing")
+    func busy() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("busy-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("store.sqlite")
+        let service = await Self.service(30)
+        // Of the app's own, which does not wait.
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+        let device = try Device(DataStack(model: SyncModel(schema: Data(Device.schema.utf8)), in: queue), service)
+        // Its transaction stays open from one access to the next.
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: file.path, configuration: configuration)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.code == .storeBusy)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") }
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["30"])
+    }
+}
