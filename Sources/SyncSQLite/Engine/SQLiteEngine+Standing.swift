@@ -172,8 +172,9 @@ extension SQLiteEngine {
             arguments: [value]) ?? false
     }
 
-    package func reset(_ kind: EngineReset) async throws {
+    package func reset(_ kind: EngineReset, holder: String) async throws {
         try await transaction { [self] db in
+            let lease = try EngineLeases.take(holder, in: db)
             switch kind {
             case .relink:
                 try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0")
@@ -202,6 +203,7 @@ extension SQLiteEngine {
                 try db.execute(sql: "DELETE FROM \(name)")
             }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
+            try EngineLeases.free(lease, in: db)
         }
     }
 }

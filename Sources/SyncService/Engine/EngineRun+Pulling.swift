@@ -4,8 +4,6 @@ import SyncStore
 
 // T4: a page, its tombstones, the merges and where to go on are one transaction.
 extension EngineRun {
-    private static let mostPages = 1_000_000
-
     func pull() async throws {
         tell(.phase(.pulling))
         for entity in entities {
@@ -14,20 +12,18 @@ extension EngineRun {
             } catch ServiceFailure.cursorInvalid {
                 try await pull(entity, from: nil)
             }
+            pulled.insert(entity)
         }
     }
 
     private func pull(_ entity: String, from known: EngineCursor?) async throws {
         let cursor = known?.cursor
-        var page = known?.next
-        var seen: Set<String> = []
+        var trail = PageTrail(entity, from: known?.next)
         var count = 0
-        for _ in 0..<Self.mostPages {
-            let request = PullRequest(entity: entity, cursor: cursor, page: page)
+        while true {
+            let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
             let answer = try await asking { [service] in try await service.pull(request) }
-            if let next = answer.next, !seen.insert(next).inserted || next == page {
-                throw ServiceFailure.malformed("its pages of \(entity) go round in a circle: '\(next)'")
-            }
+            let goesOn = try trail.goes(on: answer.next)
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity), lease)
             // They are tried again before the run ends.
@@ -35,13 +31,11 @@ extension EngineRun {
             note(outcome)
             count += answer.rows.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
-            guard let next = answer.next else {
+            guard goesOn else {
                 if answer.isListing { listed.insert(entity) }
                 return
             }
-            page = next
         }
-        throw ServiceFailure.malformed("its list of \(entity) has no end")
     }
 
     func note(_ outcome: PageOutcome) {

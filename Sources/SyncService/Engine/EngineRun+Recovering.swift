@@ -67,17 +67,15 @@ extension EngineRun {
         if rest > 0, rest <= settings.settleTime.seconds {
             try await settings.clock.sleep(.milliseconds(Int64(rest * 1000)))
         }
-        var page: String?
+        var trail = PageTrail(request.entity)
         while true {
-            let pull = PullRequest(entity: request.entity, cursor: nil, page: page)
+            let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
             let answer = try await asking { [service] in try await service.pull(pull) }
             let candidates = answer.rows.filter { isSame($0, request) }
             let unknown = try await store.unknown(candidates.map(\.id), of: request.entity)
             if let found = candidates.first(where: { unknown.contains($0.id) }) { return .applied(found) }
-            guard let next = answer.next else { break }
-            page = next
+            guard try trail.goes(on: answer.next) else { return nil }
         }
-        return nil
     }
 
     private func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
@@ -90,12 +88,13 @@ extension EngineRun {
 }
 
 extension JSONValue {
-    /// Whether an object has all members of another one, at every depth. Lists of ids have no order.
+    /// Whether an object has all members of another one, at every depth; a service may leave out what is null or an empty list.
+    /// Lists of ids have no order.
     fileprivate func contains(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object, .object(let members)):
             members.allSatisfy { member in
-                self[member.key].map { $0.contains(member.value) } ?? (member.value == .null)
+                self[member.key].map { $0.contains(member.value) } ?? [.null, .array([])].contains(member.value)
             }
         case (.number(let left), .number(let right)): left == right || Double(left) == Double(right)
         case (.string(let left), .string(let right)):

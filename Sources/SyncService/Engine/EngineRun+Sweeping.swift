@@ -46,10 +46,9 @@ extension EngineRun {
     /// Lists all ids; what is not stored here is fetched.
     private func list(_ entity: String) async throws {
         try await store.beginSweep(of: entity, lease)
-        var page: String?
-        var seen: Set<String> = []
+        var trail = PageTrail("ids of \(entity)")
         while true {
-            let request = SweepRequest(entity: entity, page: page)
+            let request = SweepRequest(entity: entity, page: trail.page)
             let answer = try await asking { [service] in try await service.ids(request) }
             let unknown = try await store.note(answer.ids, of: entity, lease)
             for ids in unknown.parts(of: Self.fetchSize) {
@@ -60,11 +59,7 @@ extension EngineRun {
                         return row
                     }, entity)
             }
-            guard let next = answer.next else { return }
-            guard seen.insert(next).inserted else {
-                throw ServiceFailure.malformed("its pages of ids of \(entity) go round in a circle: '\(next)'")
-            }
-            page = next
+            guard try trail.goes(on: answer.next) else { return }
         }
     }
 

@@ -16,6 +16,8 @@ final class EngineRun: Sendable {
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
     let listed = NameSet()
+    /// The entities of which this run has seen all that is new.
+    let pulled = NameSet()
     /// The entities whose missing rows are known.
     let swept = NameSet()
     /// The entities of which rows were to be changed that the service does not have any more.
@@ -62,7 +64,8 @@ final class EngineRun: Sendable {
     // MARK: The end
 
     func finish() async throws -> SyncReport {
-        try await store.finish(entities, notBefore: nil, attempts: 0, lease)
+        let rest = service.backoff.map { settings.clock.now().addingTimeInterval($0.seconds).milliseconds }
+        try await store.finish(entities.filter(pulled.contains), notBefore: rest, attempts: 0, lease)
         let report = report.current
         feed.send(.finished(report))
         return report

@@ -50,5 +50,9 @@ extension SyncEngine {
     public func restore(_ entity: String, key: JSONValue) async throws { try await store.restore(entity, key: key) }
 
     /// Forgets. See ``EngineReset``.
-    public func reset(_ kind: EngineReset) async throws { try await store.reset(kind) }
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; a run of this engine is waited for.
+    public func reset(_ kind: EngineReset) async throws {
+        try await alone { [store, name] in try await store.reset(kind, holder: name) }
+    }
 }

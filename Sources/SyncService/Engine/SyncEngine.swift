@@ -16,9 +16,8 @@ public actor SyncEngine {
     let registration: EngineRegistration
     private let settings: EngineSettings
     private nonisolated let feed = EventFeed()
-    private let name = UUID().uuidString
-    private var running: Task<SyncReport, any Error>?
-    private var isAwaitedAgain = false
+    let name = UUID().uuidString
+    private let runs = EngineRuns()
 
     /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
     ///   what is asked for; `otherService`.
@@ -33,10 +32,11 @@ public actor SyncEngine {
 
     // MARK: Running
 
-    /// Pulls, settles conflicts and sends. Joins a run that is on its way, which then looks once more for changes.
+    /// Pulls, settles conflicts and sends. Joins such a run that is on its way, which then looks once more for changes; waits
+    /// for any other.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(entities) { run in
+        try await run(.sync, entities) { run in
             try await run.recover()
             try await run.pull()
             try await run.sweep()
@@ -49,7 +49,7 @@ public actor SyncEngine {
     /// Pulls only.
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(entities) { run in
+        try await run(.pull, entities) { run in
             try await run.recover()
             try await run.pull()
             try await run.sweep()
@@ -60,35 +60,29 @@ public actor SyncEngine {
     /// Sends only.
     @discardableResult
     public func push(only entities: [String]? = nil) async throws -> SyncReport {
-        try await run(entities) { run in
+        try await run(.push, entities) { run in
             try await run.recover()
             try await run.push()
         }
     }
 
     private func run(
-        _ entities: [String]?, _ phases: @escaping @Sendable (EngineRun) async throws -> Void
+        _ kind: EngineRuns.Kind, _ entities: [String]?, _ phases: @escaping EngineRuns.Phases
     ) async throws -> SyncReport {
-        if let running {
-            isAwaitedAgain = true
-            return try await running.value
-        }
         let names = try registration.names(entities)
-        let task = Task { () async throws -> SyncReport in
-            let report = try await self.once(names, phases)
-            return isAwaitedAgain ? report.adding(try await self.once(names, phases)) : report
-        }
-        running = task
-        defer { (running, isAwaitedAgain) = (nil, false) }
-        return try await withTaskCancellationHandler {
-            try await task.value
-        } onCancel: {
-            task.cancel()
+        return try await runs.join(kind, names) { [self] in try await once(names, phases) }
+    }
+
+    /// Does something between two runs.
+    func alone(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        _ = try await runs.join(.single, []) {
+            try await body()
+            return SyncReport()
         }
     }
 
     private func once(
-        _ names: [String], _ phases: @Sendable (EngineRun) async throws -> Void
+        _ names: [String], _ phases: EngineRuns.Phases
     ) async throws -> SyncReport {
         let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
         do {
@@ -105,20 +99,19 @@ public actor SyncEngine {
     public nonisolated var events: AsyncStream<SyncEvent> { feed.stream() }
 
     /// Whether a run is on its way.
-    public var isSyncing: Bool { running != nil }
+    public var isSyncing: Bool { get async { await runs.isAnyOnItsWay } }
 
     // MARK: Single answers
 
     /// Imports an answer that the app fetched itself: not an edit, and rows that were edited here stay.
     @discardableResult
     public func apply(_ json: JSONValue, inEntity entity: String) async throws -> SyncReport {
-        try await once(try registration.names([entity])) { run in try await run.write(json, entity) }
+        try await run(.single, [entity]) { run in try await run.write(json, entity) }
     }
 
     /// Sends a change first, and then stores what the service answered: for what must not be done unless it is done there.
     @discardableResult
     public func write(remoteFirst operation: PushOperation) async throws -> SyncReport {
-        try await once(try registration.names([operation.entity])) { run in try await run.write(remoteFirst: operation)
-        }
+        try await run(.single, [operation.entity]) { run in try await run.write(remoteFirst: operation) }
     }
 }

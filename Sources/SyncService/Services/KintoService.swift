@@ -41,6 +41,9 @@ public struct KintoService: SyncService {
             batchSize: Self.batchSize, sendsCascades: true)
     }
 
+    /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
+    public var backoff: Duration? { exchange.rests.left }
+
     /// Its address and the bucket.
     public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
 

@@ -44,6 +44,9 @@ public struct RESTService: SyncService {
             givesTimes: options.version != nil)
     }
 
+    /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
+    public var backoff: Duration? { exchange.rests.left }
+
     /// Its address.
     public var identity: String { exchange.base.absoluteString }
 

@@ -20,6 +20,8 @@ public protocol SyncService: Sendable {
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
     /// One page of the ids of all rows.
     func ids(_ request: SweepRequest) async throws -> IDPage
+    /// How long it wants to be left alone, though it did what it was asked: the next run waits for that.
+    var backoff: Duration? { get }
     /// Rows by their ids; one answer for each.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow]
 }
@@ -27,6 +29,9 @@ public protocol SyncService: Sendable {
 extension SyncService {
     /// It knows by itself.
     public func knowing(keys: [String: [String]]) -> Self { self }
+
+    /// It does not say.
+    public var backoff: Duration? { nil }
 
     /// No filter.
     public func filter(of entity: String) -> String { "" }

@@ -31,6 +31,8 @@ struct HTTPExchange: Sendable {
     private let credentials: CredentialCache
     /// How many requests were sent.
     let counter = RequestCounter()
+    /// Until when the service wants to be left alone.
+    let rests = RestKeeper()
 
     init(
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
@@ -81,8 +83,9 @@ struct HTTPExchange: Sendable {
         switch answer.status {
         case 401: throw ServiceFailure.unauthorized(answer.message)
         case 413: throw ServiceFailure.tooLarge
-        case 429, 502, 503, 504: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
-        case 500...: throw ServiceFailure.unreachable("status \(answer.status): \(answer.message)")
+        case 429, 503: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
+        // Whether the request was carried out is not known, least of all to a gateway (502, 504).
+        case 408, 500...: throw ServiceFailure.unreachable("status \(answer.status): \(answer.message)")
         default: return answer
         }
     }
@@ -99,7 +102,10 @@ struct HTTPExchange: Sendable {
         do {
             let data = body.map { Data(CanonicalJSON.bytes($0)) }
             let (response, received) = try await transport.send(request, body: data)
-            return Answer(status: response.status.code, headers: response.headerFields, body: received, url: url)
+            let answer = Answer(
+                status: response.status.code, headers: response.headerFields, body: received, url: url)
+            if let rest = answer.backoff { rests.note(rest) }
+            return answer
         } catch let error as ServiceFailure {
             throw error
         } catch is CancellationError {
@@ -132,10 +138,22 @@ extension HTTPExchange.Answer {
 
     /// How long it wants to be left alone though it did what it was asked.
     var backoff: Duration? {
-        guard let name = HTTPField.Name("Backoff"), let text = headers[name], let seconds = Int(text) else {
-            return nil
+        if let name = HTTPField.Name("Backoff"), let text = headers[name], let seconds = Int(text) {
+            return .seconds(max(0, seconds))
         }
-        return .seconds(max(0, seconds))
+        return (200..<300).contains(status) ? retryAfter : nil
+    }
+}
+
+/// Keeps until when a service wants to be left alone, by what it said last.
+final class RestKeeper: @unchecked Sendable {
+    private let lock = NSLock()
+    private var until: Date?
+
+    func note(_ rest: Duration) { lock.withLock { until = Date().addingTimeInterval(rest.seconds) } }
+    /// How much of it is left.
+    var left: Duration? {
+        lock.withLock { until }.map { max(0, $0.timeIntervalSinceNow) }.flatMap { $0 > 0 ? .seconds($0) : nil }
     }
 }
 

@@ -74,7 +74,9 @@ package protocol EngineStore: Sendable {
     func restore(_ entity: String, key: JSONValue) async throws
 
     /// Forgets what an engine knows.
-    func reset(_ kind: EngineReset) async throws
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` while another holder has the database.
+    func reset(_ kind: EngineReset, holder: String) async throws
 
     // MARK: Without a lease
 

@@ -1,0 +1,182 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Answers that services should not give, and do.
+@Suite("Answers")
+struct AnswerTests {
+    /// A service that is a function.
+    private struct Served: HTTPTransport {
+        let answer: @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
+
+        func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            let (status, headers, json) = await answer(request, try body.map { try JSONValue(parsing: $0) })
+            var fields = HTTPFields()
+            for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
+            return (
+                HTTPResponse(status: .init(code: status), headerFields: fields), Data(CanonicalJSON.bytes(json))
+            )
+        }
+    }
+
+    /// What a service holds between its answers.
+    private actor Memory {
+        var rows: [JSONValue] = []
+        var tag = 100
+        private(set) var requests: [String] = []
+        func note(_ request: HTTPRequest) { requests.append("\(request.method) \(request.path ?? "")") }
+        func add(_ row: JSONValue) { rows.append(row) }
+        func set(_ rows: [JSONValue], tag: Int = 100) { (self.rows, self.tag) = (rows, tag) }
+    }
+
+    private static let url = URL(string: "https://service.example/v1")
+
+    private func rest(
+        _ options: RESTOptions = RESTOptions(), _ settings: EngineSettings = Device.settings,
+        _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
+    ) throws -> Device {
+        let service = RESTService(
+            baseURL: try #require(Self.url), options: options, transport: Served(answer: answer))
+        return try Device(service, entities: ["Task"], settings)
+    }
+
+    private func failure(_ device: Device) async -> SyncError? {
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+    }
+
+    @Test("A gateway that gives up on a request says nothing of what became of it", arguments: [502, 504, 408, 500])
+    func gateway(_ status: Int) async throws {
+        let memory = Memory()
+        var settings = Device.settings
+        settings.settleTime = .zero
+        let device = try rest(RESTOptions(), settings) { request, body in
+            await memory.note(request)
+            guard request.method == .post, let body else { return (200, [:], .array(await memory.rows)) }
+            let id = await memory.rows.count + 1
+            await memory.add(.object([.init("id", JSONValue(id)), .init("title", body["title"] ?? .null)]))
+            return id == 1 ? (status, [:], ["message": "gateway"]) : (201, [:], await memory.rows[id - 1])
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        #expect(await memory.requests.filter { $0.hasPrefix("POST") }.count == 1)
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 mine"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A service that wants to be left alone after an answer is, by the next run",
+        arguments: ["Backoff", "Retry-After"])
+    func backoff(_ header: String) async throws {
+        let memory = Memory()
+        var settings = Device.settings
+        settings.patience = .seconds(30)
+        let device = try rest(RESTOptions(), settings) { request, _ in
+            await memory.note(request)
+            return (200, [header: "1000"], [["id": 1, "title": "t"]])
+        }
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        let error = await failure(device)
+        #expect(error?.message.contains("asked to be left alone until") == true)
+        #expect(await memory.requests.count == 1)
+    }
+
+    @Test("Pages that go round in a circle end the run, and what is here stays")
+    func circle() async throws {
+        var options = RESTOptions()
+        options.records = "data"
+        options.paging = .next("next")
+        let device = try rest(options) { request, _ in
+            let isFirst = !(request.path ?? "").contains("page")
+            return (
+                200, [:],
+                [
+                    "data": [["id": isFirst ? 1 : 2, "title": "t"]],
+                    "next": .string(isFirst ? "/v1/tasks?page=2" : "/v1/tasks?page=3"),
+                ]
+            )
+        }
+        let error = await failure(device)
+        #expect(error?.message.contains("circle") == true)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
+        #expect(try await !device.engine.isInitialSyncComplete)
+    }
+
+    @Test("A page at another server is not asked for")
+    func elsewhere() async throws {
+        let memory = Memory()
+        var options = RESTOptions()
+        options.paging = .link()
+        let device = try rest(options) { request, _ in
+            await memory.note(request)
+            return (200, ["Link": "<https://other.example/v1/tasks?page=2>; rel=\"next\""], [["id": 1]])
+        }
+        #expect(await failure(device)?.message.contains("at another place") == true)
+        #expect(await memory.requests.count == 1)
+    }
+
+    @Test("A list that is not there is an error, and not an empty one", arguments: [404, 400, 301])
+    func missing(_ status: Int) async throws {
+        let memory = Memory()
+        let device = try rest { request, _ in
+            await memory.note(request)
+            return await memory.requests.count == 1
+                ? (200, [:], [["id": 1, "title": "t"]]) : (status, ["Location": "/v2/tasks"], ["message": "moved"])
+        }
+        try await device.engine.sync()
+        #expect(await failure(device)?.message.contains("\(status)") == true)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+    }
+
+    @Test(
+        "An answer of another form changes nothing",
+        arguments: [
+            [:], ["data": []], [1, 2], [["title": "no id"]], ["id": 1], "text", .null,
+        ] as [JSONValue])
+    func form(_ json: JSONValue) async throws {
+        let memory = Memory()
+        await memory.set([["id": 1, "title": "t"]])
+        let device = try rest { _, _ in
+            let rows = await memory.rows
+            return (200, [:], rows.isEmpty ? json : .array(rows))
+        }
+        try await device.engine.sync()
+        await memory.set([])
+        _ = await failure(device)
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 t"])
+    }
+
+    @Test("A row that a page has twice is one row, as it is said last")
+    func twice() async throws {
+        let device = try rest { _, _ in
+            (200, [:], [["id": 1, "title": "first"], ["id": 2, "title": "x"], ["id": 1, "title": "second"]])
+        }
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 second", "2 x"])
+    }
+
+    @Test("A Kinto server that has less than it had stops the run, and nothing is deleted")
+    func restored() async throws {
+        let memory = Memory()
+        await memory.set([["id": "a", "title": "t", "last_modified": 90]], tag: 90)
+        let service = KintoService(
+            baseURL: try #require(Self.url),
+            transport: Served { request, _ in
+                (200, ["ETag": "\"\(await memory.tag)\""], ["data": .array(await memory.rows)])
+            })
+        let schema = """
+            {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}
+            """
+        let device = try Device(service, schema: schema, entities: ["Task"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited'")
+        await memory.set([], tag: 50)
+        #expect(await failure(device)?.code == .serverRestored)
+        #expect(try await device.rows("SELECT id, title FROM Task") == ["a edited"])
+        #expect(try await device.engine.pendingChanges() == 1)
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Runs of one engine, and of several on one database.
+@Suite("Runs")
+struct RunTests {
+    private let service = FakeService()
+
+    /// Something that happens once, while a request is on its way.
+    private actor Once {
+        private var tasks: [Task<SyncReport, any Error>] = []
+        private var isDone = false
+
+        func start(_ bodies: [@Sendable () async throws -> SyncReport]) async {
+            guard !isDone else { return }
+            isDone = true
+            tasks = bodies.map { body in Task { try await body() } }
+            // All have asked by now, and wait.
+            for _ in 0..<100 { await Task.yield() }
+        }
+
+        func reports() async throws -> [SyncReport] {
+            var reports: [SyncReport] = []
+            for task in tasks { reports.append(try await task.value) }
+            return reports
+        }
+    }
+
+    @Test("What is asked for while a run is on its way is done after it")
+    func queued() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited'")
+        let once = Once()
+        await service.setMeanwhile { [engine = device.engine] request in
+            guard case .pull = request else { return }
+            await once.start([
+                { try await engine.push() },
+                { try await engine.apply(["id": 9, "title": "fetched"], inEntity: "Task") },
+                { try await engine.sync() },
+            ])
+        }
+        #expect(try await device.engine.pull().total.sent == 0)
+        let reports = try await once.reports()
+        #expect(reports.map(\.total.sent).reduce(0, +) == 1)
+        #expect(reports[1].total.inserted == 1)
+        #expect(await service.contents(of: "Task")[1]?["title"] == "edited")
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["edited", "fetched"])
+        #expect(await !device.engine.isSyncing)
+    }
+
+    @Test("A sync that joins another one has its changes sent too")
+    func joined() async throws {
+        let device = try Device(service)
+        let once = Once()
+        await service.setMeanwhile { [engine = device.engine, stack = device.stack] request in
+            // Nothing was to be sent when this run looked.
+            guard case .pull("Tag") = request else { return }
+            await once.start([
+                {
+                    try await stack.insert("Task", values: ["title": "late"])
+                    return try await engine.sync()
+                }
+            ])
+        }
+        try await device.engine.sync()
+        #expect(try await once.reports().map(\.total.created) == [1])
+        #expect(await service.contents(of: "Task").count == 1)
+    }
+
+    @Test("An entity is complete once all of it was pulled, and not before")
+    func complete() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service)
+        try await device.engine.push()
+        try await device.engine.apply([["id": 1, "title": "t"]], inEntity: "Task")
+        #expect(try await device.engine.status().allSatisfy { !$0.isInitialSyncComplete && $0.lastSync == nil })
+        try await device.engine.pull(only: ["Task"])
+        #expect(try await device.engine.status().filter(\.isInitialSyncComplete).map(\.entity) == ["Task"])
+    }
+
+    // MARK: Remote first
+
+    @Test("What is written remote first is stored as the service has it")
+    func remoteFirst() async throws {
+        let device = try Device(service)
+        func operation(_ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue) -> PushOperation {
+            PushOperation(
+                entity: "Task", kind: kind, id: id, body: body, version: nil, idempotencyKey: UUID().uuidString)
+        }
+        try await device.engine.write(remoteFirst: operation(.create, nil, ["title": "new"]))
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 new"])
+        try await device.engine.write(remoteFirst: operation(.update, 1, ["title": "other"]))
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 other"])
+        await service.setFault { _, _ in .dropBefore }
+        await #expect {
+            try await device.engine.write(remoteFirst: operation(.delete, 1, [:]))
+        } throws: {
+            ($0 as? SyncError)?.code == .serviceFailure
+        }
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+        await service.setFault(nil)
+        await #expect {
+            try await device.engine.write(remoteFirst: operation(.update, 5, ["title": "x"]))
+        } throws: {
+            ($0 as? SyncError)?.code == .rowNotFound
+        }
+        try await device.engine.write(remoteFirst: operation(.delete, 1, [:]))
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("Whether there is anything new is known without a write")
+    func changed() async throws {
+        let device = try Device(service)
+        try await device.engine.sync()
+        #expect(try await !device.engine.changed())
+        await service.put("Tag", 1, ["name": "t"])
+        await service.forgetRequests()
+        #expect(try await device.engine.changed())
+        #expect(await service.requests.count == 3)
+        #expect(try await device.rows("SELECT count(*) FROM Tag") == ["0"])
+        try await device.engine.sync()
+        #expect(try await !device.engine.changed())
+    }
+
+    // MARK: Several engines
+
+    @Test("One engine at a time syncs a database, and one that was taken for dead changes nothing any more")
+    func leases() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lease-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func device() throws -> Device {
+            let model = try SyncModel(schema: Data(Device.schema.utf8))
+            return try Device(DataStack(model: model, at: folder.appendingPathComponent("store.sqlite")), service)
+        }
+        let (one, two) = (try device(), try device())
+        try await one.stack.insert("Task", values: ["title": "made here"])
+        let found = Found()
+        await service.setMeanwhile { [engine = two.engine, stack = two.stack] request in
+            guard case .push = request, await found.isFirst() else { return }
+            for action: @Sendable () async throws -> Void in [
+                { try await engine.sync() }, { try await engine.reset(.local) },
+            ] {
+                do {
+                    try await action()
+                } catch { await found.note((error as? SyncError)?.code) }
+            }
+            // Its process seems to have been silent for too long.
+            try? await stack.write { db in try db.execute(sql: "UPDATE sync_lease SET until = 0") }
+            do {
+                try await engine.sync()
+            } catch { await found.note((error as? SyncError)?.code) }
+        }
+        await #expect {
+            try await one.engine.sync()
+        } throws: {
+            ($0 as? SyncError)?.code == .engineBusy
+        }
+        #expect(await found.codes == [.engineBusy, .engineBusy])
+        try await one.engine.sync()
+        #expect(await service.contents(of: "Task").count == 1)
+        #expect(try await one.rows("SELECT remoteID, title FROM Task") == ["1 made here"])
+        #expect(try await one.leftovers() == [])
+    }
+
+    private actor Found {
+        private(set) var codes: [SyncError.Code?] = []
+        private var wasAsked = false
+
+        func note(_ code: SyncError.Code?) { codes.append(code) }
+
+        func isFirst() -> Bool {
+            defer { wasAsked = true }
+            return !wasAsked
+        }
+    }
+
+    @Test("A row that the service has another version of, again and again, is parked for this run alone")
+    func contended() async throws {
+        await service.put("Task", 1, ["title": "t", "points": 0])
+        await service.put("Task", 2, ["title": "u"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = title || ' edited'")
+        await service.setMeanwhile { [service] request in
+            if case .push = request { await service.put("Task", 1, ["points": JSONValue(Int.random(in: 1...1000))]) }
+        }
+        let report = try await device.engine.sync()
+        #expect(report.total.parked == 1)
+        #expect(try await device.engine.parkedRows().first?.reason.hasPrefix("contended") == true)
+        #expect(await service.contents(of: "Task")[2]?["title"] == "u edited")
+        await service.setMeanwhile(nil)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "t edited")
+        #expect(try await device.leftovers() == [])
+    }
+}
