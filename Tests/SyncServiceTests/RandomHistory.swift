@@ -68,7 +68,7 @@ actor RandomHistory {
             count = 100 * (step + 1)
             random = SeededNumbers(state: seed &* 31 &+ UInt64(step) &* 0x2545_F491_4F6C_DD1D)
             if omitted.contains(step) { continue }
-            let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, canBeLate: does.createIdempotency != .probe)
+            let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency))
             await service.forgetRequests()
             if mayFail { await service.setFault { _, number in faults.fault(number) } }
             let index = number(devices.count)
@@ -107,6 +107,14 @@ actor RandomHistory {
             ids: isClient ? .client : .server, deletions: number(2) == 0 ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(6),
             sendsCascades: true)
+    }
+
+    /// How many requests later one may be carried out whose answer was lost: a row that is looked for must be there by then.
+    private func latest(_ idempotency: ServiceCapabilities.CreateIdempotency) -> UInt64 {
+        switch idempotency {
+        case .clientID, .key: 4
+        case .marker, .probe: 1
+        }
     }
 
     // MARK: Steps
@@ -244,9 +252,10 @@ actor RandomHistory {
 /// Faults that a seed makes.
 struct SeededFaults: Sendable {
     private let seed: UInt64
-    private let canBeLate: Bool
+    private let latest: UInt64
 
-    init(_ seed: UInt64, canBeLate: Bool) { (self.seed, self.canBeLate) = (seed, canBeLate) }
+    /// - Parameter latest: A request is carried out so many requests later, at most.
+    init(_ seed: UInt64, latest: UInt64) { (self.seed, self.latest) = (seed, latest) }
 
     func fault(_ number: Int) -> FakeService.Fault? {
         var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
@@ -255,7 +264,7 @@ struct SeededFaults: Sendable {
         case 0: return .dropBefore
         case 1: return .dropAfter
         case 2: return .busy
-        case 3: return canBeLate ? .late(Int(random.next() % 4)) : nil
+        case 3: return .late(Int(random.next() % latest))
         default: return nil
         }
     }

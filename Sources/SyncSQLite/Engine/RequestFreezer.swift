@@ -269,7 +269,8 @@ struct RequestFreezer {
         requests.append(
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural))
+                idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural,
+                isRevival: birth == BirthID(reviving: table.json(change.key).text, of: table.entity.name).text))
     }
 
     // MARK: Deletions

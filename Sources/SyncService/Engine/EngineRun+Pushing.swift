@@ -39,7 +39,7 @@ extension EngineRun {
 
     /// - Returns: How many were done.
     private func send(_ requests: [FrozenRequest], _ batchSize: inout Int) async throws -> Int {
-        var rest = requests[...]
+        var rest = try await meetRevived(requests)[...]
         var count = 0
         while !rest.isEmpty {
             let batch = Array(rest.prefix(batchSize))
@@ -69,6 +69,23 @@ extension EngineRun {
             }
         }
         return count
+    }
+
+    /// What another device has brought back already is merged with what is here. A service with keys, or with ids of the client's,
+    /// says so itself when it is asked to make the row.
+    ///
+    /// - Returns: The others.
+    private func meetRevived(_ requests: [FrozenRequest]) async throws -> [FrozenRequest] {
+        guard case .marker = service.capabilities.createIdempotency else { return requests }
+        var rest: [FrozenRequest] = []
+        for request in requests {
+            if request.isRevival, let row = try await find(request) {
+                _ = try await settle([request], [.exists(row)])
+            } else {
+                rest.append(request)
+            }
+        }
+        return rest
     }
 
     private func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {

@@ -29,7 +29,9 @@ extension EngineRun {
             switch service.capabilities.createIdempotency {
             // Once more: the service makes no second row.
             case .clientID, .key: return try await again(request)
-            case .marker, .probe: return try await probe(request)
+            case .marker, .probe:
+                try await settleDown(request)
+                return try await find(request).map { .applied($0) }
             }
         case .update:
             guard let id = request.remoteID else { return .rejected("it has no id") }
@@ -59,21 +61,25 @@ extension EngineRun {
         }
     }
 
-    /// Looks for the row among those that the store does not know.
-    private func probe(_ request: FrozenRequest) async throws -> PushOutcome? {
+    /// Waits as long as the service may still be about to carry it out.
+    private func settleDown(_ request: FrozenRequest) async throws {
         let age = settings.clock.now().timeIntervalSince1970 - Double(request.frozen) / 1000
-        // The service may be about to carry it out.
         let rest = settings.settleTime.seconds - age
         if rest > 0, rest <= settings.settleTime.seconds {
             try await settings.clock.sleep(.milliseconds(Int64(rest * 1000)))
         }
+    }
+
+    /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.
+    func find(_ request: FrozenRequest) async throws -> RemoteRow? {
+        let isMarked = if case .marker = service.capabilities.createIdempotency { true } else { false }
         var trail = PageTrail(request.entity)
         while true {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
             let answer = try await asking { [service] in try await service.pull(pull) }
             let candidates = answer.rows.filter { isSame($0, request) }
-            let unknown = try await store.unknown(candidates.map(\.id), of: request.entity)
-            if let found = candidates.first(where: { unknown.contains($0.id) }) { return .applied(found) }
+            let unknown = isMarked ? [] : try await store.unknown(candidates.map(\.id), of: request.entity)
+            if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
             guard try trail.goes(on: answer.next) else { return nil }
         }
     }

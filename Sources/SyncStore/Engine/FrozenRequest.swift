@@ -20,10 +20,13 @@ package struct FrozenRequest: Sendable {
     package let attempts: Int
     /// What tells whether a row of the server is the one that was sent: the members of its natural key.
     package let naturalKey: JSONValue?
+    /// Whether it makes a row anew that the server deleted: another device may have done so already.
+    package let isRevival: Bool
 
     package init(
         id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
-        idempotencyKey: String, frozen: Int64, attempts: Int, naturalKey: JSONValue?
+        idempotencyKey: String, frozen: Int64, attempts: Int, naturalKey: JSONValue?,
+        isRevival: Bool = false
     ) {
         self.id = id
         self.entity = entity
@@ -35,6 +38,7 @@ package struct FrozenRequest: Sendable {
         self.frozen = frozen
         self.attempts = attempts
         self.naturalKey = naturalKey
+        self.isRevival = isRevival
     }
 }
 
