@@ -41,8 +41,16 @@ struct RequestSettlement {
         switch reply.outcome {
         case .unknown:
             try db.executeCached(
-                sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
+                sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ? WHERE id = ?",
+                arguments: [SQLiteEngine.now, reply.request.id])
         case .postponed: try removeRequest()
+        // It is not refused: the next run tries it again, with the same key.
+        case .failing(let reason):
+            try removeRequest()
+            try park(key, reason)
+            try db.executeCached(
+                sql: "UPDATE sync_change SET rounds = ? WHERE e = ? AND k = ?",
+                arguments: [Self.patience, table.number, key])
         case .rejected(let reason):
             try removeRequest()
             try park(key, reason)

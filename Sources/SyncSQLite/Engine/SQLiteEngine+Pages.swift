@@ -6,7 +6,7 @@ extension SQLiteEngine {
     package func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart {
         try await transaction { [self] db in
             let lease = try EngineLeases.take(holder, in: db)
-            // Nobody refused these rows: somebody else was quicker, some times in a row.
+            // Nobody refused these rows: somebody else was quicker, or the service failed, some times in a row.
             try db.execute(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = NULL, rounds = 0

@@ -5,25 +5,38 @@ import SyncStore
 // T3: a request without an answer may have been carried out. What became of it is found out before anything is pulled: a row
 // that was made would come back as another one.
 extension EngineRun {
+    /// So often a request is tried whose outcome stays unknown.
+    private static let mostTries = 3
+
     func recover() async throws {
-        let requests = try await store.unanswered(lease)
-        guard !requests.isEmpty else { return }
-        tell(.phase(.recovering))
-        for request in requests {
-            guard let outcome = try await whatBecame(of: request) else {
-                // It was not carried out: it is sent anew.
-                let reply = SettledRequest(request: request, outcome: .postponed)
-                _ = try await store.settle([reply], serverTime: nil, lease)
-                continue
-            }
-            _ = try await settle([request], [outcome])
-            if case .unknown(let reason) = outcome { try await patience.wait(after: .unreachable(reason)) }
+        var requests = try await store.unanswered(lease)
+        if !requests.isEmpty { tell(.phase(.recovering)) }
+        while !requests.isEmpty {
+            for request in requests { try await recover(request) }
+            requests = try await store.unanswered(lease)
         }
-        if try await !store.unanswered(lease).isEmpty { try await recover() }
     }
 
-    /// - Returns: Nil for a request that was not carried out.
-    private func whatBecame(of request: FrozenRequest) async throws -> PushOutcome? {
+    private func recover(_ request: FrozenRequest) async throws {
+        let outcome = try await whatBecame(of: request)
+        guard case .unknown(let reason) = outcome else {
+            _ = try await settle([request], [outcome])
+            return
+        }
+        guard request.attempts + 1 >= Self.mostTries else {
+            _ = try await settle([request], [outcome])
+            return try await patience.wait(after: .unreachable(reason))
+        }
+        // A service that answers otherwise fails at this row, which keeps no other one waiting.
+        _ = try await asking { [service] in
+            try await service.pull(PullRequest(entity: request.entity, cursor: nil))
+        }
+        let failure = SettledRequest(
+            request: request, outcome: .failing("the service failed \(Self.mostTries) times: \(reason)"))
+        note(try await store.settle([failure], serverTime: nil, lease))
+    }
+
+    private func whatBecame(of request: FrozenRequest) async throws -> PushOutcome {
         switch request.kind {
         case .create:
             switch service.capabilities.createIdempotency {
@@ -31,12 +44,15 @@ extension EngineRun {
             case .clientID, .key: return try await again(request)
             case .marker, .probe:
                 try await settleDown(request)
-                return try await find(request).map { .applied($0) }
+                if let row = try await find(request) { return .applied(row) }
+                return try await again(request)
             }
         case .update:
             guard let id = request.remoteID else { return .rejected("it has no id") }
             let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
             switch rows.first {
+            case .found(let row)? where row.version != nil && row.version == request.version:
+                return try await again(request)
             // Merged: what was carried out is the same on both sides.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected("the user may not see the row")
@@ -63,11 +79,10 @@ extension EngineRun {
 
     /// Waits as long as the service may still be about to carry it out.
     private func settleDown(_ request: FrozenRequest) async throws {
-        let age = settings.clock.now().timeIntervalSince1970 - Double(request.frozen) / 1000
-        let rest = settings.settleTime.seconds - age
-        if rest > 0, rest <= settings.settleTime.seconds {
-            try await settings.clock.sleep(.milliseconds(Int64(rest * 1000)))
-        }
+        let settled = Date(timeIntervalSince1970: Double(request.frozen) / 1000 + settings.settleTime.seconds)
+        let rest = settled.timeIntervalSince(settings.clock.now())
+        guard rest > 0, rest <= settings.settleTime.seconds else { return }
+        try await patience.wait(until: settled)
     }
 
     /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.

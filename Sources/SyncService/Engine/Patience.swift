@@ -41,7 +41,8 @@ actor Patience {
         notBefore = date
         guard seconds <= settings.patience.seconds else {
             throw SyncError(
-                .serviceFailure, "the service asked to be left alone until \(date.isoText); try again then")
+                .serviceFailure,
+                "the service is left alone until \(date.isoText), because it failed or asked for that; try again then")
         }
         try await pause(seconds)
         notBefore = nil

@@ -53,6 +53,8 @@ package struct SettledRequest: Sendable {
         case gone
         /// The server will never take it.
         case rejected(String)
+        /// Nobody knows, again and again, of a service that answers otherwise.
+        case failing(String)
         /// It was certainly not done, for a reason that passes.
         case postponed
         /// Nobody knows.
