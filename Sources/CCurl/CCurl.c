@@ -16,6 +16,7 @@ enum {
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079, OPT_XFERINFOFUNCTION = 20219,
     OPT_LOW_SPEED_LIMIT = 19, OPT_LOW_SPEED_TIME = 20, OPT_NOPROGRESS = 43, OPT_NOBODY = 44, OPT_FOLLOWLOCATION = 52,
     OPT_FRESH_CONNECT = 74, OPT_CONNECTTIMEOUT = 78, OPT_NOSIGNAL = 99, OPT_PROTOCOLS = 181,
+    OPT_PATH_AS_IS = 234,
     OPT_POSTFIELDSIZE_LARGE = 30120,
     INFO_RESPONSE_CODE = 0x200002, PROTOCOLS_HTTP_AND_HTTPS = 3, GLOBAL_ALL = 3, ABORTED_BY_CALLBACK = 42,
 };
@@ -111,6 +112,7 @@ void sync_curl_send(
     curl.easy_setopt(connection, OPT_URL, url);
     curl.easy_setopt(connection, OPT_PROTOCOLS, (long)PROTOCOLS_HTTP_AND_HTTPS);
     curl.easy_setopt(connection, OPT_NOSIGNAL, 1L);
+    curl.easy_setopt(connection, OPT_PATH_AS_IS, 1L);
     curl.easy_setopt(connection, OPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(connection, OPT_FRESH_CONNECT, (long)is_fresh);
     curl.easy_setopt(connection, OPT_ACCEPT_ENCODING, "");

@@ -9,30 +9,6 @@ import Testing
 /// Answers that services should not give, and do.
 @Suite("Answers")
 struct AnswerTests {
-    /// A service that is a function.
-    private struct Served: HTTPTransport {
-        let answer: @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
-
-        func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
-            let (status, headers, json) = await answer(request, try body.map { try JSONValue(parsing: $0) })
-            var fields = HTTPFields()
-            for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
-            return (
-                HTTPResponse(status: .init(code: status), headerFields: fields), Data(CanonicalJSON.bytes(json))
-            )
-        }
-    }
-
-    /// What a service holds between its answers.
-    private actor Memory {
-        var rows: [JSONValue] = []
-        var tag = 100
-        private(set) var requests: [String] = []
-        func note(_ request: HTTPRequest) { requests.append("\(request.method) \(request.path ?? "")") }
-        func add(_ row: JSONValue) { rows.append(row) }
-        func set(_ rows: [JSONValue], tag: Int = 100) { (self.rows, self.tag) = (rows, tag) }
-    }
-
     private static let url = URL(string: "https://service.example/v1")
 
     private func rest(
@@ -50,7 +26,7 @@ struct AnswerTests {
 
     @Test("A gateway that gives up on a request says nothing of what became of it", arguments: [502, 504, 408, 500])
     func gateway(_ status: Int) async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         var settings = Device.settings
         settings.settleTime = .zero
         let device = try rest(RESTOptions(), settings) { request, body in
@@ -71,7 +47,7 @@ struct AnswerTests {
         "A row that the service always fails at is parked, and all others go on",
         arguments: ["POST", "PATCH", "DELETE"])
     func failing(_ method: String) async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         await memory.set([["id": 1, "title": "bad"], ["id": 2, "title": "good"]])
         var settings = Device.settings
         settings.settleTime = .zero
@@ -111,7 +87,7 @@ struct AnswerTests {
         "A service that wants to be left alone after an answer is, by the next run",
         arguments: ["Backoff", "Retry-After"])
     func backoff(_ header: String) async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         var settings = Device.settings
         settings.patience = .seconds(30)
         let device = try rest(RESTOptions(), settings) { request, _ in
@@ -148,7 +124,7 @@ struct AnswerTests {
 
     @Test("A page at another server is not asked for")
     func elsewhere() async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         var options = RESTOptions()
         options.paging = .link()
         let device = try rest(options) { request, _ in
@@ -161,7 +137,7 @@ struct AnswerTests {
 
     @Test("A list that is not there is an error, and not an empty one", arguments: [404, 400, 301])
     func missing(_ status: Int) async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         let device = try rest { request, _ in
             await memory.note(request)
             return await memory.requests.count == 1
@@ -178,7 +154,7 @@ struct AnswerTests {
             [:], ["data": []], [1, 2], [["title": "no id"]], ["id": 1], "text", .null,
         ] as [JSONValue])
     func form(_ json: JSONValue) async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         await memory.set([["id": 1, "title": "t"]])
         let device = try rest { _, _ in
             let rows = await memory.rows
@@ -201,7 +177,7 @@ struct AnswerTests {
 
     @Test("A Kinto server that has less than it had stops the run, and nothing is deleted")
     func restored() async throws {
-        let memory = Memory()
+        let memory = ServedMemory()
         await memory.set([["id": "a", "title": "t", "last_modified": 90]], tag: 90)
         let service = KintoService(
             baseURL: try #require(Self.url),

@@ -272,6 +272,8 @@ struct PageMerge {
                 VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
                 ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
                   remote = excluded.remote
+                WHERE version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
+                  OR remote IS NOT excluded.remote
                 """
         ).execute(
             arguments: [

@@ -22,7 +22,14 @@ extension EngineRun {
         var count = 0
         while true {
             let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
-            let answer = try await asking { [service] in try await service.pull(request) }
+            let answer: PullPage
+            do {
+                answer = try await asking { [service] in try await service.pull(request) }
+            } catch ServiceFailure.refused(status: 400..<500, _) where page != nil && page == known?.next {
+                // Where an earlier run ended is not known any more.
+                trail = PageTrail(entity)
+                continue
+            }
             let goesOn = try trail.goes(on: answer.next)
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity), lease)

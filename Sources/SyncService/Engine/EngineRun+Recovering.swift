@@ -111,7 +111,7 @@ extension EngineRun {
 extension JSONValue {
     /// Whether an object has all members of another one, at every depth; a service may leave out what is null or an empty list.
     /// Lists of ids have no order.
-    fileprivate func contains(_ other: JSONValue) -> Bool {
+    func contains(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object, .object(let members)):
             members.allSatisfy { member in

@@ -72,7 +72,7 @@ public struct KintoService: SyncService {
         // A collection that nothing was written to yet.
         case 403, 404: return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
         case 410: throw ServiceFailure.cursorInvalid
-        default: throw ServiceFailure.refused(status: answer.status, answer.message)
+        default: throw answer.refusal
         }
         guard case .array(let records)? = try answer.json()["data"] else {
             throw ServiceFailure.malformed("there is no list at 'data'")
@@ -117,7 +117,7 @@ public struct KintoService: SyncService {
                 rows.append(.found(row))
             case 404, 410: rows.append(.absent)
             case 403: rows.append(.forbidden)
-            default: throw ServiceFailure.refused(status: answer.status, answer.message)
+            default: throw answer.refusal
             }
         }
         return rows
@@ -148,7 +148,7 @@ public struct KintoService: SyncService {
             return operations.map { _ in .unknown(text) }
         }
         guard (200..<300).contains(answer.status) else {
-            throw ServiceFailure.refused(status: answer.status, answer.message)
+            throw answer.refusal
         }
         guard case .array(let responses)? = try answer.json()["responses"] else {
             throw ServiceFailure.malformed("the answer to a batch has no 'responses'")

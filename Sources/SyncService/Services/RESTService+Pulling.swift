@@ -9,26 +9,41 @@ extension RESTService {
         let answer = try await exchange.send(.get, url(of: place, request))
         switch answer.status {
         case 200..<300: break
-        // The end of a list, in some frameworks.
-        case 404 where !place.isFirst: return end([], place, request, answer)
+        // The end of a list that is counted, in some frameworks.
+        case 404 where place.number != nil: return end([], place, request, answer)
         case 410: throw ServiceFailure.cursorInvalid
-        default: throw ServiceFailure.refused(status: answer.status, answer.message)
+        default: throw answer.refusal
         }
         let json = try answer.json()
         guard case .array(let records)? = json.value(at: Self.path(options.records)) else {
-            throw ServiceFailure.malformed("there is no list at '\(options.records)'")
+            throw ServiceFailure.malformed(Self.noList(at: options.records, json, answer))
         }
         let rows = records.compactMap { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
             throw ServiceFailure.malformed(
                 "no record has a member '\(idKey(of: request.entity).joined(separator: "."))'")
         }
+        // A service that does not know the parameter would give the same page for ever.
+        let first = rows.first.map { Self.text(of: $0.id) }
+        if place.number != nil, let first, first == place.first {
+            throw ServiceFailure.malformed("a page of \(request.entity) begins as the one before it did")
+        }
         var next = try next(after: place, json, count: records.count, answer)
+        next?.first = first
         next?.began = place.began ?? answer.time
         return next.map {
             PullPage(
                 rows: rows, next: $0.text, isListing: isListing(request), time: answer.time, total: total(json))
         } ?? end(rows, place, request, answer)
+    }
+
+    private static func noList(at path: String, _ json: JSONValue, _ answer: HTTPExchange.Answer) -> String {
+        var text = path.isEmpty ? "it is no list" : "there is no list at '\(path)'"
+        if case .object(let members) = json {
+            let lists = members.filter { if case .array = $0.value { true } else { false } }.map { "'\($0.key)'" }
+            if !lists.isEmpty { text += "; there is one at \(lists.joined(separator: ", "))" }
+        }
+        return text + " (\(answer.place))"
     }
 
     private func end(
@@ -77,16 +92,15 @@ extension RESTService {
     ) throws -> RESTPage? {
         switch options.paging {
         case .none: return nil
-        case .page(_, _, let limit, let total):
+        // A page that is not full may be one of a service that has smaller pages: without a total an empty one is the end.
+        case .page(_, _, _, let total):
             let number = place.number ?? 1
             let pages = total.flatMap { self.number(json, $0) }
-            let isLast = pages.map { number >= $0 } ?? (count < limit)
-            return isLast || count == 0 ? nil : RESTPage(number: number + 1)
-        case .offset(_, _, let limit, let total):
+            return count == 0 || pages.map { number >= $0 } ?? false ? nil : RESTPage(number: number + 1)
+        case .offset(_, _, _, let total):
             let passed = (place.number ?? 0) + count
             let rows = total.flatMap { self.number(json, $0) }
-            let isLast = rows.map { passed >= $0 } ?? (count < limit)
-            return isLast || count == 0 ? nil : RESTPage(number: passed)
+            return count == 0 || rows.map { passed >= $0 } ?? false ? nil : RESTPage(number: passed)
         case .link:
             return try LinkHeader(HTTPField.Name("Link").map { answer.headers[values: $0] } ?? []).next.map {
                 try address($0, answer)
@@ -118,7 +132,8 @@ extension RESTService {
     /// How many rows all pages have, as far as that is said.
     private func total(_ json: JSONValue) -> Int? {
         switch options.paging {
-        case .page(_, _, let limit, let total?): number(json, total).map { $0 * limit }
+        case .page(_, _, let limit, let total?):
+            number(json, total).map { $0.multipliedReportingOverflow(by: limit).partialValue }
         case .offset(_, _, _, let total?): number(json, total)
         default: nil
         }
@@ -132,8 +147,8 @@ struct RESTPage {
     var word: String?
     /// The service's clock at the first page.
     var began: Date?
-
-    var isFirst: Bool { number == nil && address == nil && word == nil }
+    /// The id of the first row of the page before.
+    var first: String?
 
     init(_ paging: RESTOptions.Paging) {}
     init(number: Int) { self.number = number }
@@ -143,6 +158,7 @@ struct RESTPage {
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
         if case .number(let text)? = json["n"] { number = Int(text) }
+        if case .string(let text)? = json["f"] { first = text }
         if case .string(let text)? = json["u"] { address = text }
         if case .string(let text)? = json["w"] { word = text }
         if case .string(let text)? = json["t"] { began = Date(isoText: text) }
@@ -153,6 +169,7 @@ struct RESTPage {
         if let number { members.append(.init("n", JSONValue(number))) }
         if let address { members.append(.init("u", .string(address))) }
         if let word { members.append(.init("w", .string(word))) }
+        if let first { members.append(.init("f", .string(first))) }
         if let began { members.append(.init("t", .string(began.isoText))) }
         return String(decoding: CanonicalJSON.bytes(.object(members)), as: UTF8.self)
     }

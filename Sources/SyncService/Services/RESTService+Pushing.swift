@@ -13,6 +13,9 @@ extension RESTService {
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
+        if let id = operation.id.map(Self.text), !Self.isPart(id) {
+            return .rejected("its id '\(id)' cannot stand in an address")
+        }
         do {
             switch operation.kind {
             case .create: return try await create(operation)
@@ -47,9 +50,21 @@ extension RESTService {
                 throw ServiceFailure.malformed("a new row of \(operation.entity) was answered without an id")
             }
             return .applied(row ?? RemoteRow(id: id, record: nil))
-        case 409, 412: return .exists(try? record(answer, operation.entity))
-        default: return refusal(answer)
+        case 409, 412:
+            // The body says why, and not what the row is.
+            if options.ids == .client, operation.id != nil { return .exists(nil) }
+            return try await existing(answer, operation)
+        default: return try refusal(answer)
         }
+    }
+
+    /// The row that a service with ids of its own says it has already: an answer may name it, if it is what was sent.
+    private func existing(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+        guard let named = try? record(answer, operation.entity),
+            case .found(let row)? = try await fetch([named.id], of: operation.entity).first,
+            row.record?.contains(operation.body) == true
+        else { return try refusal(answer) }
+        return .exists(row)
     }
 
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
@@ -60,7 +75,7 @@ extension RESTService {
             let answer = try await exchange.send(.get, url(id, operation))
             if [404, 410].contains(answer.status) { return .gone }
             guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
-                return refusal(answer)
+                return try refusal(answer)
             }
             guard let record = current.record else { return .gone }
             // What was fetched is merged first, if it is not what the change was made on.
@@ -79,9 +94,11 @@ extension RESTService {
         case 200..<300:
             guard let row = try record(answer, operation.entity) else { return .unknown("the answer has no record") }
             return .applied(row)
-        case 404, 410: return .gone
+        case 404, 410:
+            // A service without such updates says so too.
+            return try await fetch([id], of: operation.entity) == [.absent] ? .gone : try refusal(answer)
         case 409, 412: return .conflict(nil)
-        default: return refusal(answer)
+        default: return try refusal(answer)
         }
     }
 
@@ -95,7 +112,7 @@ extension RESTService {
             let rows = try await fetch([id], of: operation.entity)
             return rows == [.absent] ? .applied(nil) : .unknown("it was answered, and the row is still there")
         case 409, 412: return .conflict(nil)
-        default: return refusal(answer)
+        default: return try refusal(answer)
         }
     }
 
@@ -103,6 +120,10 @@ extension RESTService {
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
         var rows: [FetchedRow] = []
         for id in ids {
+            guard Self.isPart(Self.text(of: id)) else {
+                rows.append(.forbidden)
+                continue
+            }
             let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [Self.text(of: id)]))
             switch answer.status {
             case 200..<300:
@@ -112,7 +133,7 @@ extension RESTService {
                 rows.append(row.record == nil ? .absent : .found(row))
             case 404, 410: rows.append(.absent)
             case 403: rows.append(.forbidden)
-            default: throw ServiceFailure.refused(status: answer.status, answer.message)
+            default: throw answer.refusal
             }
         }
         return rows
@@ -123,6 +144,9 @@ extension RESTService {
     private func url(_ id: JSONValue, _ operation: PushOperation) throws -> URL {
         try exchange.url(path(of: operation.entity) + [Self.text(of: id)])
     }
+
+    /// Whether an id can be the last part of an address: without one, or with dots, another thing is meant.
+    static func isPart(_ id: String) -> Bool { !["", ".", ".."].contains(id) }
 
     static func text(of id: JSONValue) -> String {
         switch id {
@@ -153,8 +177,10 @@ extension RESTService {
         return nil
     }
 
-    private func refusal(_ answer: HTTPExchange.Answer) -> PushOutcome {
-        .rejected("status \(answer.status): \(answer.message)")
+    /// - Throws: ``ServiceFailure`` for an answer that says nothing of the row: somebody between us and the service gave it.
+    private func refusal(_ answer: HTTPExchange.Answer) throws -> PushOutcome {
+        if (300..<400).contains(answer.status) || [407, 511].contains(answer.status) { throw answer.refusal }
+        return .rejected("status \(answer.status): \(answer.message)")
     }
 }
 

@@ -41,7 +41,7 @@ public struct RESTService: SyncService {
         return ServiceCapabilities(
             ids: options.ids, deletions: options.since != nil && options.deleted != nil ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: options.preconditions != nil,
-            givesTimes: options.version != nil)
+            givesTimes: options.version != nil, answersRecords: false)
     }
 
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
@@ -74,14 +74,14 @@ public struct RESTService: SyncService {
     func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
         guard let id = record.value(at: idKey(of: entity)), id != .null else { return nil }
         let version = options.version.flatMap { record.value(at: $0.split(separator: ".").map(String.init)) }
-        var isDeleted = false
-        if let mark = options.deleted.flatMap({ record.value(at: $0.split(separator: ".").map(String.init)) }) {
-            isDeleted = mark != .null && mark != .bool(false)
-        }
+        let mark = options.deleted.flatMap { record.value(at: $0.split(separator: ".").map(String.init)) }
+        let isDeleted = mark?.isDeletionMark ?? false
+        let time = version.flatMap(Self.time)
         return RemoteRow(
             id: id, record: isDeleted ? JSONValue?.none : record, version: version.flatMap(Self.text),
-            time: version.flatMap(Self.time),
-            isWhole: true)
+            time: time,
+            // Two changes may have one time: only a number of its own says that nothing changed.
+            isWhole: time == nil)
     }
 
     private static func text(_ value: JSONValue) -> String? {
@@ -97,9 +97,25 @@ public struct RESTService: SyncService {
         switch value {
         case .string(let text): return Date(isoText: text)
         case .number(let text):
-            guard let number = Double(text), number > 100_000_000 else { return nil }
+            // To the year 5138.
+            guard let number = Double(text), number > 100_000_000, number < 100_000_000_000_000 else { return nil }
             return Date(timeIntervalSince1970: number > 100_000_000_000 ? number / 1000 : number)
         default: return nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether a member that marks deleted rows says that its row is one: the time of the deletion, or a flag, which services
+    /// also write as a number or as text.
+    fileprivate var isDeletionMark: Bool {
+        switch self {
+        case .null: false
+        case .bool(let flag): flag
+        case .number(let text): Double(text) != 0
+        case .string(let text): !["", "0", "false", "f", "no", "n"].contains(text.lowercased())
+        case .array(let elements): !elements.isEmpty
+        case .object(let members): !members.isEmpty
         }
     }
 }

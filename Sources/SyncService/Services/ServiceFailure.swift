@@ -37,7 +37,7 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
     /// As an error of the engine's.
     var error: SyncError {
         switch self {
-        case .unreachable(let text): SyncError(.serviceFailure, "the service does not answer: \(text)")
+        case .unreachable(let text): SyncError(.serviceFailure, "the service fails: \(text)")
         case .busy(_, let text): SyncError(.serviceFailure, "the service asks to wait: \(text)")
         case .unauthorized(let text): SyncError(.unauthorized, "the service does not accept the credentials: \(text)")
         case .cursorInvalid: SyncError(.serviceFailure, "the service does not know where the last pull ended")

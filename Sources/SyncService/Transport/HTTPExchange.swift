@@ -9,6 +9,7 @@ struct HTTPExchange: Sendable {
         let status: Int
         let headers: HTTPFields
         let body: Data
+        let method: HTTPRequest.Method
         let url: URL
 
         /// - Throws: ``ServiceFailure`` `malformed`.
@@ -83,9 +84,12 @@ struct HTTPExchange: Sendable {
         switch answer.status {
         case 401: throw ServiceFailure.unauthorized(answer.message)
         case 413: throw ServiceFailure.tooLarge
-        case 429, 503: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
+        case 425, 429, 503: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
+        // Of the network, not of the service: log in first.
+        case 511: throw answer.refusal
         // Whether the request was carried out is not known, least of all to a gateway (502, 504).
-        case 408, 500...: throw ServiceFailure.unreachable("status \(answer.status): \(answer.message)")
+        case 408, 500...:
+            throw ServiceFailure.unreachable("status \(answer.status): \(answer.message) (\(answer.place))")
         default: return answer
         }
     }
@@ -103,7 +107,7 @@ struct HTTPExchange: Sendable {
             let data = body.map { Data(CanonicalJSON.bytes($0)) }
             let (response, received) = try await transport.send(request, body: data)
             let answer = Answer(
-                status: response.status.code, headers: response.headerFields, body: received, url: url)
+                status: response.status.code, headers: response.headerFields, body: received, method: method, url: url)
             if let rest = answer.backoff { rests.note(rest) }
             return answer
         } catch let error as ServiceFailure {
@@ -128,21 +132,36 @@ extension HTTPExchange.Answer {
         return String(decoding: body.prefix(200), as: UTF8.self)
     }
 
+    /// Where it comes from: without what is asked for, which may be a secret.
+    var place: String { "\(method) \(url.path)" }
+
+    /// That the service refuses, and where.
+    var refusal: ServiceFailure {
+        var text = message
+        if let location = headers[.location], (300..<400).contains(status) { text = "it is at \(location) now" }
+        return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
+    }
+
     /// How long to leave the service alone: seconds, or a date by its own clock.
     var retryAfter: Duration? {
         guard let text = headers[.retryAfter] else { return nil }
-        if let seconds = Int(text.trimmingCharacters(in: .whitespaces)) { return .seconds(max(0, seconds)) }
+        if let seconds = Int(text.trimmingCharacters(in: .whitespaces)) { return Self.rest(Double(seconds)) }
         guard let date = HTTPDate.date(text) else { return nil }
-        return .seconds(max(0, date.timeIntervalSince(time ?? Date())))
+        return Self.rest(date.timeIntervalSince(time ?? Date()))
     }
 
     /// How long it wants to be left alone though it did what it was asked.
     var backoff: Duration? {
         if let name = HTTPField.Name("Backoff"), let text = headers[name], let seconds = Int(text) {
-            return .seconds(max(0, seconds))
+            return Self.rest(Double(seconds))
         }
         return (200..<300).contains(status) ? retryAfter : nil
     }
+}
+
+extension HTTPExchange.Answer {
+    /// A day is long enough to ask again.
+    private static func rest(_ seconds: Double) -> Duration { .seconds(min(max(0, seconds), 86_400)) }
 }
 
 /// Keeps until when a service wants to be left alone, by what it said last.
@@ -194,9 +213,14 @@ extension Date {
     }
 
     /// `2026-11-23T16:34:43Z`.
-    var isoText: String { DateText.iso(Int64((timeIntervalSince1970 * 1000).rounded(.down))) }
+    var isoText: String { DateText.iso(Self.clamped((timeIntervalSince1970 * 1000).rounded(.down))) }
 
-    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+    var milliseconds: Int64 { Self.clamped((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// What a service calls a time may be anything.
+    private static func clamped(_ milliseconds: Double) -> Int64 {
+        Int64(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_999))
+    }
 }
 
 extension String {

@@ -1,0 +1,209 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What services of no particular make do in ways of their own.
+@Suite("Odd services")
+struct OddServiceTests {
+    private let memory = ServedMemory()
+
+    private func device(
+        _ options: RESTOptions = RESTOptions(),
+        _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue)
+    ) throws -> Device {
+        var settings = Device.settings
+        settings.settleTime = .zero
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Served { [memory] request, body in
+                await memory.note(request)
+                return await answer(request, body)
+            })
+        return try Device(service, entities: ["Task"], settings)
+    }
+
+    private static func query(_ request: HTTPRequest, _ name: String) -> Int? {
+        URLComponents(string: request.path ?? "")?.queryItems?.first { $0.name == name }?.value.flatMap { Int($0) }
+    }
+
+    @Test("Pages that are smaller than was asked for are not the last one", arguments: [true, false])
+    func smallPages(_ isCounted: Bool) async throws {
+        var options = RESTOptions()
+        options.paging = isCounted ? .page() : .offset()
+        let device = try device(options) { request, _ in
+            let skipped =
+                isCounted ? ((Self.query(request, "page") ?? 1) - 1) * 2 : Self.query(request, "offset") ?? 0
+            return (200, [:], .array((1...7).dropFirst(skipped).prefix(2).map { ["id": JSONValue($0)] }))
+        }
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["7"])
+        #expect(await memory.requests.count == 5)
+    }
+
+    @Test("A service that gives the same page for ever is noticed")
+    func samePage() async throws {
+        var options = RESTOptions()
+        options.paging = .page()
+        let device = try device(options) { _, _ in (200, [:], [["id": 1], ["id": 2]]) }
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.message.contains("begins as the one before it did") == true)
+        #expect(await memory.requests.count == 2)
+    }
+
+    @Test(
+        "A row is deleted if its mark says so, in whatever way",
+        arguments: [
+            (.null, false), (0, false), ("", false), ("false", false), ("0", false), (false, false), ([], false),
+            (1, true), (true, true), ("2026-11-24T08:00:00Z", true), ("true", true), (1_795_451_683, true),
+        ] as [(JSONValue, Bool)])
+    func mark(_ mark: JSONValue, _ isDeleted: Bool) throws {
+        var options = RESTOptions()
+        options.deleted = "deleted_at"
+        let service = RESTService(baseURL: try #require(URL(string: "https://a.example")), options: options)
+        let row = service.row(["id": 1, "deleted_at": mark], of: "Task")
+        #expect((row?.record == nil) == isDeleted)
+    }
+
+    @Test("A 404 to a change is no deletion while the row can be fetched")
+    func noPatch() async throws {
+        let device = try device { request, _ in
+            switch request.method {
+            case .get: request.path?.hasSuffix("/1") == true ? (200, [:], ["id": 1]) : (200, [:], [["id": 1]])
+            default: (404, [:], ["message": "no such route"])
+            }
+        }
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited'")
+        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.parkedRows().first?.reason.contains("no such route") == true)
+        #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
+    }
+
+    @Test("What an error says with an id is not the row", arguments: [true, false])
+    func errorWithID(_ isThere: Bool) async throws {
+        let device = try device { request, _ in
+            switch request.method {
+            case .get where request.path?.hasSuffix("/555") == true:
+                isThere ? (200, [:], ["id": 555, "title": "another"]) : (404, [:], [:])
+            case .get: (200, [:], [])
+            default: (409, [:], ["id": 555, "error": "E_DUP"])
+            }
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        #expect(try await device.engine.sync().total.parked == 1)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
+    }
+
+    @Test("A change in the second of the last one is seen, and what an answer leaves out too")
+    func sameSecond() async throws {
+        var options = RESTOptions()
+        options.version = "updated_at"
+        let time: JSONValue = "2026-11-24T08:00:00Z"
+        let device = try device(options) { [memory] request, body in
+            switch request.method {
+            case .get: return (200, [:], .array(await memory.rows))
+            default: return (200, [:], ["id": 1, "updated_at": time])
+            }
+        }
+        await memory.set([["id": 1, "title": "first", "updated_at": time]])
+        try await device.engine.sync()
+        await memory.set([["id": 1, "title": "second", "updated_at": time]])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["second"])
+        try await device.write("UPDATE Task SET points = 1")
+        try await device.engine.sync()
+        await memory.set([["id": 1, "title": "third", "points": 1, "updated_at": time]])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["third 1"])
+        let before = try await device.rows("SELECT total_changes()")
+        #expect(try await device.engine.sync().isEmpty)
+        // The lease, the sweep and the end of the run.
+        let after = try await device.rows("SELECT total_changes()")
+        #expect((Int(after[0]) ?? 0) - (Int(before[0]) ?? 0) < 15)
+    }
+
+    @Test(
+        "Numbers that nobody can mean do no harm",
+        arguments: ["18446744073709551615", "1e300", "-1e300", "253402300800", "99999999999999"])
+    func numbers(_ number: String) async throws {
+        var options = RESTOptions()
+        options.version = "version"
+        options.paging = .page(total: "total")
+        options.records = "data"
+        let device = try device(options) { _, _ in
+            (
+                200, ["Backoff": "9223372036854775807"],
+                [
+                    "data": [.object([.init("id", 1), .init("version", .number(number))])],
+                    "total": .number("9223372036854775807"),
+                ]
+            )
+        }
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await #expect(throws: (any Error).self) { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+    }
+
+    @Test("An id that is no part of an address is not asked for", arguments: ["", ".", ".."])
+    func dots(_ id: String) async throws {
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://a.example/v1")),
+            transport: Served { _, _ in
+                Issue.record("it was sent")
+                return (200, [:], [:])
+            })
+        #expect(try await service.fetch([.string(id)], of: "Task") == [.forbidden])
+        for kind in PushOperation.Kind.allCases {
+            let operation = PushOperation(
+                entity: "Task", kind: kind, id: .string(id), body: [:], version: nil, idempotencyKey: "k")
+            guard case .rejected? = try await service.push([operation]).first else {
+                Issue.record("\(kind) was not rejected")
+                continue
+            }
+        }
+    }
+
+    @Test("A word for the next page that is not known any more begins the list anew")
+    func expired() async throws {
+        var options = RESTOptions()
+        options.records = "data"
+        options.paging = .cursor(cursor: "after", next: "next")
+        let device = try device(options) { [memory] request, _ in
+            let isFirst = request.path?.contains("after") != true
+            if await memory.tag == 100, !isFirst { return (401, [:], ["message": "gone"]) }
+            if !isFirst, request.path?.contains("old") == true { return (400, [:], ["message": "expired"]) }
+            return await isFirst
+                ? (200, [:], ["data": [["id": 1]], "next": memory.tag == 100 ? "old" : "new"])
+                : (200, [:], ["data": [["id": 2]], "next": nil])
+        }
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await memory.set([], tag: 200)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
+    }
+
+    @Test("What stands between us and the service parks no row", arguments: [302, 307, 407, 511])
+    func portal(_ status: Int) async throws {
+        let device = try device { request, _ in
+            request.method == .get
+                ? (200, [:], []) : (status, ["Location": "https://portal.example/login"], ["message": "log in"])
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.message.contains("\(status)") == true && error?.message.contains("POST /v1/tasks") == true)
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.pendingChanges() == 1)
+    }
+
+    @Test("An answer with its list elsewhere is told with where")
+    func elsewhere() async throws {
+        let device = try device { _, _ in (200, [:], ["meta": [:], "data": []]) }
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.message.contains("it is no list; there is one at 'data' (GET /v1/tasks)") == true)
+    }
+}
