@@ -83,7 +83,7 @@ struct TransportTests {
     }
 
     @Test("entities that cannot be kept in step are refused")
-    func registration() throws {
+    func registration() async throws {
         func code(_ entities: [SyncedEntity], _ service: any SyncService = FakeService()) -> SyncError.Code? {
             #expect(throws: SyncError.self) { try Device(service, entities: entities) }?.code
         }
@@ -95,6 +95,7 @@ struct TransportTests {
                 ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false))
         #expect(code([SyncedEntity("Task", policy: .lastWriterWins)], timeless) == .invalidOption)
         let device = try Device(FakeService())
+        try await device.engine.sync()
         #expect(throws: SyncError.self) { try Device(device.stack, FakeService(identity: "another")) }
     }
 

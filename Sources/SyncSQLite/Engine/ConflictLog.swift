@@ -23,4 +23,34 @@ struct ConflictLog {
                 ruling.winner == .open ? 1 : 0,
             ])
     }
+
+    /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.
+    func closeSettled(_ tables: [EngineTable]) throws {
+        let open = try Row.fetchAll(db, sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
+        for row in open {
+            guard let table = tables.first(where: { $0.number == row[1] }) else { continue }
+            let key: DatabaseValue = row[2]
+            guard let values = try table.domains.values(of: key, in: db) else {
+                let isDeletedHere = try db.finds(
+                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
+                    arguments: [table.number, key])
+                try close(
+                    row[0], isDeletedHere ? .local : .remote, "the row was deleted \(isDeletedHere ? "here" : "there")")
+                continue
+            }
+            guard let here = values[row[3]], here == row[4] as DatabaseValue else { continue }
+            try close(row[0], .remote, "the row was edited to what the service has")
+            try db.execute(
+                sql: """
+                    UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
+                      AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
+                    """, arguments: [table.number, key, table.number, key])
+        }
+    }
+
+    private func close(_ id: DatabaseValue, _ winner: ConflictRuling.Winner, _ why: String) throws {
+        try db.execute(
+            sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",
+            arguments: [winner.rawValue, why, id])
+    }
 }

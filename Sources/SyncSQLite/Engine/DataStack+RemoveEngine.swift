@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -10,11 +11,13 @@ extension DataStack {
     ///
     /// - Parameter deletingRows: Whether the rows of the entities that were kept in step go too: where another user is not to
     ///   see them, or have them sent.
+    /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeEngine(deletingRows: Bool) async throws {
         try await StoreFailure.mapped(.storeFailure, "the engine's tables cannot be removed") {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }
+                _ = try EngineLeases.take(UUID().uuidString, in: db)
                 try DeferredForeignKeys.during(db, isAdopted) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }

@@ -1,7 +1,8 @@
 import GRDB
 import SyncStore
 
-/// Reads the domains of one row. A foreign key whose row is not stored reads as the key that is waited for.
+/// Reads the domains of one row. A foreign key reads as the key that is waited for, if there is one: whoever writes
+/// the column drops that.
 struct DomainReader: Sendable {
     private let names: [String]
     private let sql: String
@@ -13,8 +14,8 @@ struct DomainReader: Sendable {
         let values = columns.map { column in
             guard let relationship = column.relationship else { return "r.\(column.name.quoted)" }
             return """
-                coalesce(r.\(column.name.quoted), (SELECT target_key FROM sync_pending WHERE owner_entity IN (\(family))
-                  AND owner_key = +r.\(key) AND relationship = \(relationship.literal)))
+                coalesce((SELECT target_key FROM sync_pending WHERE owner_entity IN (\(family))
+                  AND owner_key = +r.\(key) AND relationship = \(relationship.literal)), r.\(column.name.quoted))
                 """
         }
         names = columns.map(\.name)

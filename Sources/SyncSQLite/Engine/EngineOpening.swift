@@ -25,6 +25,7 @@ struct EngineOpening {
         } else {
             try checkScope()
         }
+        var adopted: Set<Int> = []
         let tables = try registration.entities.map { entity -> EngineTable in
             let isThere = try Int.fetchOne(
                 db, sql: "SELECT e FROM sync_entity WHERE name = ?", arguments: [entity.name])
@@ -33,11 +34,14 @@ struct EngineOpening {
             }
             let number = isThere ?? Int(db.lastInsertedRowID)
             let table = try EngineTable(entity, number: number, stack.model, stack.layout)
-            if isThere == nil { try adopt(table) }
+            if isThere == nil {
+                try adopt(table)
+                adopted.insert(number)
+            }
             return table
         }
         try checkKeys(tables)
-        try watch(tables, isNew: isNew)
+        try watch(tables, adopted: adopted)
         return tables
     }
 
@@ -49,13 +53,26 @@ struct EngineOpening {
             throw SyncError(.unreadableStore, "the engine's tables were made by another version of this library")
         }
         let (service, user) = (row[1] as String, row[2] as String)
-        guard service == registration.service, user == registration.user else {
+        if service == registration.service, user == registration.user { return }
+        guard try !hasHeard() else {
             let whose = service == registration.service ? "another user of \(service)" : service
             throw SyncError(
                 .otherService,
                 "the database is in step with \(whose): use a file for each service and user, or remove what is of the other "
                     + "one first (DataStack.removeEngine, 'syncdb reset local')")
         }
+        try db.execute(
+            sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",
+            arguments: [registration.service, registration.user])
+    }
+
+    /// Whether anything was ever pulled from the service, or sent to it.
+    private func hasHeard() throws -> Bool {
+        try db.finds(
+            sql: """
+                SELECT 1 FROM sync_cursor UNION ALL SELECT 1 FROM sync_request UNION ALL SELECT 1 FROM sync_alias
+                UNION ALL SELECT 1 FROM sync_known WHERE version IS NOT NULL OR seq > 0
+                """, arguments: [])
     }
 
     private func checkKeys(_ tables: [EngineTable]) throws {
@@ -90,22 +107,34 @@ struct EngineOpening {
     // MARK: Triggers
 
     /// Makes the triggers, unless those that are there are the very ones.
-    private func watch(_ tables: [EngineTable], isNew: Bool) throws {
-        let statements = try tables.flatMap { table in
-            try OutboxTriggers(table, uniqueColumns: uniqueColumns(table), stack.model.compiled).statements
+    ///
+    /// - Parameter adopted: The tables that are new to the engine.
+    private func watch(_ tables: [EngineTable], adopted: Set<Int>) throws {
+        let statements = try tables.map { table in
+            try OutboxTriggers(table, uniqueColumns: UniqueColumns(table.table, db).indexes, stack.model.compiled)
+                .statements
         }
-        let wanted = Set(statements)
-        let found = try Set(
-            String.fetchAll(
-                db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'"))
+        let found = try String.fetchSet(
+            db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
-        if wanted == found, !wasMuted { return }
+        if Set(statements.joined()) == found, !wasMuted { return }
         try EngineSchema.removeTriggers(from: db)
-        for statement in statements { try db.execute(sql: statement) }
+        for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")
-        for table in tables { try followRenames(table) }
-        // Of what was written meanwhile nobody took notice.
-        if !isNew { try audit(tables) }
+        let marks = TriggerMarks(found)
+        for (table, statements) in zip(tables, statements) {
+            try followRenames(table)
+            let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
+            if !isWatched, !adopted.contains(table.number) { try audit(table) }
+            try ColumnsInStep(table, db).pullNew()
+            try db.execute(
+                sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
+                arguments: [TriggerMarks(statements).text, table.number])
+        }
+    }
+
+    private func lastMarks(_ table: EngineTable) throws -> String {
+        try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
     /// The store may have been brought to another model: what was edited is in columns of other names.
@@ -119,45 +148,31 @@ struct EngineOpening {
             try db.execute(
                 sql: "UPDATE OR IGNORE sync_base SET domain = ? WHERE e = ? AND domain = ?",
                 arguments: [column.name, table.number, old])
+            try ColumnsInStep(table, db).rename(old, to: column.name)
         }
     }
 
     /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
-    /// others the next pull, a whole one, tells.
-    private func audit(_ tables: [EngineTable]) throws {
-        for table in tables {
-            let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_change (e, k, kind, seq)
-                    SELECT e, k, 'delete', 0 FROM sync_known
-                    WHERE e = \(table.number) AND NOT EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +sync_known.k)
-                    ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
-                    """)
-            try db.execute(
-                sql: """
-                    INSERT INTO sync_change (e, k, kind, birth, seq)
-                    SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name)
-                    WHERE \(key) IS NOT NULL AND NOT EXISTS (
-                      SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(name).\(key))
-                    ON CONFLICT DO NOTHING
-                    """)
-            try db.execute(
-                sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
-            try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
-        }
-    }
-
-    /// The columns of the unique indexes besides that of the key, those over expressions left out.
-    private func uniqueColumns(_ table: EngineTable) throws -> [[String]] {
-        let name = table.table.name
-        return try Row.fetchAll(db, sql: "SELECT name FROM pragma_index_list(?) WHERE \"unique\"", arguments: [name])
-            .map { index in
-                try Row.fetchAll(db, sql: "SELECT name FROM pragma_index_info(?) ORDER BY seqno", arguments: [index[0]])
-                    .map { String.fromDatabaseValue($0[0]) }
-            }
-            .filter { !$0.isEmpty && !$0.contains(nil) }
-            .map { $0.compactMap(\.self) }
-            .filter { $0 != [table.table.keyColumn] }
+    /// others the next pull, a whole one, tells. See ``LocalEdits``.
+    private func audit(_ table: EngineTable) throws {
+        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, seq)
+                SELECT e, k, 'delete', 0 FROM sync_known
+                WHERE e = \(table.number) AND NOT EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +sync_known.k)
+                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
+                """)
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, birth, seq)
+                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name)
+                WHERE \(key) IS NOT NULL AND NOT EXISTS (
+                  SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(name).\(key))
+                ON CONFLICT DO NOTHING
+                """)
+        try db.execute(
+            sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
+        try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
     }
 }

@@ -19,14 +19,14 @@ enum EngineSchema {
           "seq" INTEGER NOT NULL DEFAULT 0,
           "clock" INTEGER NOT NULL DEFAULT 0,
           "not_before" INTEGER,
-          "attempts" INTEGER NOT NULL DEFAULT 0,
-          "triggers" TEXT NOT NULL DEFAULT ''
+          "attempts" INTEGER NOT NULL DEFAULT 0
         ) STRICT
         """,
         """
         CREATE TABLE "sync_entity" (
           "e" INTEGER PRIMARY KEY,
-          "name" TEXT NOT NULL UNIQUE
+          "name" TEXT NOT NULL UNIQUE,
+          "triggers" TEXT NOT NULL DEFAULT '', "columns" TEXT NOT NULL DEFAULT ''
         ) STRICT
         """,
         """

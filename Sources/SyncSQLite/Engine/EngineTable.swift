@@ -37,6 +37,8 @@ struct EngineTable: Sendable {
     /// Finds the row of a key, if it is stored.
     let rowSQL: String
     let domains: DomainReader
+    /// The names of the entities whose rows the table has, as SQL.
+    let family: String
 
     /// - Throws: ``SyncError`` `keylessEntity`, and `invalidOption` for an entity that cannot be kept in step.
     init(_ registration: EngineRegistration.Entity, number: Int, _ model: SyncModel, _ layout: StoreLayout) throws {
@@ -94,6 +96,7 @@ struct EngineTable: Sendable {
         rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
         let family = tree.entities.map { model.compiled.entities[$0].name }
         domains = DomainReader(columns, of: table, family: family)
+        self.family = family.map(\.literal).joined(separator: ", ")
     }
 
     func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool {

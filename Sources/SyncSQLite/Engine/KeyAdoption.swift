@@ -21,10 +21,11 @@ struct KeyAdoption {
     }
 
     func rekey(_ old: DatabaseValue, to new: DatabaseValue) throws {
-        guard old != new, let oldKey = RowKey(old), let newKey = RowKey(new),
-            let row = try engine.stack.fetch(table.entity, key: oldKey, in: db)
-        else { return }
-        try RowKeyChange(engine.stack, row, db).rekey(to: newKey)
+        guard old != new, let oldKey = RowKey(old), let newKey = RowKey(new) else { return }
+        // Of a row that was deleted here meanwhile the engine's tables still speak.
+        if let row = try engine.stack.fetch(table.entity, key: oldKey, in: db) {
+            try RowKeyChange(engine.stack, row, db).rekey(to: newKey)
+        }
         try follow(old, new)
     }
 

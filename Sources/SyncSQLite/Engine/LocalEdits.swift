@@ -9,8 +9,14 @@ struct LocalEdits {
     private struct Edit {
         let table: EngineTable
         let key: DatabaseValue
-        /// Nil where edits may have been missed: whatever differs is one.
+        /// Nil for a row that nobody is known to have edited.
         let kind: String?
+        /// The columns that a unique index kept from holding their base.
+        let stuck: Set<String>
+        /// The columns that hold what the server had, or an edit of it.
+        let inStep: Set<String>
+        /// Whether edits may have been missed.
+        let isAudited: Bool
         /// By column: what both sides had, and when it was edited.
         var base: [String: (value: DatabaseValue, edited: Int64)]
         /// What each column held.
@@ -28,6 +34,7 @@ struct LocalEdits {
     private let clock: Int64
     private var edits: [Edit] = []
     private var taken: [Int: Set<DatabaseValue>] = [:]
+    private var inStep: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
         self.engine = engine
@@ -40,8 +47,10 @@ struct LocalEdits {
     /// - Parameters:
     ///   - changed: The server's time of the row.
     ///   - known: Its time when it was last heard of.
+    ///   - isAudited: Whether edits of it may have been missed: at the version that is known whatever differs is one; at
+    ///     another nobody can tell, so what the server has is taken, and what was here is logged.
     mutating func takeOff(
-        _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool
+        _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
         guard taken[table.number, default: []].insert(key).inserted, let local = try values(of: key, table) else {
             return
@@ -55,13 +64,35 @@ struct LocalEdits {
             arguments: [table.number, key])
         while let row = try rows.next() { base[row[0]] = (row[1], row[2]) }
         let links = try links(of: key, table, isNew: kind == "create")
-        // A unique index may be in the way of what a row held before; then it keeps what it has.
-        try write(base.mapValues(\.value), to: key, table, orIgnore: true)
+        let stuck = try takeOff(base.mapValues(\.value), from: key, table)
         for link in links { try set(link.op < 0, table.pairs[link.pairs], key, link.other) }
         edits.append(
             Edit(
-                table: table, key: key, kind: kind, base: base, local: local, links: links, changed: changed,
+                table: table, key: key, kind: kind, stuck: stuck, inStep: try columnsInStep(table),
+                isAudited: isAudited, base: base, local: local, links: links, changed: changed,
                 known: known, isCurrent: isCurrent))
+    }
+
+    private mutating func columnsInStep(_ table: EngineTable) throws -> Set<String> {
+        if let known = inStep[table.number] { return known }
+        let names = try ColumnsInStep(table, db).names()
+        inStep[table.number] = names
+        return names
+    }
+
+    /// Sets columns to what both sides had. A unique index may be in the way of one, which then keeps what it has.
+    ///
+    /// - Returns: Those columns.
+    private func takeOff(
+        _ values: [String: DatabaseValue], from key: DatabaseValue, _ table: EngineTable
+    ) throws -> Set<String> {
+        if try write(values, to: key, table, orIgnore: true) { return [] }
+        var stuck: Set<String> = []
+        for (name, value) in values.sorted(by: { $0.key < $1.key })
+        where try !write([name: value], to: key, table, orIgnore: true) {
+            stuck.insert(name)
+        }
+        return stuck
     }
 
     /// Pairs that were added (1) or removed (-1); of a row that the server does not know, all.
@@ -95,6 +126,7 @@ struct LocalEdits {
             for column in edit.table.columns { try merge(column.name, edit, remote, &merged) }
         }
         try write(merged.kept, to: edit.key, edit.table)
+        try dropReferences(merged.kept, edit)
         try note(merged, edit)
         try putBackLinks(edit)
         try settle(edit)
@@ -114,16 +146,16 @@ struct LocalEdits {
     private func merge(
         _ name: String, _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
     ) throws {
-        guard let here = edit.local[name], let there = remote[name] else { return }
+        guard let here = edit.local[name], var there = remote[name] else { return }
+        // It holds what is here still: the page said nothing of it, or the same.
+        if edit.stuck.contains(name), there == here, let base = edit.base[name] { there = base.value }
         guard let base = edit.base[name] else {
             // A clean column takes what is there. One of a row that the server did not know has no base.
-            guard edit.kind == "create" || edit.kind == nil, here != there else { return }
-            if edit.kind == nil, edit.isCurrent {
-                merged.kept[name] = here
-                merged.bases[name] = .some(there)
-                return
+            if here == there { return }
+            if edit.kind == "create" {
+                return try rule(name, edit, base: .null, here, there, SQLiteEngine.now, &merged)
             }
-            return try rule(name, edit, base: .null, here, there, SQLiteEngine.now, &merged)
+            return try judge(name, edit, here, there, &merged)
         }
         switch ThreeWayMerge.outcome(base: base.value, local: here, remote: there) {
         case .same, .remote: merged.bases[name] = .some(nil)
@@ -133,11 +165,27 @@ struct LocalEdits {
         try close(name, edit, here, there)
     }
 
+    /// Whether a column without a base was edited while nobody took notice.
+    private func judge(
+        _ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue, _ merged: inout Merged
+    ) throws {
+        guard edit.isAudited, edit.inStep.contains(name) else { return }
+        if edit.isCurrent {
+            merged.kept[name] = here
+            merged.bases[name] = .some(there)
+        } else {
+            merged.conflicts += 1
+            try ConflictLog(db).add(
+                edit.table, edit.key, domain: name, base: .null, local: here, remote: there,
+                ConflictRuling(winner: .remote, why: "edits may have been missed, and the service has another version"))
+        }
+    }
+
     /// All columns are one domain: who wins has all of them.
     private func mergeAsOne(_ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
-        let names = edit.table.columns.map(\.name)
         let isNew = edit.kind == "create"
+        let names = edit.table.columns.map(\.name).filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
         let isChangedThere = names.contains { remote[$0] != before($0) } || isNew
         let isChangedHere = names.contains { edit.local[$0] != before($0) } || isNew
         guard isChangedHere, isChangedThere, names.contains(where: { edit.local[$0] != remote[$0] }) else {
@@ -291,16 +339,31 @@ struct LocalEdits {
         try table.domains.values(of: key, in: db)
     }
 
+    /// - Returns: Whether it was written.
+    @discardableResult
     private func write(
         _ values: [String: DatabaseValue], to key: DatabaseValue, _ table: EngineTable, orIgnore: Bool = false
-    ) throws {
+    ) throws -> Bool {
         let values = values.sorted { $0.key < $1.key }
-        guard !values.isEmpty else { return }
+        guard !values.isEmpty else { return true }
         let set = values.map { "\($0.key.quoted) = ?" }.joined(separator: ", ")
         try db.executeCached(
             sql:
                 "UPDATE \(orIgnore ? "OR IGNORE " : "")\(table.table.name.quoted) SET \(set) WHERE \(table.table.keyColumn.quoted) = ?",
             arguments: StatementArguments(values.map(\.value) + [key]))
+        return db.changesCount > 0
+    }
+
+    /// Where the value here stays, what the server has of a foreign key is not waited for.
+    private func dropReferences(_ values: [String: DatabaseValue], _ edit: Edit) throws {
+        for column in edit.table.columns where values[column.name] != nil {
+            guard let relationship = column.relationship else { continue }
+            try db.executeCached(
+                sql: """
+                    DELETE FROM sync_pending
+                    WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
+                    """, arguments: [edit.key, relationship])
+        }
     }
 
     private func isLinked(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws -> Bool {

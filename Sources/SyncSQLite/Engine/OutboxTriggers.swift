@@ -78,8 +78,7 @@ struct OutboxTriggers {
                 """
         }
         // A row that points to itself is changed by its own new key before that is noted.
-        let isNoted = "\(isKnown("NEW")) OR EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("NEW")))"
-        return [Self.count] + bases + [touch("NEW.\(key)", isNoted)] + references
+        return [Self.count] + bases + [touch("NEW.\(key)", isNoted("+NEW.\(key)"))] + references
     }
 
     private var deletion: [String] {
@@ -178,7 +177,8 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
                 """,
                 "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
-                touch(owner, isThere),
+                // Pairs follow a row to another key before its own trigger notes that: as a new row, and no update.
+                touch(owner, "\(isThere) AND \(isNoted("+\(owner)"))"),
             ]
         }
         let events = [
@@ -208,6 +208,13 @@ struct OutboxTriggers {
 
     private func isKnown(_ row: String) -> String { "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow(row)))" }
 
+    /// Whether the engine has heard of the row of a key.
+    private func isNoted(_ key: String) -> String {
+        let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
+        return
+            "(EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow)) OR EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow)))"
+    }
+
     private func differs(_ column: String) -> String {
         "OLD.\(column.quoted) IS NOT NEW.\(column.quoted) COLLATE BINARY"
     }
@@ -225,10 +232,10 @@ struct OutboxTriggers {
     ) -> String {
         var value = "\(version).\(column.name.quoted)"
         if let relationship = column.relationship {
-            // A reference that waits for its row is what the server said.
+            // A reference that waits for its row is what the server said last.
             value = """
-                coalesce(\(value), (SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
-                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)))
+                coalesce((SELECT "target_key" FROM "sync_pending" WHERE "owner_entity" IN (\(family))
+                  AND "owner_key" = +\(row).\(key) AND "relationship" = \(relationship.literal)), \(value))
                 """
         }
         return """

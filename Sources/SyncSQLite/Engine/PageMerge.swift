@@ -33,6 +33,10 @@ struct PageMerge {
         let isKnown: Bool
         /// Whether the version says that nothing changed on the server.
         let isWhole: Bool
+        /// Whether edits of the row may have been missed.
+        let isAudited: Bool
+        /// Whether a request found that the server does not have it.
+        let isParkedAsGone: Bool
     }
 
     mutating func apply(_ rows: [PulledPage.Row]) throws {
@@ -46,12 +50,12 @@ struct PageMerge {
             }
             try twins?.adopt(row, key)
             let standing = try standing(of: key)
+            if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
             switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
             case .nothing, .send: break
             case .take, .insert:
                 written.append((row, standing))
-                if standing.state == .clean, try !isAudited(standing) { continue }
-                if standing.state == .clean { edited.append((row, standing)) }
+                if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
                 if isSame || engine.registration.makesIDs || twins != nil {
                     edited.append((row, standing))
@@ -78,7 +82,7 @@ struct PageMerge {
 
     private func standing(of key: DatabaseValue) throws -> Standing {
         let change = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT kind FROM sync_change WHERE e = ? AND k = ?"),
+            db.cachedStatement(sql: "SELECT kind, state, reason FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         let known = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT version, time, whole FROM sync_known WHERE e = ? AND k = ?"),
@@ -92,7 +96,9 @@ struct PageMerge {
             }
         }
         return Standing(
-            key: key, state: state, version: known?[0], time: known?[1], isKnown: known != nil, isWhole: known?[2] == 1)
+            key: key, state: state, version: known?[0], time: known?[1], isKnown: known != nil, isWhole: known?[2] == 1,
+            isAudited: known?[2] == 2,
+            isParkedAsGone: change?[1] == "parked" && change?[2] == RequestSettlement.gone)
     }
 
     private func remote(_ row: PulledPage.Row, _ standing: Standing) -> RemoteState {
@@ -102,12 +108,12 @@ struct PageMerge {
         return .updated
     }
 
-    /// Whether edits of the row may have been missed.
-    private func isAudited(_ standing: Standing) throws -> Bool {
-        try standing.isKnown
-            && Int.fetchOne(
-                db.cachedStatement(sql: "SELECT whole FROM sync_known WHERE e = ? AND k = ?"),
-                arguments: [table.number, standing.key]) == 2
+    private func isThereAfterAll(_ row: PulledPage.Row, _ key: DatabaseValue) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_change SET state = 'ready', reason = NULL WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+        try db.executeCached(
+            sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, row.id.text])
     }
 
     // MARK: Deletions
@@ -224,7 +230,7 @@ struct PageMerge {
         for (row, standing) in edited {
             try edits.takeOff(
                 standing.key, of: table, changed: row.time, known: standing.time,
-                isCurrent: row.version != nil && row.version == standing.version)
+                isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
         }
         try takeOffRowsOfLists(payload.plan, &edits)
         let result = try engine.stack.sync(payload, SyncRequest(options: options), in: db)
@@ -251,7 +257,7 @@ struct PageMerge {
                         WHERE b.e = ? AND b.domain = ? AND c.kind = 'update'
                         """, arguments: [other.number, column.name])
                 for key in keys {
-                    try edits.takeOff(key, of: other, changed: nil, known: nil, isCurrent: false)
+                    try edits.takeOff(key, of: other, changed: nil, known: nil, isCurrent: false, isAudited: false)
                 }
             }
         }
@@ -265,6 +271,7 @@ struct PageMerge {
             refused.append((row, reason))
             return
         }
+        try InboundRows(engine, table, db).remove(row.id)
         let own = table.json(standing.key)
         try db.cachedStatement(
             sql: """

@@ -76,6 +76,7 @@ struct PageWriter {
 
     /// - Parameter isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
     func noteGone(_ id: JSONValue, isGuarded: Bool) throws {
+        try InboundRows(engine, table, db).remove(id)
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_gone (e, id, guarded) VALUES (?, ?, ?)
@@ -135,7 +136,9 @@ struct PageWriter {
         switch page.end {
         case .none: return
         case .more(let page): (cursor, next) = (nil, page)
-        case .last(let word): (cursor, next) = (word, nil)
+        case .last(let word):
+            (cursor, next) = (word, nil)
+            try ColumnsInStep(table, db).notePulled()
         }
         let fingerprint = engine.registration.filters[table.entity.name] ?? ""
         let isSame = try Bool.fetchOne(

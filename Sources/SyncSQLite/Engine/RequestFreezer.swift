@@ -134,7 +134,10 @@ struct RequestFreezer {
                 sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, change.key])
         }
         if table.registration.isOneDomain, !names.isEmpty || !pairs.isEmpty {
-            return try all(table, change.key, values)
+            let inStep = try ColumnsInStep(table, db).names()
+            return try all(table, change.key, values).filter { domain in
+                names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
+            }
         }
         return table.columns.filter { names.contains($0.name) }.map { domain($0, values) }
             + (try pairs.map { try domain($0, change.key) })

@@ -7,6 +7,8 @@ import SyncStore
 struct RequestSettlement {
     /// So often a row is merged and sent again because the server had another version.
     static let patience = 3
+    /// Why a row is parked that is deleted, or brought back, once the run has confirmed it.
+    static let gone = "the server does not have it any more"
 
     private let engine: SQLiteEngine
     private let table: EngineTable
@@ -60,7 +62,11 @@ struct RequestSettlement {
         case .gone:
             try removeRequest()
             if reply.request.kind == .create { return try park(key, "the server has no place for it") }
-            try setAside(key, "the server does not have it any more")
+            try setAside(key, Self.gone)
+            // Whatever the server says of it next is news.
+            try db.executeCached(
+                sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
+                arguments: [table.number, key])
             try PageWriter(engine, table, serverTime, db)
                 .noteGone(reply.request.remoteID ?? table.json(key), isGuarded: true)
         case .conflict(let row?) where reply.request.kind == .create: try unite(row, key)

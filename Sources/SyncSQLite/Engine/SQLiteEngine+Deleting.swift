@@ -43,7 +43,7 @@ extension SQLiteEngine {
         return outcome
     }
 
-    /// - Parameter before: How many rows each table had.
+    /// - Parameter before: How many rows of each table the service was known to have.
     private func check(_ limit: DeletionGuard, _ before: [Int], in db: Database) throws {
         for (table, before) in zip(tables, before) {
             let deleted = before - (try count(table, in: db))
@@ -55,30 +55,20 @@ extension SQLiteEngine {
         }
     }
 
+    /// The stored rows that the service is known to have: those that it was never sent say nothing of how many it deletes.
     private func count(_ table: EngineTable, in db: Database) throws -> Int {
-        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.table.name.quoted)") ?? 0
+        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        return try Int.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +n.k)
+                """, arguments: [table.number]) ?? 0
     }
 
     /// Tries the rows again that a constraint refused.
     private func retryRefused(in db: Database) throws -> PageOutcome {
-        var outcome = PageOutcome()
-        for table in tables {
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number])
-            guard !rows.isEmpty else { continue }
-            var writer = try PageWriter(self, table, nil, db)
-            for row in rows {
-                let (id, body) = (row[0] as String, row[1] as String)
-                try db.execute(
-                    sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id])
-                let record = try JSONValue(parsing: body)
-                let pulled = PulledPage.Row(
-                    id: try JSONValue(parsing: id), record: record == .null ? JSONValue?.none : record,
-                    version: row[2], time: row[3])
-                try writer.apply([pulled])
-            }
-            outcome.add(writer.outcome)
+        try tables.reduce(into: PageOutcome()) { outcome, table in
+            outcome.add(try InboundRows(self, table, db).retry())
         }
-        return outcome
     }
 }

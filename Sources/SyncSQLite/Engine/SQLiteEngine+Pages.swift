@@ -12,6 +12,7 @@ extension SQLiteEngine {
                     UPDATE sync_change SET state = 'ready', reason = NULL, rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
+            try ConflictLog(db).closeSettled(tables)
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
             return EngineStart(

@@ -7,9 +7,10 @@ extension SQLiteEngine {
     package func finish(
         _ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease
     ) async throws {
-        let tables = try entities.map { try table($0) }
-        try await writing(lease) { db in
-            for table in tables {
+        let finished = try entities.map { try table($0) }
+        try await writing(lease) { [self] db in
+            try ConflictLog(db).closeSettled(tables)
+            for table in finished {
                 try db.execute(
                     sql: """
                         INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
@@ -187,6 +188,8 @@ extension SQLiteEngine {
                 for name in ["sync_change", "sync_base", "sync_link", "sync_known"] {
                     try db.execute(sql: "DELETE FROM \(name)")
                 }
+                try db.execute(
+                    sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' WHERE open = 1")
                 for table in tables {
                     let key = table.table.keyColumn.quoted
                     try db.execute(

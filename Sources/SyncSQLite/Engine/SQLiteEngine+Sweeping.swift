@@ -43,14 +43,22 @@ extension SQLiteEngine {
         let table = try table(entity)
         return try await writing(lease) { [self] db in
             if registration.makesIDs { try uploadPresumed(table, in: db) }
+            try InboundRows(self, table, db).removeUnlisted()
+            try db.execute(
+                sql: """
+                    UPDATE sync_change SET state = 'ready', reason = NULL
+                    WHERE e = ? AND state = 'parked' AND reason = ? AND EXISTS (
+                      SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
+                    """, arguments: [table.number, RequestSettlement.gone])
             let bodies = try OutgoingBodies(self, db)
             return try DatabaseValue.fetchAll(
                 db,
                 sql: """
                     SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
                       AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
-                      AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k)
-                    """, arguments: [table.number]
+                      AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k
+                        AND NOT (c.state = 'parked' AND c.reason = ?))
+                    """, arguments: [table.number, RequestSettlement.gone]
             ).map { try bodies.remoteID(of: $0, table) }
         }
     }

@@ -1,0 +1,116 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The rows of the server that a constraint here refused: what was said last of each.
+struct InboundRows {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let db: Database
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        self.engine = engine
+        self.table = table
+        self.db = db
+    }
+
+    /// The server said something else of a row since.
+    func remove(_ id: JSONValue) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
+    }
+
+    /// A finished listing tells which of them the server does not have any more.
+    func removeUnlisted() throws {
+        for row in try all() {
+            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else { continue }
+            let isListed = try db.finds(
+                sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?", arguments: [table.number, key])
+            if !isListed { try remove(row.id) }
+        }
+    }
+
+    /// Tries them again: together, since one may have what another one is to have, else each by itself as long as that helps.
+    func retry() throws -> PageOutcome {
+        var rows = try all()
+        guard !rows.isEmpty else { return PageOutcome() }
+        if let outcome = try together(rows) { return outcome }
+        var outcome = PageOutcome()
+        while true {
+            var round = try PageWriter(engine, table, nil, db)
+            for row in rows {
+                try remove(row.id)
+                try round.apply([row])
+            }
+            let left = try all()
+            outcome.add(round.outcome)
+            if left.isEmpty || left.count == rows.count { break }
+            outcome[table.entity.name].parked -= left.count
+            rows = left
+        }
+        return outcome
+    }
+
+    private func all() throws -> [PulledPage.Row] {
+        try Row.fetchAll(
+            db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
+        ).map { row in
+            let record = try JSONValue(parsing: row[1] as String)
+            return PulledPage.Row(
+                id: try JSONValue(parsing: row[0] as String), record: record == .null ? JSONValue?.none : record,
+                version: row[2], time: row[3])
+        }
+    }
+
+    // MARK: Together
+
+    /// - Returns: Nil if some are refused again: then nothing was done.
+    private func together(_ rows: [PulledPage.Row]) throws -> PageOutcome? {
+        var outcome: PageOutcome?
+        try db.inSavepoint {
+            var writer = try PageWriter(engine, table, nil, db)
+            for row in rows {
+                try remove(row.id)
+                try makeRoom(row)
+            }
+            try writer.apply(rows)
+            guard try all().isEmpty else { return .rollback }
+            outcome = writer.outcome
+            return .commit
+        }
+        return outcome
+    }
+
+    /// Takes from a row what is unique and what it is about to get another of. One that was edited here keeps all.
+    private func makeRoom(_ row: PulledPage.Row) throws {
+        guard let record = row.record, case .object = record,
+            let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue,
+            try !db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
+        else { return }
+        let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
+        let unique = Set(try UniqueColumns(table.table, db).indexes.joined())
+        let attributes = engine.model.compiled[table.entity.table].attributes
+        for column in table.columns where unique.contains(column.name) {
+            guard case .attribute(let slot) = column.domain, let value = said[attributes[slot].name], value != .null,
+                let place = Self.nothing(column, attributes[slot].type)
+            else { continue }
+            try engine.muted(in: db) {
+                try db.execute(
+                    sql: """
+                        UPDATE \(table.table.name.quoted) SET \(column.name.quoted) = \(place)
+                        WHERE \(table.table.keyColumn.quoted) = ?
+                        """, arguments: [key])
+            }
+        }
+    }
+
+    /// What no other row has.
+    private static func nothing(_ column: EngineTable.Column, _ type: AttributeType) -> String? {
+        if column.isOptional { return "NULL" }
+        switch type {
+        case .string: return "hex(randomblob(16))"
+        case .integer: return "random()"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that go, or get another key, at the wrong time.
+@Suite("Rows that go or get another key")
+struct KeyChangeTests {
+    private func service(
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .key, _ ids: ServiceCapabilities.IDs = .server
+    ) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: ids, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
+                givesTimes: true, batchSize: 10))
+    }
+
+    private actor Once {
+        private var isDone = false
+        func isFirst() -> Bool {
+            defer { isDone = true }
+            return !isDone
+        }
+    }
+
+    private func duringCreation(_ service: FakeService, _ device: Device, _ sql: String) async {
+        let once = Once()
+        await service.setMeanwhile { [stack = device.stack] request in
+            guard case .push = request, await once.isFirst() else { return }
+            try? await stack.write { db in try db.execute(sql: sql) }
+        }
+    }
+
+    private static var settings: EngineSettings {
+        var settings = Device.settings
+        settings.settleTime = .zero
+        return settings
+    }
+
+    @Test(
+        "A row that is deleted while it is created is deleted there too",
+        arguments: [.key, .marker("m"), .probe] as [ServiceCapabilities.CreateIdempotency], [false, true])
+    func deletedInFlight(_ idempotency: ServiceCapabilities.CreateIdempotency, isLost: Bool) async throws {
+        let service = service(idempotency)
+        let device = try Device(service, Self.settings)
+        try await device.stack.insert("Task", values: ["title": "short"])
+        await duringCreation(service, device, "DELETE FROM Task")
+        if isLost { await service.setFault { _, number in number == 4 ? .dropAfter : nil } }
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(await service.creations == 1)
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.rows("SELECT count(*) FROM sync_known") == ["0"])
+    }
+
+    @Test("A row that gets another key while it is created is one row there")
+    func rekeyedInFlight() async throws {
+        let service = service()
+        let device = try Device(service, Self.settings)
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (900, 't')")
+        await duringCreation(service, device, "UPDATE Task SET remoteID = 901")
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").count == 1)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A row that the service has, and that gets another key, is deleted and made anew with all that it is linked to")
+    func rekeyed() async throws {
+        let service = service()
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.put("Project", 7, ["name": "p"])
+        await service.put("Task", 105, ["title": "t", "project_id": 7, "tag_ids": [1, 2]])
+        await service.put("Task", 106, ["title": "u", "project_id": 7, "tag_ids": [2]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET remoteID = 5000 WHERE remoteID = 105")
+        try await device.write("UPDATE Tag SET remoteID = 6000 WHERE remoteID = 2")
+        try await device.write("UPDATE Project SET remoteID = 7000 WHERE remoteID = 7")
+        try await device.engine.sync()
+        let tasks = await service.contents(of: "Task")
+        let tags = await service.contents(of: "Tag")
+        let project = try #require(await service.contents(of: "Project").keys.first)
+        #expect(await service.contents(of: "Project").count == 1 && project != 7)
+        #expect(Set(tasks.values.compactMap { $0["title"] }) == ["t", "u"])
+        #expect(tasks[105] == nil && tasks[106]?["title"] == "u" && tags[2] == nil)
+        #expect(Set(tags.values.compactMap { $0["name"] }) == ["g1", "g2"])
+        let second = try #require(tags.first { $0.value["name"] == "g2" }?.key)
+        for task in tasks.values {
+            #expect(task["project_id"] == project)
+            guard case .array(let ids)? = task["tag_ids"] else {
+                Issue.record("no tags")
+                continue
+            }
+            #expect(Set(ids) == (task["title"] == "t" ? [1, second] : [second]))
+        }
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["t", "u"])
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["3"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+}

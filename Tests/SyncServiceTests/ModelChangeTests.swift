@@ -1,0 +1,194 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Devices whose model gets other columns.
+@Suite("A model that changes")
+struct ModelChangeTests {
+    private let service = FakeService()
+
+    /// The same store with one model after the other.
+    private func withStore(_ body: (_ open: (String) throws -> Device) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("model-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body { schema in
+            let model = try SyncModel(schema: Data(schema.utf8))
+            return try Device(DataStack(model: model, at: folder.appendingPathComponent("store.sqlite")), service)
+        }
+    }
+
+    private static func with(_ attributes: String, in schema: String = Device.schema) -> String {
+        schema.replacingOccurrences(of: "\"title\": {", with: "\(attributes), \"title\": {")
+    }
+
+    private func putTasks() async {
+        await service.put("Project", 7, ["name": "p"])
+        for id in 1...4 {
+            await service.put(
+                "Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0, "color": "blue", "project_id": 7])
+        }
+    }
+
+    private func sent() async -> [String] {
+        await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+        }
+    }
+
+    @Test(
+        "An attribute that comes to it is filled by the service, and edits of before and of elsewhere stay",
+        arguments: ["{\"type\": \"string\"}", "{\"type\": \"string\", \"default\": \"red\"}"], [false, true])
+    func attribute(_ definition: String, isPushedFirst: Bool) async throws {
+        await putTasks()
+        try await withStore { open in
+            let first = try open(Device.schema)
+            try await first.engine.sync()
+            try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
+            await service.put("Task", 2, ["title": "elsewhere"])
+            await service.forgetRequests()
+            let second = try open(Self.with("\"color\": \(definition)"))
+            if isPushedFirst { try await second.engine.push() }
+            try await second.engine.sync()
+            #expect(await sent() == ["update 3 {\"points\":5}"])
+            #expect(
+                try await second.rows("SELECT remoteID, title, points, color FROM Task ORDER BY 1")
+                    == ["1 t1 0 blue", "2 elsewhere 0 blue", "3 t3 5 blue", "4 t4 0 blue"])
+            #expect(try await second.leftovers() == [])
+            #expect(try await second.engine.sync().isEmpty)
+            try await second.write("UPDATE Task SET color = 'green' WHERE remoteID = 1")
+            try await second.engine.sync()
+            #expect(await service.contents(of: "Task")[1]?["color"] == "green")
+        }
+    }
+
+    @Test("Two attributes that come to it one after the other, without a sync in between, are both filled")
+    func twice() async throws {
+        await putTasks()
+        try await withStore { open in
+            try await open(Device.schema).engine.sync()
+            let color = "\"color\": {\"type\": \"string\"}"
+            _ = try open(Self.with(color))
+            await service.forgetRequests()
+            let last = try open(Self.with("\"size\": {\"type\": \"integer\"}, " + color))
+            try await last.engine.sync()
+            #expect(await sent() == [])
+            #expect(try await last.rows("SELECT DISTINCT color FROM Task") == ["blue"])
+        }
+    }
+
+    @Test("A to-one that comes to it is filled by the service")
+    func toOne() async throws {
+        await putTasks()
+        let without = Device.schema
+            .replacingOccurrences(of: "\"project\": {\"entity\": \"Project\", \"inverse\": \"tasks\"},", with: "")
+            .replacingOccurrences(
+                of:
+                    "\"tasks\": {\"entity\": \"Task\", \"many\": true, \"inverse\": \"project\", \"deleteRule\": \"cascade\"}",
+                with: "")
+        try await withStore { open in
+            try await open(without).engine.sync()
+            await service.forgetRequests()
+            let second = try open(Device.schema)
+            try await second.engine.sync()
+            #expect(await sent() == [])
+            #expect(try await second.rows("SELECT DISTINCT projectID FROM Task") == ["7"])
+            #expect(try await second.leftovers() == [])
+        }
+    }
+
+    @Test("An attribute that gets another name takes along what was edited, and reverts nothing")
+    func renamed() async throws {
+        await putTasks()
+        try await withStore { open in
+            let first = try open(Device.schema)
+            try await first.engine.sync()
+            try await first.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
+            await service.put("Task", 2, ["title": "elsewhere", "points": 9])
+            await service.forgetRequests()
+            let renamed = Device.schema.replacingOccurrences(
+                of: "\"points\": {\"type\": \"integer\"}",
+                with: "\"score\": {\"type\": \"integer\", \"remoteKey\": \"points\", \"renamedFrom\": \"points\"}")
+            let second = try open(renamed)
+            try await second.engine.sync()
+            #expect(await sent() == ["update 3 {\"points\":5}"])
+            #expect(
+                try await second.rows("SELECT remoteID, title, score FROM Task ORDER BY 1")
+                    == ["1 t1 0", "2 elsewhere 9", "3 t3 5", "4 t4 0"])
+            #expect(try await second.leftovers() == [])
+        }
+    }
+
+    @Test("An entity that was not registered for a while sends what was edited meanwhile, and reverts nothing")
+    func putBack() async throws {
+        await putTasks()
+        let device = try Device(service)
+        try await device.engine.sync()
+        _ = try Device(device.stack, service, entities: ["Project"])
+        try await device.write("UPDATE Task SET title = 'here' WHERE remoteID = 1")
+        try await device.write("UPDATE Task SET points = 4 WHERE remoteID = 2")
+        await service.put("Task", 2, ["title": "elsewhere"])
+        await service.put("Task", 3, ["title": "elsewhere"])
+        await service.forgetRequests()
+        let again = try Device(device.stack, service)
+        try await again.engine.sync()
+        #expect(await sent() == ["update 1 {\"title\":\"here\"}"])
+        #expect(
+            try await again.rows("SELECT remoteID, title, points FROM Task ORDER BY 1")
+                == ["1 here 0", "2 elsewhere 0", "3 elsewhere 0", "4 t4 0"])
+        // Whose they were nobody can tell.
+        let lost = try await again.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.winner)" }
+        #expect(Set(lost).isSuperset(of: ["2 points 4 remote", "2 title \"t2\" remote"]))
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("Other triggers make nobody look for edits, as long as those of before were there")
+    func otherTriggers() async throws {
+        await putTasks()
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("CREATE UNIQUE INDEX mine ON Task (title)")
+        let again = try Device(device.stack, service)
+        #expect(try await again.rows("SELECT DISTINCT whole FROM sync_known WHERE e = 2") == ["1"])
+        #expect(try await again.rows("SELECT count(*) FROM sync_cursor WHERE cursor IS NULL") == ["0"])
+    }
+
+    // MARK: Another service
+
+    @Test("A database that never heard from a service may be given to another one")
+    func otherService() async throws {
+        let device = try Device(FakeService(identity: "mistyped"))
+        try await device.stack.insert("Task", values: ["title": "offline"])
+        let moved = try Device(device.stack, service)
+        try await moved.engine.sync()
+        #expect(await service.contents(of: "Task").values.compactMap { $0["title"] } == ["offline"])
+        #expect(throws: SyncError.self) { try Device(device.stack, FakeService(identity: "other")) }
+    }
+
+    @Test("The engine's tables are not removed under a run")
+    func removedMeanwhile() async throws {
+        await putTasks()
+        let device = try Device(service)
+        let found = Codes()
+        await service.setMeanwhile { [stack = device.stack] _ in
+            do {
+                try await stack.removeEngine(deletingRows: false)
+                await found.note(nil)
+            } catch { await found.note((error as? SyncError)?.code) }
+        }
+        try await device.engine.sync()
+        #expect(await found.codes.allSatisfy { $0 == .engineBusy })
+        #expect(await !found.codes.isEmpty)
+        try await device.stack.removeEngine(deletingRows: false)
+    }
+
+    private actor Codes {
+        private(set) var codes: [SyncError.Code?] = []
+        func note(_ code: SyncError.Code?) { codes.append(code) }
+    }
+}

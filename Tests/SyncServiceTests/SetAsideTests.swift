@@ -1,0 +1,217 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that wait: for a constraint here, for a word of the service, for somebody to decide.
+@Suite("Rows that wait")
+struct SetAsideTests {
+    private func service(_ deletions: ServiceCapabilities.Deletions = .tombstones) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10), pageSize: 1)
+    }
+
+    /// Titles are unique here, and not there.
+    private func device(_ service: FakeService, _ entities: [SyncedEntity] = ["Project", "Task", "Tag"]) async throws
+        -> Device
+    {
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
+        return try Device(stack, service, entities: entities)
+    }
+
+    // MARK: Constraints
+
+    @Test("A version that a constraint refused does not come after a newer one")
+    func newer() async throws {
+        let service = service()
+        let device = try await device(service)
+        await service.put("Task", 1, ["title": "a"])
+        await service.put("Task", 2, ["title": "a"])
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().count == 1)
+        await service.put("Task", 2, ["title": "b"])
+        await service.put("Task", 1, ["title": "c"])
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 c", "2 b"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A row that a constraint refused does not come once it is deleted",
+        arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
+    func deleted(_ deletions: ServiceCapabilities.Deletions) async throws {
+        let service = service(deletions)
+        let device = try await device(service)
+        await service.put("Task", 1, ["title": "a"])
+        await service.put("Task", 2, ["title": "a"])
+        try await device.engine.sync()
+        await service.remove("Task", 2)
+        await service.put("Task", 1, ["title": "c"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 c"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Rows that exchange what is unique are written together")
+    func exchanged() async throws {
+        let service = service()
+        let device = try await device(service)
+        for (id, title) in [(1, "a"), (2, "b"), (3, "c")] {
+            await service.put("Task", JSONValue(id), ["title": .string(title), "points": 1])
+        }
+        try await device.engine.sync()
+        for (id, title) in [(1, "b"), (2, "c"), (3, "a")] {
+            await service.put("Task", JSONValue(id), ["title": .string(title)])
+        }
+        let report = try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT remoteID, title, points FROM Task ORDER BY 1") == ["1 b 1", "2 c 1", "3 a 1"])
+        #expect(report.total.parked == 0)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("An edit stays an edit if a unique index keeps it from being taken off, and so do those beside it")
+    func partial() async throws {
+        let service = service()
+        let device = try await device(service)
+        await service.put("Task", 1, ["title": "a", "points": 0])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine', points = 5 WHERE remoteID = 1")
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES (77, 'a')")
+        try await device.engine.apply([["id": 1, "done": true]], inEntity: "Task")
+        try await device.engine.sync()
+        let task = await service.contents(of: "Task")[1]
+        #expect(task?["title"] == "mine")
+        #expect(task?["points"] == 5)
+        #expect(try await device.leftovers() == [])
+    }
+
+    // MARK: Open conflicts
+
+    private func conflicted(_ service: FakeService) async throws -> Device {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        await service.put("Task", 1, ["title": "there"])
+        try await device.engine.sync()
+        #expect(try await device.engine.status().first?.conflicts == 1)
+        return device
+    }
+
+    @Test(
+        "An open conflict is over once its row is deleted, or holds what the service has",
+        arguments: ["DELETE FROM Task", "UPDATE Task SET title = 'there'", nil])
+    func closed(_ sql: String?) async throws {
+        let service = service()
+        let device = try await conflicted(service)
+        if let sql { try await device.write(sql) } else { await service.remove("Task", 1) }
+        try await device.engine.sync()
+        #expect(try await device.engine.status().map(\.conflicts) == [0])
+        #expect(try await device.leftovers() == [])
+        let log = try await device.engine.conflicts().map { "\($0.winner) \($0.why)" }
+        #expect(log.first?.contains("the row was") == true)
+        let isKept = sql?.hasPrefix("UPDATE") == true
+        #expect(await service.contents(of: "Task").count == (isKept ? 1 : 0))
+    }
+
+    @Test("An open conflict is over once all is sent anew")
+    func reset() async throws {
+        let device = try await conflicted(service())
+        try await device.engine.reset(.remote)
+        #expect(try await device.engine.status().map(\.conflicts) == [0])
+    }
+
+    @Test(
+        "A to-one that is changed on both sides is a conflict, also if the row that it leads to there is not here yet",
+        arguments: [.clientWins, .serverWins, .manual] as [ConflictPolicy])
+    func awaited(_ policy: ConflictPolicy) async throws {
+        let service = service()
+        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        let entities: [SyncedEntity] = [SyncedEntity("Task", policy: policy), "Project"]
+        let device = try Device(service, entities: entities)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET projectID = 2")
+        await service.put("Project", 99, ["name": "new"])
+        await service.put("Task", 1, ["project_id": 99])
+        try await device.engine.sync()
+        try await device.engine.sync()
+        let log = try await device.engine.conflicts().map { "\($0.local) \($0.remote) \($0.winner)" }
+        switch policy {
+        case .serverWins:
+            #expect(log == ["2 99 remote"])
+            #expect(try await device.rows("SELECT projectID FROM Task") == ["99"])
+        case .manual:
+            #expect(log == ["2 99 open"])
+            #expect(try await device.rows("SELECT projectID FROM Task") == ["2"])
+            try await device.engine.resolve("Task", key: 1, takingRemote: true)
+            #expect(try await device.rows("SELECT projectID FROM Task") == ["99"])
+        default:
+            #expect(log == ["2 99 local"])
+            #expect(await service.contents(of: "Task")[1]?["project_id"] == 2)
+            #expect(try await device.rows("SELECT projectID FROM Task") == ["2"])
+        }
+        if policy != .manual { #expect(try await device.leftovers() == []) }
+    }
+
+    // MARK: Rows that a request did not find
+
+    @Test(
+        "A row that a push did not find goes, or comes back, with the next sync",
+        arguments: DeleteConflictPolicy.allCases, [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
+    func gone(_ policy: DeleteConflictPolicy, _ deletions: ServiceCapabilities.Deletions) async throws {
+        let service = service(deletions)
+        for id in 1...8 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        await service.remove("Task", 1)
+        try await device.engine.push()
+        #expect(try await device.engine.status().first?.parked == 1)
+        try await device.engine.sync()
+        let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        #expect(titles.contains("edited") == (policy == .editWins))
+        #expect(try await device.rows("SELECT count(*) FROM Task") == [policy == .editWins ? "8" : "7"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A row that a push did not find, and that the service has after all, is sent")
+    func thereAfterAll() async throws {
+        let service = service(.sweep)
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        let device = try Device(service, entities: ["Task"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        await service.remove("Task", 1)
+        try await device.engine.push()
+        await service.put("Task", 1, ["title": "t"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "edited")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Rows that were never sent do not make room for deletions")
+    func unsent() async throws {
+        let service = service(.sweep)
+        for id in 1...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        let device = try Device(service, entities: ["Task"])
+        try await device.engine.sync()
+        for id in 1...40 { try await device.write("INSERT INTO Task (remoteID, title) VALUES (\(1000 + id), 'new')") }
+        for id in 1...30 { await service.remove("Task", JSONValue(id)) }
+        await #expect {
+            try await device.engine.sync()
+        } throws: {
+            ($0 as? SyncError)?.code == .deletionGuard
+        }
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["70"])
+    }
+}
