@@ -28,12 +28,14 @@ struct PageMerge {
         var written: [(row: PulledPage.Row, standing: RowStanding)] = []
         var edited: [(row: PulledPage.Row, standing: RowStanding)] = []
         let twins = try NaturalKeys(engine, table, db)
+        let births = try Births(engine, table, db)
         for row in rows {
             guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else {
                 refused.append((row, "its id is no key of \(table.entity.name)"))
                 continue
             }
-            try twins?.adopt(row, key)
+            let isMarked = try births?.adopt(row, key) ?? false
+            if !isMarked { try twins?.adopt(row, key) }
             let standing = try RowStanding(of: key, table, db)
             switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
             case .nothing, .send: break
@@ -42,7 +44,7 @@ struct PageMerge {
                 if standing.state == .clean, !standing.isAudited { continue }
                 if standing.state == .clean { edited.append((row, standing)) }
             case .twin:
-                if isSame || engine.registration.makesIDs || twins != nil {
+                if isSame || isMarked || engine.registration.makesIDs || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.
