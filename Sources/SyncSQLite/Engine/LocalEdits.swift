@@ -316,7 +316,10 @@ struct LocalEdits {
     private func settle(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
         try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'update', birth = NULL WHERE e = ? AND k = ? AND kind = 'create'",
+            sql: """
+                UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0, reason = NULL,
+                  state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE e = ? AND k = ? AND kind = 'create'
+                """,
             arguments: [e, k])
         try db.executeCached(
             sql: """

@@ -24,32 +24,19 @@ struct PageMerge {
         self.db = db
     }
 
-    /// Where a row stands on this side.
-    private struct Standing {
-        let key: DatabaseValue
-        let state: LocalState
-        let version: String?
-        let time: Int64?
-        let isKnown: Bool
-        /// Whether the version says that nothing changed on the server.
-        let isWhole: Bool
-        /// Whether edits of the row may have been missed.
-        let isAudited: Bool
-        /// Whether a request found that the server does not have it.
-        let isParkedAsGone: Bool
-    }
-
     mutating func apply(_ rows: [PulledPage.Row]) throws {
-        var written: [(row: PulledPage.Row, standing: Standing)] = []
-        var edited: [(row: PulledPage.Row, standing: Standing)] = []
+        var written: [(row: PulledPage.Row, standing: RowStanding)] = []
+        var edited: [(row: PulledPage.Row, standing: RowStanding)] = []
         let twins = try NaturalKeys(engine, table, db)
+        let births = try Births(engine, table, db)
         for row in rows {
             guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else {
                 refused.append((row, "its id is no key of \(table.entity.name)"))
                 continue
             }
-            try twins?.adopt(row, key)
-            let standing = try standing(of: key)
+            let isMarked = try births?.adopt(row, key) ?? false
+            if !isMarked { try twins?.adopt(row, key) }
+            let standing = try RowStanding(of: key, table, db)
             if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
             switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
             case .nothing, .send: break
@@ -57,7 +44,7 @@ struct PageMerge {
                 written.append((row, standing))
                 if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
-                if isSame || engine.registration.makesIDs || twins != nil {
+                if isSame || isMarked || engine.registration.makesIDs || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.
@@ -80,28 +67,7 @@ struct PageMerge {
 
     // MARK: Which case
 
-    private func standing(of key: DatabaseValue) throws -> Standing {
-        let change = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT kind, state, reason FROM sync_change WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        let known = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT version, time, whole FROM sync_known WHERE e = ? AND k = ?"),
-            arguments: [table.number, key])
-        var state: LocalState = known == nil ? .absent : .clean
-        if let change {
-            switch change[0] as String {
-            case "create": state = .created
-            case "delete": state = .deleted
-            default: state = try table.isStored(key, in: db) ? .updated : .deleted
-            }
-        }
-        return Standing(
-            key: key, state: state, version: known?[0], time: known?[1], isKnown: known != nil, isWhole: known?[2] == 1,
-            isAudited: known?[2] == 2,
-            isParkedAsGone: change?[1] == "parked" && change?[2] == RequestSettlement.gone)
-    }
-
-    private func remote(_ row: PulledPage.Row, _ standing: Standing) -> RemoteState {
+    private func remote(_ row: PulledPage.Row, _ standing: RowStanding) -> RemoteState {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
         if standing.isWhole, let version = row.version, version == standing.version { return .unchanged }
@@ -121,7 +87,7 @@ struct PageMerge {
     /// A row that was deleted here, and that the server changed meanwhile.
     ///
     /// - Returns: Whether it comes back.
-    private mutating func stays(_ row: PulledPage.Row, _ standing: Standing) throws -> Bool {
+    private mutating func stays(_ row: PulledPage.Row, _ standing: RowStanding) throws -> Bool {
         let isChanged = standing.version != nil && standing.version != row.version
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
@@ -149,13 +115,13 @@ struct PageMerge {
     }
 
     /// A row that was edited here, and that the server deleted.
-    private mutating func deletedThere(_ row: PulledPage.Row, _ standing: Standing) throws {
+    private mutating func deletedThere(_ row: PulledPage.Row, _ standing: RowStanding) throws {
         guard table.registration.deletions == .editWins else { return try delete(row, standing) }
         try bringBack(row, standing, "editWins: deleted there")
     }
 
     /// The row is made anew on the server, with all values.
-    private mutating func bringBack(_ row: PulledPage.Row, _ standing: Standing, _ why: String) throws {
+    private mutating func bringBack(_ row: PulledPage.Row, _ standing: RowStanding, _ why: String) throws {
         // Made of the old id: two devices that bring a row back make one.
         try db.executeCached(
             sql: """
@@ -171,7 +137,7 @@ struct PageMerge {
     }
 
     /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
-    private mutating func delete(_ row: PulledPage.Row, _ standing: Standing) throws {
+    private mutating func delete(_ row: PulledPage.Row, _ standing: RowStanding) throws {
         let key = standing.key
         guard let rowKey = RowKey(key), try table.isStored(key, in: db) else { return try forget(key) }
         let before = try lastConflict()
@@ -218,53 +184,38 @@ struct PageMerge {
     // MARK: Writing
 
     private mutating func write(
-        _ rows: [(row: PulledPage.Row, standing: Standing)], _ edited: [(row: PulledPage.Row, standing: Standing)]
+        _ rows: [(row: PulledPage.Row, standing: RowStanding)], _ edited: [(row: PulledPage.Row, standing: RowStanding)]
     ) throws {
         let records = rows.compactMap(\.row.record)
         let options = SyncOptions(collectsKeys: false)
         let staging = try PayloadStaging(
             inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
-            operations: [.insert, .update], options: options)
-        let payload = try staging.stage(.array(records))
+            operations: .all.subtracting(.delete), options: options)
+        // Of rows that are pulled by themselves a list says which belong to its row, and not which there are.
+        let plan = try staging.stage(.array(records)).plan.unlinking(Set(engine.tables.map(\.entity.table)))
+        let nested = try NestedRows(plan, engine, db)
         var edits = LocalEdits(engine, db, clock: clock)
         for (row, standing) in edited {
             try edits.takeOff(
                 standing.key, of: table, changed: row.time, known: standing.time,
                 isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
         }
-        try takeOffRowsOfLists(payload.plan, &edits)
-        let result = try engine.stack.sync(payload, SyncRequest(options: options), in: db)
+        try nested.takeOff(&edits)
+        let links = try ListedLinks(plan, engine, db)
+        try links.takeOff(&edits)
+        let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
         for (row, standing) in rows { try note(row, standing, result) }
+        try nested.note()
         outcome[table.entity.name].conflicts += try edits.putBack()
+        try links.putBack()
         for (entity, changes) in result.entities {
             outcome[entity].inserted += changes.insertedCount
             outcome[entity].updated += changes.updatedCount
         }
     }
 
-    /// A list inside a record says of rows that it does not have that they are linked to another one, or to none: their
-    /// foreign keys may have been edited here.
-    private func takeOffRowsOfLists(_ plan: ChangePlan, _ edits: inout LocalEdits) throws {
-        for other in engine.tables {
-            for column in other.columns {
-                guard case .toOne(let link) = column.domain,
-                    plan.links[link.index].replacements.contains(where: { $0.end == .second })
-                else { continue }
-                let keys = try DatabaseValue.fetchAll(
-                    db,
-                    sql: """
-                        SELECT b.k FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
-                        WHERE b.e = ? AND b.domain = ? AND c.kind = 'update'
-                        """, arguments: [other.number, column.name])
-                for key in keys {
-                    try edits.takeOff(key, of: other, changed: nil, known: nil, isCurrent: false, isAudited: false)
-                }
-            }
-        }
-    }
-
     private mutating func note(
-        _ row: PulledPage.Row, _ standing: Standing, _ result: SyncResult
+        _ row: PulledPage.Row, _ standing: RowStanding, _ result: SyncResult
     ) throws {
         guard try table.isStored(standing.key, in: db) else {
             let reason = result.diagnostics.first?.message ?? "it was not stored"

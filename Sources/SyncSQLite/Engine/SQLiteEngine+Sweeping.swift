@@ -6,7 +6,12 @@ extension SQLiteEngine {
     package func beginSweep(of entity: String, _ lease: EngineLease) async throws {
         let table = try table(entity)
         try await writing(lease) { db in
-            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+            // Records that were pulled before may have had the others inside.
+            try db.execute(
+                sql: """
+                    DELETE FROM sync_seen WHERE e = ? AND NOT EXISTS (
+                      SELECT 1 FROM sync_known AS n WHERE n.e = sync_seen.e AND n.k = sync_seen.k AND n.whole = 3)
+                    """, arguments: [table.number])
             try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
             try db.execute(
                 sql: """
@@ -66,7 +71,7 @@ extension SQLiteEngine {
     /// Rows that were there before the engine, and that the server lacks, were made here, where rows have their ids from.
     private func uploadPresumed(_ table: EngineTable, in db: Database) throws {
         let isLacking = """
-            e = \(table.number) AND version IS NULL AND seq = 0 AND NOT EXISTS (
+            e = \(table.number) AND version IS NULL AND seq = 0 AND whole <> 3 AND NOT EXISTS (
               SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
             """
         try db.execute(

@@ -32,19 +32,23 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
+    /// The member in which the service keeps the name that a new row had here; nil for none.
+    package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
     package let filters: [String: String]
     /// The app's own rule for conflicts.
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, filters: [String: String],
+        entities: [Entity], service: String, user: String, makesIDs: Bool, marker: String? = nil,
+        filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
         self.entities = entities
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
+        self.marker = marker
         self.filters = filters
         self.resolver = resolver
     }

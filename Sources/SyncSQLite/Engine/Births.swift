@@ -1,0 +1,57 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The rows made here whose name the service keeps in a member of the record: one that was made before, by an older copy of
+/// the store or after nobody waited any more, is the same row.
+struct Births {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let db: Database
+    private let path: [String]
+    private var created: [String: DatabaseValue] = [:]
+
+    /// Nil for a service without such a member, or if no rows are new here.
+    init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
+        guard let marker = engine.registration.marker else { return nil }
+        self.engine = engine
+        self.table = table
+        self.db = db
+        path = marker.split(separator: ".").map(String.init)
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"),
+            arguments: [table.number])
+        for row in rows { created[row[0]] = row[1] as DatabaseValue }
+        if created.isEmpty { return nil }
+    }
+
+    /// Gives a new row the key of the server's row that it became.
+    ///
+    /// - Returns: Whether there is one.
+    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
+        guard case .string(let name)? = row.record?.value(at: path), let own = created[birth(name)] else {
+            return false
+        }
+        guard own != key else { return true }
+        // What became of the request that made it is found out by that.
+        let isOnItsWay = try db.finds(
+            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ?", arguments: [table.number, own])
+        guard !isOnItsWay, try table.isStored(own, in: db) else { return false }
+        let adoption = KeyAdoption(engine, table, db)
+        if try table.isStored(key, in: db) {
+            try adoption.unite(own, with: key)
+        } else {
+            try adoption.rekey(own, to: key)
+        }
+        return true
+    }
+
+    /// Of a later try, `birth-2`.
+    private func birth(_ name: String) -> String {
+        guard let dash = name.lastIndex(of: "-"), name[name.index(after: dash)...].allSatisfy(\.isNumber) else {
+            return name
+        }
+        return String(name[..<dash])
+    }
+}

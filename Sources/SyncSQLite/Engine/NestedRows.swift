@@ -1,0 +1,74 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Rows of registered entities that records of a page have inside: the server has them, and what was edited of them here is
+/// merged as that of any pulled row. Which version it is nobody says.
+struct NestedRows {
+    private let engine: SQLiteEngine
+    private let db: Database
+    private var rows: [(table: EngineTable, standing: RowStanding)] = []
+
+    init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
+        self.engine = engine
+        self.db = db
+        for table in engine.tables {
+            let batch = plan[table.entity.table]
+            let keys = plan.withTexts { texts in
+                batch.nodes.filter { $0.isGiven && !$0.isRoot }.compactMap { RowKey($0.key, texts)?.databaseValue }
+            }
+            for key in keys { rows.append((table, try RowStanding(of: key, table, db))) }
+        }
+    }
+
+    /// Before they are written.
+    func takeOff(_ edits: inout LocalEdits) throws {
+        for (table, row) in rows {
+            switch row.state {
+            case .created where !engine.registration.makesIDs:
+                // An app gave its new row a key that the server gave another one.
+                try KeyAdoption(engine, table, db).giveLocalKey(to: row.key)
+            case .created, .updated:
+                try edits.takeOff(
+                    row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
+            case .clean where row.isAudited:
+                try edits.takeOff(
+                    row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
+            case .clean, .absent, .deleted: break
+            }
+        }
+    }
+
+    /// After they are written: they are known. What was deleted here stays so.
+    func note() throws {
+        for (table, row) in rows where try table.isStored(row.key, in: db) {
+            if row.state == .deleted {
+                try remove(row.key, table)
+                continue
+            }
+            // Presumed of another record, and not of rows that were there before the engine.
+            try db.cachedStatement(
+                sql: """
+                    INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
+                    ON CONFLICT DO NOTHING
+                    """
+            ).execute(arguments: [table.number, row.key])
+            // A listing that does not have it is no word against the record that does.
+            try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
+                .execute(arguments: [table.number, row.key])
+        }
+    }
+
+    /// What points to the row would go along by SQLite's own rules.
+    private func remove(_ key: DatabaseValue, _ table: EngineTable) throws {
+        for other in engine.tables {
+            for column in other.columns where column.destination == table.entity.table && column.isOptional {
+                let name = column.name.quoted
+                try db.executeCached(
+                    sql: "UPDATE \(other.table.name.quoted) SET \(name) = NULL WHERE \(name) = ?", arguments: [key])
+            }
+        }
+        try db.executeCached(
+            sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [key])
+    }
+}

@@ -1,0 +1,43 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Where a row stands on this side.
+struct RowStanding {
+    let key: DatabaseValue
+    let state: LocalState
+    let version: String?
+    let time: Int64?
+    let isKnown: Bool
+    /// Whether the version says that nothing changed on the server.
+    let isWhole: Bool
+    /// Whether edits of the row may have been missed.
+    let isAudited: Bool
+    /// Whether a request found that the server does not have it.
+    let isParkedAsGone: Bool
+
+    init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
+        let change = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT kind, state, reason FROM sync_change WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        let known = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT version, time, whole FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        var state: LocalState = known == nil ? .absent : .clean
+        if let change {
+            switch change[0] as String {
+            case "create": state = .created
+            case "delete": state = .deleted
+            default: state = try table.isStored(key, in: db) ? .updated : .deleted
+            }
+        }
+        self.key = key
+        self.state = state
+        version = known?[0]
+        time = known?[1]
+        isKnown = known != nil
+        isWhole = known?[2] == 1
+        isAudited = known?[2] == 2
+        isParkedAsGone = change?[1] == "parked" && change?[2] == RequestSettlement.gone
+    }
+}

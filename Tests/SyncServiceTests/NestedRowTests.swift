@@ -1,0 +1,134 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Records that have other records inside.
+@Suite("Nested rows")
+struct NestedRowTests {
+    let service = FakeService(pageSize: 50)
+
+    private func requests(_ kind: PushOperation.Kind) async -> [PushOperation] {
+        await service.requests.flatMap { request -> [PushOperation] in
+            if case .push(let operations) = request { return operations.filter { $0.kind == kind } }
+            return []
+        }
+    }
+
+    @Test("of a list are written and linked, as by any sync", arguments: [true, false])
+    func lists(_ isListed: Bool) async throws {
+        await service.put("Task", 1, ["title": "t", "tags": [["id": 80, "name": "inl"], ["id": 81, "name": "x"]]])
+        await service.put("Project", 5, ["name": "p", "tasks": [["id": 1], ["id": 2, "title": "second"]]])
+        if isListed { await service.put("Tag", 80, ["name": "inl"]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, name FROM Tag ORDER BY 1") == ["80 inl", "81 x"])
+        #expect(
+            try await device.rows("SELECT remoteID, title, projectID FROM Task ORDER BY 1") == ["1 t 5", "2 second 5"])
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["2"])
+        #expect(try await device.leftovers() == [])
+        await service.put("Task", 1, ["tags": [["id": 81]]])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["1"])
+        #expect(try await device.rows("SELECT count(*) FROM Tag") == ["2"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that a list leaves out are no longer linked, and stay until the service says that they are gone")
+    func leftOut() async throws {
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
+        await service.put("Project", 5, ["name": "p"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET points = 7 WHERE remoteID = 2")
+        try await device.write("INSERT INTO Task (title, projectID) VALUES ('new', 5)")
+        await service.put("Project", 5, ["tasks": [["id": 1, "title": "inline"]]])
+        try await device.engine.pull()
+        let rows = try await device.rows(
+            "SELECT title, points, projectID FROM Task ORDER BY remoteID > 0 DESC, remoteID")
+        #expect(rows == ["inline nil 5", "t 7 nil", "t nil nil", "new nil 5"])
+    }
+
+    @Test("keep what was edited of them here, and it is sent", arguments: ConflictPolicy.allCases)
+    func edited(_ policy: ConflictPolicy) async throws {
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
+        let device = try Device(
+            service, entities: [SyncedEntity("Project", policy: policy), "Task", "Tag"])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["70 inline"])
+        try await device.write("UPDATE Project SET name = 'EDITED'")
+        #expect(try await device.engine.pendingChanges() == 1)
+        await service.put("Task", 1, ["title": "u"])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT name FROM Project") == ["EDITED"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        await service.put("Task", 1, ["project": ["id": 70, "name": "there"]])
+        try await device.engine.pull()
+        let isTaken = policy == .serverWins || policy == .lastWriterWins
+        #expect(try await device.rows("SELECT name FROM Project") == [isTaken ? "there" : "EDITED"])
+        #expect(try await device.engine.conflicts().count == 1)
+        guard policy == .clientWins else { return }
+        await service.put("Project", 70, ["name": "there"])
+        try await device.engine.sync()
+        #expect(await requests(.update).map(\.body) == [["name": "EDITED"]])
+        #expect(await service.contents(of: "Project")[70]?["name"] == "EDITED")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that were deleted here stay deleted, and what points to them stays")
+    func deleted() async throws {
+        await service.put("Project", 70, ["name": "p"])
+        await service.put("Tag", 80, ["name": "g"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Project")
+        try await device.write("DELETE FROM Tag")
+        await service.put(
+            "Task", 1, ["title": "t", "project": ["id": 70, "name": "p"], "tags": [["id": 80, "name": "g"]]])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT count(*) FROM Project UNION ALL SELECT count(*) FROM Tag") == ["0", "0"])
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 t"])
+        try await device.engine.sync()
+        #expect(await requests(.delete).count == 2)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("have links that were edited here", arguments: [true, false])
+    func links(_ isNested: Bool) async throws {
+        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        let columns = try await device.rows(
+            "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
+        let (task, tag) = (columns[0], columns[1])
+        try await device.write("DELETE FROM Tag_tasks WHERE \"\(tag)\" = 1")
+        try await device.write("INSERT INTO Tag_tasks (\"\(task)\", \"\(tag)\") VALUES (1, 3)")
+        await service.put("Tag", 1, ["tasks": isNested ? [["id": 1, "title": "t"]] : [1]])
+        await service.put("Tag", 3, ["name": "h", "task_ids": []])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT \"\(tag)\" FROM Tag_tasks ORDER BY 1") == ["2", "3"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["tag_ids"] == [2, 3])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that no listing has go when the service does not have them by themselves either")
+    func swept() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inline"]])
+        await service.put("Project", 71, ["name": "listed"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.put("Task", 1, ["project": .null])
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Project") == ["71"])
+        #expect(await service.requests.contains(.fetch([70], "Project")))
+        #expect(try await device.leftovers() == [])
+    }
+}
