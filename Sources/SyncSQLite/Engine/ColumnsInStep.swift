@@ -2,8 +2,8 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The columns and join tables of an entity that hold what the server has, or a noted edit of that: those that were pulled whole
-/// while triggers were in place. One that the model got since says nothing yet, and nobody's edit is made of it.
+/// The columns and join tables of an entity that hold what the server has, or a noted edit of that: those that were
+/// pulled whole while triggers were in place. One that the model got since says nothing yet: nobody edited it.
 struct ColumnsInStep {
     private let table: EngineTable
     private let db: Database

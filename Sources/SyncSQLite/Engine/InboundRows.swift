@@ -30,7 +30,8 @@ struct InboundRows {
         }
     }
 
-    /// Tries them again: together, since one may have what another one is to have, else each by itself as long as that helps.
+    /// Tries them again: together, since one may have what another one is to have, else each by itself as long as that
+    /// helps.
     func retry() throws -> PageOutcome {
         var rows = try all()
         guard !rows.isEmpty else { return PageOutcome() }

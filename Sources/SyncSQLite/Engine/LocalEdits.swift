@@ -47,8 +47,8 @@ struct LocalEdits {
     /// - Parameters:
     ///   - changed: The server's time of the row.
     ///   - known: Its time when it was last heard of.
-    ///   - isAudited: Whether edits of it may have been missed: at the version that is known whatever differs is one; at
-    ///     another nobody can tell, so what the server has is taken, and what was here is logged.
+    ///   - isAudited: Whether edits of it may have been missed: at the version that is known whatever differs is one;
+    ///     at another nobody can tell, so what the server has is taken, and what was here is logged.
     mutating func takeOff(
         _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {

@@ -211,8 +211,8 @@ struct OutboxTriggers {
     /// Whether the engine has heard of the row of a key.
     private func isNoted(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
-        return
-            "(EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow)) OR EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow)))"
+        let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
+        return "(\(tables.joined(separator: " OR ")))"
     }
 
     private func differs(_ column: String) -> String {

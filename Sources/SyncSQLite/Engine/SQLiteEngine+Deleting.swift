@@ -55,7 +55,7 @@ extension SQLiteEngine {
         }
     }
 
-    /// The stored rows that the service is known to have: those that it was never sent say nothing of how many it deletes.
+    /// The stored rows that the service is known to have: those that were never sent say nothing of what it deletes.
     private func count(_ table: EngineTable, in db: Database) throws -> Int {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         return try Int.fetchOne(

@@ -33,7 +33,8 @@ package protocol EngineStore: Sendable {
     /// Begins a listing of all ids of an entity, or goes on with one.
     func beginSweep(of entity: String, _ lease: EngineLease) async throws
 
-    /// The known rows that a finished listing lacks and that nobody edited, or that a request did not find, to be confirmed.
+    /// The known rows that a finished listing lacks and that nobody edited, or that a request did not find: to be
+    /// confirmed.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
     /// Notes ids that a listing has.
