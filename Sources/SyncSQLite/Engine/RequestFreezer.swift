@@ -202,10 +202,14 @@ struct RequestFreezer {
             guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
             let value: JSONValue?
             switch member.domain {
-            case .attribute:
+            case .attribute(let slot):
                 value = record.value(at: member.path)
                 if value == JSONValue?.none || Double.fromDatabaseValue(domain.value)?.isFinite == false {
                     return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
+                }
+                let type = engine.model.compiled[table.entity.table].attributes[slot].type
+                if !domain.value.isReadable(as: type) {
+                    return try park(change, table, "what its '\(domain.name)' holds is no \(type.rawValue)")
                 }
             case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
             case .pairs:
@@ -325,6 +329,17 @@ extension RequestFreezer.Domain {
         switch domain {
         case .pairs(let link, let end): pairs?.link == link && pairs?.end == end
         case .attribute, .toOne: column?.domain == domain
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// Whether a column of this type can hold it. SQLite takes anything; what the model cannot read would be sent as null.
+    fileprivate func isReadable(as type: AttributeType) -> Bool {
+        switch (type, storage) {
+        case (_, .null), (.transformable, _): true
+        case (.decimal, .string(let text)): Double(text) != nil
+        default: ColumnValue.storedValue(self, as: type) != .null
         }
     }
 }

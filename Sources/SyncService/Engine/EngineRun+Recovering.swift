@@ -28,12 +28,27 @@ extension EngineRun {
             return try await patience.wait(after: .unreachable(reason))
         }
         // A service that answers otherwise fails at this row, which keeps no other one waiting.
-        _ = try await asking { [service] in
-            try await service.pull(PullRequest(entity: request.entity, cursor: nil))
+        if let row = try await foundAtLast(request) {
+            _ = try await settle([request], [.applied(row)])
+            return
         }
         let failure = SettledRequest(
             request: request, outcome: .failing("the service failed \(Self.mostTries) times: \(reason)"))
         note(try await store.settle([failure], serverTime: nil, lease))
+    }
+
+    /// The row of a request that is not tried again, if the last try made it after all.
+    private func foundAtLast(_ request: FrozenRequest) async throws -> RemoteRow? {
+        switch (request.kind, service.capabilities.createIdempotency) {
+        case (.create, .marker), (.create, .probe):
+            try await settleDown(since: settings.clock.now())
+            return try await find(request)
+        case (.create, _), (.update, _), (.delete, _):
+            _ = try await asking { [service] in
+                try await service.pull(PullRequest(entity: request.entity, cursor: nil))
+            }
+            return nil
+        }
     }
 
     private func whatBecame(of request: FrozenRequest) async throws -> PushOutcome {
@@ -43,7 +58,7 @@ extension EngineRun {
             // Once more: the service makes no second row.
             case .clientID, .key: return try await again(request)
             case .marker, .probe:
-                try await settleDown(request)
+                try await settleDown(since: Date(timeIntervalSince1970: Double(request.frozen) / 1000))
                 if let row = try await find(request) { return .applied(row) }
                 return try await again(request)
             }
@@ -78,8 +93,8 @@ extension EngineRun {
     }
 
     /// Waits as long as the service may still be about to carry it out.
-    private func settleDown(_ request: FrozenRequest) async throws {
-        let settled = Date(timeIntervalSince1970: Double(request.frozen) / 1000 + settings.settleTime.seconds)
+    private func settleDown(since sent: Date) async throws {
+        let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.settleTime.seconds else { return }
         try await patience.wait(until: settled)

@@ -1,0 +1,41 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+@Suite("Values that SQLite takes and the model does not")
+struct UnreadableValueTests {
+    private static let schema = """
+        {"entities": {"Thing": {"attributes": {"remoteID": {"type": "integer"}, "at": "date", "what": "json", "who": "uuid",
+          "price": "decimal", "count": "integer", "title": "string"}}}}
+        """
+
+    @Test(
+        "park their row, and are not sent as null",
+        arguments: [
+            "at = 'garbage'", "what = 'no json'", "who = 'x'", "price = '1,5'",
+        ])
+    func parked(_ set: String) async throws {
+        let service = FakeService()
+        let record: JSONValue = [
+            "at": "2026-11-24T08:00:00Z", "what": ["a": 1], "who": "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+            "price": "1.5",
+            "count": 1, "title": "t",
+        ]
+        for id in 1...2 { await service.put("Thing", JSONValue(id), record) }
+        let device = try Device(service, schema: Self.schema, entities: ["Thing"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Thing SET \(set) WHERE remoteID = 1")
+        try await device.write("UPDATE Thing SET title = 'edited', what = 'null' WHERE remoteID = 2")
+        let before = await service.contents(of: "Thing")[1]
+        #expect(try await device.engine.sync().total.sent == 1)
+        #expect(await service.contents(of: "Thing")[1] == before)
+        let name = set.prefix { $0 != " " }
+        #expect(try await device.engine.parkedRows().first?.reason.contains("'\(name)' holds is no") == true)
+        try await device.write("UPDATE Thing SET \(name) = NULL WHERE remoteID = 1")
+        try await device.engine.sync()
+        #expect(try await device.leftovers() == [])
+    }
+}
