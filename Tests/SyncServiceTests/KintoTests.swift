@@ -57,6 +57,32 @@ struct KintoTests {
         #expect(try await one.rows("SELECT count(*) FROM Task") == ["0"])
     }
 
+    @Test("a part of an object that is changed leaves the rest of it")
+    func part() async throws {
+        let service = try await KintoServer.shared.service(authorization: authorization(), pageSize: 10)
+        let schema = """
+            {"entities": {"Shop": {"attributes": {"id": {"type": "string", "primaryKey": true},
+              "street": {"type": "string", "remoteKey": "address.street"},
+              "zip": {"type": "string", "remoteKey": "address.zip"}}}}}
+            """
+        let created = try await service.push([
+            PushOperation(
+                entity: "Shop", kind: .create, id: "s1",
+                body: ["address": ["street": "High St", "zip": "111", "country": "DE"]], version: nil,
+                idempotencyKey: "k")
+        ])
+        guard case .applied? = created.first else { throw ServiceFailure.malformed("\(created)") }
+        let device = try Device(service, schema: schema, entities: ["Shop"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Shop SET street = 'Low St'")
+        try await device.engine.sync()
+        guard case .found(let row)? = try await service.fetch(["s1"], of: "Shop").first else {
+            throw ServiceFailure.malformed("no row")
+        }
+        let address = try #require(row.record?["address"])
+        #expect(address["street"] == "Low St" && address["zip"] == "111" && address["country"] == "DE")
+    }
+
     @Test("a collection that was thrown away with its tombstones is noticed")
     func flushed() async throws {
         let user = authorization()

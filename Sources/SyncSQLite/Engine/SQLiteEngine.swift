@@ -20,6 +20,9 @@ package struct SQLiteEngine: EngineStore {
 
     package var model: SyncModel { stack.model }
     package var keyPaths: [String: [String]] { tableByName.mapValues(\.shape.keyPath) }
+    package var memberPaths: [String: [[String]]] {
+        tableByName.mapValues { [$0.shape.keyPath] + $0.shape.members.map(\.path) }
+    }
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
 

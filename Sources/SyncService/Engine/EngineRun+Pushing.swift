@@ -45,7 +45,7 @@ extension EngineRun {
             let batch = Array(rest.prefix(batchSize))
             do {
                 try Task.checkCancellation()
-                let outcomes = try await service.push(batch.map(PushOperation.init))
+                let outcomes = try await service.push(batch.map(operation))
                 rest = rest.dropFirst(batch.count)
                 count += try await settle(batch, outcomes)
                 await patience.succeeded()
@@ -149,17 +149,18 @@ extension SyncReport.Changes {
     }
 }
 
-extension PushOperation {
-    init(_ request: FrozenRequest) {
-        let kind: Kind =
+extension EngineRun {
+    func operation(of request: FrozenRequest) -> PushOperation {
+        let kind: PushOperation.Kind =
             switch request.kind {
             case .create: .create
             case .update: .update
             case .delete: .delete
             }
-        self.init(
-            entity: request.entity, kind: kind, id: request.remoteID, body: request.body, version: request.version,
-            idempotencyKey: request.idempotencyKey)
+        let paths = memberPaths[request.entity]?.filter { request.body.value(at: $0) != JSONValue?.none }
+        return PushOperation(
+            entity: request.entity, kind: kind, id: request.remoteID, body: request.body, paths: paths,
+            version: request.version, idempotencyKey: request.idempotencyKey)
     }
 }
 

@@ -78,7 +78,8 @@ extension EngineRun {
     }
 
     private func again(_ request: FrozenRequest) async throws -> PushOutcome {
-        let outcome = try await asking { [service] in try await service.push([PushOperation(request)]).first }
+        let operation = operation(of: request)
+        let outcome = try await asking { [service] in try await service.push([operation]).first }
         switch outcome {
         // It is the row that the lost request made.
         case .exists(let row?): return .conflict(row)

@@ -12,6 +12,8 @@ final class EngineRun: Sendable {
     let entities: [String]
     let start: EngineStart
     let patience: Patience
+    /// The keys that lead to each value that is sent, by entity.
+    let memberPaths: [String: [[String]]]
     let report = ReportDraft()
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
@@ -33,6 +35,7 @@ final class EngineRun: Sendable {
         self.settings = settings
         self.entities = entities
         self.feed = feed
+        memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
         patience = Patience(settings, failures: start.attempts)
         do {

@@ -127,7 +127,8 @@ public struct KintoService: SyncService {
 
     /// One batch for each 25 operations.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        let requests = try operations.map(request)
+        var requests: [Request] = []
+        for operation in operations { requests.append(try request(try await whole(operation))) }
         let prefix = exchange.base.path
         let body: JSONValue = [
             "requests": .array(
@@ -165,6 +166,16 @@ public struct KintoService: SyncService {
         let path: [String]
         let headers: [String: String]
         let body: JSONValue?
+    }
+
+    /// A member is replaced as a whole: of one that a part of is changed, the rest is asked for.
+    private func whole(_ operation: PushOperation) async throws -> PushOperation {
+        guard operation.changesParts, let id = operation.id,
+            case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
+        else { return operation }
+        var operation = operation.completed(by: record)
+        operation.version = operation.version ?? row.version
+        return operation
     }
 
     private func request(_ operation: PushOperation) throws -> Request {

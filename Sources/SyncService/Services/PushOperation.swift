@@ -20,21 +20,57 @@ public struct PushOperation: Sendable, Hashable {
     public var id: JSONValue?
     /// The members of a new row, or those that change.
     public var body: JSONValue
+    /// Where the values stand in the body. What is below one of them is a value of its own, and replaced as a whole.
+    public var paths: [[String]]
     /// The version that the change was made on; nil if it is not known.
     public var version: String?
     /// The same for every try.
     public var idempotencyKey: String
 
     /// A change of one row.
+    ///
+    /// - Parameter paths: Where the values stand in the body; its members, where nothing is said.
     public init(
-        entity: String, kind: Kind, id: JSONValue?, body: JSONValue, version: String?, idempotencyKey: String
+        entity: String, kind: Kind, id: JSONValue?, body: JSONValue, paths: [[String]]? = nil, version: String?,
+        idempotencyKey: String
     ) {
         self.entity = entity
         self.kind = kind
         self.id = id
         self.body = body
+        self.paths = paths ?? body.memberPaths
         self.version = version
         self.idempotencyKey = idempotencyKey
+    }
+}
+
+extension PushOperation {
+    /// Whether it changes parts of a member, which services replace as a whole.
+    public var changesParts: Bool { kind == .update && paths.contains { $0.count > 1 } }
+
+    /// A record with what is sent in its place, and all else as it was.
+    public func overlaid(on record: JSONValue) -> JSONValue {
+        paths.reduce(record) { record, path in
+            body.value(at: path).map { record.setting($0, at: path) } ?? record
+        }
+    }
+
+    /// The same with whole members: of those that it changes a part of, the rest is that of the record that the service has.
+    public func completed(by record: JSONValue) -> PushOperation {
+        let whole = overlaid(on: record)
+        var operation = self
+        operation.paths = Set(paths.compactMap(\.first)).sorted().map { [$0] }
+        operation.body = operation.paths.reduce(.object([])) { body, path in
+            whole.value(at: path).map { body.setting($0, at: path) } ?? body
+        }
+        return operation
+    }
+}
+
+extension JSONValue {
+    fileprivate var memberPaths: [[String]] {
+        guard case .object(let members) = self else { return [] }
+        return members.map { [$0.key] }
     }
 }
 

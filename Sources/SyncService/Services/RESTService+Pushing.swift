@@ -71,7 +71,8 @@ extension RESTService {
         guard let id = operation.id else { return .rejected("it has no id") }
         var headers = precondition(operation)
         var body = operation.body
-        if options.update == .put {
+        // A record that is replaced keeps what the model does not know, and a member what is not said of it.
+        if options.update == .put || operation.changesParts {
             let answer = try await exchange.send(.get, url(id, operation))
             if [404, 410].contains(answer.status) { return .gone }
             guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
@@ -82,7 +83,7 @@ extension RESTService {
             if let known = operation.version, let version = current.version, version != known {
                 return .conflict(current)
             }
-            body = record.overlaid(with: operation.body)
+            body = options.update == .put ? operation.overlaid(on: record) : operation.completed(by: record).body
             if options.preconditions != nil, let version = current.version {
                 headers = precondition(PushOperation(operation, version: version))
             }
@@ -188,16 +189,5 @@ extension PushOperation {
     fileprivate init(_ operation: PushOperation, version: String) {
         self = operation
         self.version = version
-    }
-}
-
-extension JSONValue {
-    /// An object with the members of another one over its own, at every depth.
-    fileprivate func overlaid(with other: JSONValue) -> JSONValue {
-        guard case .object(let members) = other, case .object = self else { return other }
-        return members.reduce(self) { result, member in
-            let inner = result[member.key].map { $0.overlaid(with: member.value) } ?? member.value
-            return result.setting(inner, at: [member.key])
-        }
     }
 }

@@ -5,6 +5,8 @@ package protocol EngineStore: Sendable {
     var model: SyncModel { get }
     /// By entity, the keys that lead to the id of a record.
     var keyPaths: [String: [String]] { get }
+    /// The keys that lead to each value that is sent, by entity.
+    var memberPaths: [String: [[String]]] { get }
 
     /// Takes the database for one run: no other process runs meanwhile.
     ///

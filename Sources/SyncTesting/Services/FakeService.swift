@@ -175,7 +175,7 @@ public actor FakeService: SyncService {
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else { return .gone }
             if isStale(operation, row) { return .conflict(remote(id, row)) }
             accepted.append(operation.body)
-            put(operation.entity, id, operation.body)
+            put(operation.entity, id, operation.completed(by: row.record).body)
             return .applied(answer(operation.entity, id))
         case .delete:
             guard let id = operation.id, let row = rows[operation.entity]?[id], !row.isDeleted else {
