@@ -36,7 +36,8 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
 
     func run() async throws {
         let engine = try options.engine(options.stack())
-        let key = Int64(key).map { JSONValue($0) } ?? .string(key)
+        // Read by the type of the key, as ids in payloads are.
+        let key = JSONValue.string(key)
         do {
             try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)
         } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {

@@ -6,7 +6,7 @@ extension SyncError {
     var hint: VisibleText? {
         switch code {
         case .deletionGuard:
-            "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%; of JSON with only what changed, --delta says so"
+            "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%; for an import of only what changed there is --delta"
         case .modelMismatch where !problems.isEmpty: "--allow-loss lets that go"
         case .engineBusy: nil
         case .storeBusy: "--busy-timeout 60s waits longer"

@@ -13,6 +13,7 @@ extension SQLiteEngine {
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
+            try Orphans(self, db).settle()
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
             return EngineStart(

@@ -94,6 +94,11 @@ extension SQLiteEngine {
         guard let key = model.compiled.rowKey(key, of: table.entity)?.databaseValue else {
             throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
         }
+        let names = table.columns.flatMap { [$0.name, $0.relationship ?? $0.name] }
+        if let domain, !names.contains(domain) {
+            throw SyncError(
+                .invalidOption, "it has no attribute or to-one '\(domain)' that is in step", entity: entity)
+        }
         try await transaction { [self] db in
             let column = table.columns.first { $0.name == domain || $0.relationship == domain }
             let rows = try Row.fetchAll(

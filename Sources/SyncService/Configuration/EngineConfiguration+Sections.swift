@@ -7,6 +7,7 @@ extension ConfigurationValue {
         for (key, value) in try members() {
             guard let name = HTTPField.Name(key) else { throw value.wrong("'\(key)' is no name of a header") }
             let text = try value.text()
+            if text.isEmpty { throw value.wrong("the header is empty; is the variable set?") }
             guard HTTPField.isValidValue(text) else { throw value.wrong("a header is one line of text") }
             headers[name] = text
         }

@@ -17,16 +17,19 @@ struct CredentialCommand {
         process.arguments = arguments
         let pipe = Pipe()
         process.standardOutput = pipe
-        let failure = SyncError(.unauthorized, "the command for credentials, '\(arguments[0])', failed")
+        func failure(_ why: String) -> SyncError {
+            SyncError(.unauthorized, "the command for credentials, '\(arguments[0])', \(why)")
+        }
         do {
             try process.run()
         } catch {
-            throw failure
+            throw failure("cannot be run")
         }
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard process.terminationStatus == 0, !text.isEmpty else { throw failure }
+        guard process.terminationStatus == 0 else { throw failure("ended with status \(process.terminationStatus)") }
+        guard !text.isEmpty else { throw failure("printed nothing") }
         return text
     }
 }

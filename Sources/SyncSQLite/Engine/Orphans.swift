@@ -1,0 +1,52 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
+/// carried out late, as edits.
+struct Orphans {
+    private let engine: SQLiteEngine
+    private let db: Database
+
+    init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
+
+    /// Only what was deleted and not sent yet can have left any behind.
+    func settle() throws {
+        while try settleOnce() {}
+    }
+
+    /// - Returns: Whether there were any, which may have left others.
+    private func settleOnce() throws -> Bool {
+        let numbers = try Set(
+            Int.fetchAll(
+                db.cachedStatement(sql: "SELECT DISTINCT e FROM sync_change WHERE kind = 'delete' AND state = 'ready'"))
+        )
+        guard !numbers.isEmpty else { return false }
+        var count = 0
+        for table in engine.tables where numbers.contains(table.number) {
+            for link in engine.model.compiled.links {
+                for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
+                    if link.storage == .foreignKey, end == .first { continue }
+                    count += try settle(link, end, of: table)
+                }
+            }
+        }
+        return count > 0
+    }
+
+    private func settle(_ link: Link, _ end: Link.End, of table: EngineTable) throws -> Int {
+        let names = LinkTable(link, end, engine.stack.layout)
+        let orphans = """
+            \(names.mine) IN (SELECT k FROM sync_change WHERE e = ? AND kind = 'delete' AND state = 'ready')
+              AND \(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))
+            """
+        let goes =
+            link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
+        try db.executeCached(
+            sql: goes
+                ? "DELETE FROM \(names.table) WHERE \(orphans)"
+                : "UPDATE OR IGNORE \(names.table) SET \(names.mine) = NULL WHERE \(orphans)",
+            arguments: [table.number])
+        return db.changesCount
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+@Suite("Rows left behind by a connection without foreign keys")
+struct OrphanTests {
+    private func deviceWithRows(_ schema: String, _ service: FakeService) async throws -> Device {
+        await service.put("Project", 1, ["name": "p"])
+        await service.put("Tag", 1, ["name": "t"])
+        for id in 1...3 {
+            await service.put(
+                "Task", JSONValue(id), ["title": "t", "project_id": id < 3 ? 1 : .null, "tag_ids": id == 3 ? [1] : []])
+        }
+        let device = try Device(service, schema: schema)
+        try await device.engine.sync()
+        return device
+    }
+
+    private func writeWithoutForeignKeys(_ sql: String, _ device: Device) async throws {
+        try await device.stack.writer.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
+            try db.execute(sql: sql)
+        }
+    }
+
+    @Test("follow the delete rules in the next run, here and there", arguments: [true, false])
+    func rules(_ cascades: Bool) async throws {
+        let service = FakeService()
+        let schema =
+            cascades
+            ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
+        let device = try await deviceWithRows(schema, service)
+        try await writeWithoutForeignKeys("DELETE FROM Project; DELETE FROM Tag", device)
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE projectID = 1") == ["2"])
+        try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT remoteID, projectID FROM Task ORDER BY 1")
+                == (cascades ? ["3 nil"] : ["1 nil", "2 nil", "3 nil"]))
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["0"])
+        #expect(try await device.rows("PRAGMA foreign_key_check") == [])
+        #expect(await service.contents(of: "Project").isEmpty)
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks.count == (cascades ? 1 : 3))
+        #expect(tasks.values.allSatisfy { [.null, nil].contains($0["project_id"]) && $0["tag_ids"] == [] })
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+}
