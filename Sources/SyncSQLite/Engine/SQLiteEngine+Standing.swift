@@ -112,6 +112,12 @@ extension SQLiteEngine {
             for row in rows {
                 let name: String = row[1]
                 if takingRemote {
+                    let column = table.columns.first { $0.name == name }
+                    guard try column.map({ try isThere(row[2], $0, in: db) }) ?? true else {
+                        throw SyncError(
+                            .rowNotFound, "the row that its '\(name)' leads to at the service is not stored here",
+                            entity: entity)
+                    }
                     try muted(in: db) {
                         try db.execute(
                             sql:

@@ -29,7 +29,7 @@ extension RESTService {
             throw ServiceFailure.malformed("a page of \(request.entity) begins as the one before it did")
         }
         var next = try next(after: place, json, count: records.count, answer)
-        next?.first = first
+        if next?.number != nil { next?.first = first }
         next?.began = place.began ?? answer.time
         return next.map {
             PullPage(

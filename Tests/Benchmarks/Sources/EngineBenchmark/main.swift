@@ -42,11 +42,29 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
 // What the service takes for itself, which is in the time of the pull too.
 let start = ContinuousClock.now
 var page: String?
-repeat { page = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: page)).next } while page != nil
+var cursor: String?
+repeat {
+    let answer = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: page))
+    (page, cursor) = (answer.next, answer.cursor)
+} while page != nil
 print("the service alone: \(ContinuousClock.now - start)")
 try await measure("pull") { try await engine.sync() }
-try await measure("nothing new") { try await engine.sync() }
-try await measure("nothing new") { try await engine.sync() }
+
+// The least of some: what else the machine does is no cost of the engine.
+func least(_ body: () async throws -> Void) async throws -> Duration {
+    var least = Duration.seconds(1000)
+    for _ in 0..<20 {
+        let start = ContinuousClock.now
+        try await body()
+        least = min(least, ContinuousClock.now - start)
+    }
+    return least
+}
+let asked = try await least { _ = try await service.pull(PullRequest(entity: "Task", cursor: cursor)) }
+await service.forgetRequests()
+let run = try await least { try await engine.sync() }
+let requests = await service.requests.count / 20
+print("nothing new: \(run), \(requests) request, \(asked) of it the service's")
 try stack.write { db in
     try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
 }
