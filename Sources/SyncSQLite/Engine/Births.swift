@@ -8,7 +8,7 @@ struct Births {
     private let engine: SQLiteEngine
     private let table: EngineTable
     private let db: Database
-    private let path: [String]
+    private let marker: String
     private var created: [String: DatabaseValue] = [:]
 
     /// Nil for a service without such a member, or if no rows are new here.
@@ -17,7 +17,7 @@ struct Births {
         self.engine = engine
         self.table = table
         self.db = db
-        path = marker.split(separator: ".").map(String.init)
+        self.marker = marker
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"),
@@ -30,7 +30,7 @@ struct Births {
     ///
     /// - Returns: Whether there is one.
     func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
-        guard case .string(let name)? = row.record?.value(at: path), let own = created[birth(name)] else {
+        guard case .string(let name)? = row.record?[marker], let own = created[birth(name)] else {
             return false
         }
         guard own != key else { return true }

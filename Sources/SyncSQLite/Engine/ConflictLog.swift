@@ -40,12 +40,17 @@ struct ConflictLog {
             }
             guard let here = values[row[3]], here == row[4] as DatabaseValue else { continue }
             try close(row[0], .remote, "the row was edited to what the service has")
-            try db.execute(
-                sql: """
-                    UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
-                      AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
-                    """, arguments: [table.number, key, table.number, key])
+            try release(table, key)
         }
+    }
+
+    /// Has a row sent again of which nothing waits for a decision any more.
+    func release(_ table: EngineTable, _ key: DatabaseValue) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
+                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
+                """, arguments: [table.number, key, table.number, key])
     }
 
     private func close(_ id: DatabaseValue, _ winner: ConflictRuling.Winner, _ why: String) throws {

@@ -34,14 +34,10 @@ struct KeyAdoption {
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws {
         guard old != new else { return }
         try logEdits(of: new)
-        for link in engine.model.compiled.links {
-            for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
-                if link.storage == .foreignKey, end == .first { continue }
-                let names = LinkTable(link, end, engine.stack.layout)
-                try db.executeCached(
-                    sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
-                    arguments: [old, new])
-            }
+        for (_, names) in engine.references(to: table) {
+            try db.executeCached(
+                sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
+                arguments: [old, new])
         }
         // Known as deleted, so that the trigger logs nothing.
         try db.executeCached(

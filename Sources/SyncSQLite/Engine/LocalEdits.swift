@@ -321,11 +321,7 @@ struct LocalEdits {
                   state = CASE state WHEN 'parked' THEN 'ready' ELSE state END WHERE e = ? AND k = ? AND kind = 'create'
                 """,
             arguments: [e, k])
-        try db.executeCached(
-            sql: """
-                UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
-                  AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
-                """, arguments: [e, k, e, k])
+        try ConflictLog(db).release(edit.table, k)
         let names = edit.table.pairs.map(\.name.literal).joined(separator: ", ")
         try db.executeCached(
             sql: """

@@ -28,13 +28,11 @@ struct NestedRows {
             case .created where !engine.registration.makesIDs:
                 // An app gave its new row a key that the server gave another one.
                 try KeyAdoption(engine, table, db).giveLocalKey(to: row.key)
-            case .created, .updated:
+            case .absent, .deleted: break
+            case .clean where !row.isAudited: break
+            case .created, .updated, .clean:
                 try edits.takeOff(
                     row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
-            case .clean where row.isAudited:
-                try edits.takeOff(
-                    row.key, of: table, changed: nil, known: row.time, isCurrent: false, isAudited: row.isAudited)
-            case .clean, .absent, .deleted: break
             }
         }
     }

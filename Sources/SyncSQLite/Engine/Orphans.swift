@@ -24,18 +24,12 @@ struct Orphans {
         guard !numbers.isEmpty else { return false }
         var count = 0
         for table in engine.tables where numbers.contains(table.number) {
-            for link in engine.model.compiled.links {
-                for end in [Link.End.first, .second] where link.side(end).table == table.entity.table {
-                    if link.storage == .foreignKey, end == .first { continue }
-                    count += try settle(link, end, of: table)
-                }
-            }
+            for (link, names) in engine.references(to: table) { count += try settle(link, names, of: table) }
         }
         return count > 0
     }
 
-    private func settle(_ link: Link, _ end: Link.End, of table: EngineTable) throws -> Int {
-        let names = LinkTable(link, end, engine.stack.layout)
+    private func settle(_ link: Link, _ names: LinkTable, of table: EngineTable) throws -> Int {
         let orphans = """
             \(names.mine) IN (SELECT k FROM sync_change WHERE e = ? AND kind = 'delete' AND state = 'ready')
               AND \(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))

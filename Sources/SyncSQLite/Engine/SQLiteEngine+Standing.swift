@@ -132,11 +132,7 @@ extension SQLiteEngine {
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
                     arguments: [takingRemote ? "remote" : "local", row[0]])
             }
-            try db.execute(
-                sql: """
-                    UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
-                      AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
-                    """, arguments: [table.number, key, table.number, key])
+            try ConflictLog(db).release(table, key)
         }
     }
 

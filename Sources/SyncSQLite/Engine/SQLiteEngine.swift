@@ -33,6 +33,19 @@ package struct SQLiteEngine: EngineStore {
         return table
     }
 
+    /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
+    func references(to table: EngineTable) -> [(link: Link, names: LinkTable)] {
+        model.compiled.links.flatMap { link in
+            [Link.End.first, .second].compactMap { end in
+                // A foreign key is at the first end, and holds a key of the second.
+                guard link.side(end).table == table.entity.table, link.storage == .joinTable || end == .second else {
+                    return nil
+                }
+                return (link, LinkTable(link, end, stack.layout))
+            }
+        }
+    }
+
     /// Forgets edits of a row, and what is known of it.
     func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
         for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known"]) {

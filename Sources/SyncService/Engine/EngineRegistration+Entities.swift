@@ -6,8 +6,6 @@ extension EngineRegistration {
     init(_ entities: [SyncedEntity], _ service: any SyncService, _ settings: EngineSettings) throws {
         let capabilities = service.capabilities
         guard !entities.isEmpty else { throw SyncError(.invalidOption, "an engine needs an entity to keep in step") }
-        var marker: String?
-        if case .marker(let name) = capabilities.createIdempotency { marker = name }
         var seen: Set<String> = []
         for entity in entities {
             guard seen.insert(entity.name).inserted else {
@@ -29,7 +27,7 @@ extension EngineRegistration {
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
             service: service.identity, user: settings.user, makesIDs: capabilities.ids == .client,
-            marker: marker,
+            marker: capabilities.marker,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: settings.resolver)
     }

@@ -76,7 +76,7 @@ extension EngineRun {
     ///
     /// - Returns: The others.
     private func meetRevived(_ requests: [FrozenRequest]) async throws -> [FrozenRequest] {
-        guard case .marker = service.capabilities.createIdempotency else { return requests }
+        guard service.capabilities.marker != nil else { return requests }
         var rest: [FrozenRequest] = []
         for request in requests {
             if request.isRevival, let row = try await find(request) {

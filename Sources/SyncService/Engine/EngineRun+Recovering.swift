@@ -103,7 +103,7 @@ extension EngineRun {
 
     /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.
     func find(_ request: FrozenRequest) async throws -> RemoteRow? {
-        let isMarked = if case .marker = service.capabilities.createIdempotency { true } else { false }
+        let isMarked = service.capabilities.marker != nil
         var trail = PageTrail(request.entity)
         while true {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
@@ -117,7 +117,7 @@ extension EngineRun {
 
     private func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
         guard let record = row.record else { return false }
-        if case .marker(let name) = service.capabilities.createIdempotency {
+        if let name = service.capabilities.marker {
             return record[name] == .string(request.idempotencyKey)
         }
         return record.contains(request.naturalKey ?? request.body)

@@ -23,7 +23,7 @@ public struct RESTService: SyncService {
         exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
         self.paths = paths
         self.options = options
-        idKeys = ids.mapValues { $0.split(separator: ".").map(String.init) }
+        idKeys = ids.mapValues(Self.path)
     }
 
     /// What its options say.
@@ -73,8 +73,8 @@ public struct RESTService: SyncService {
     /// What a record says of its row; nil for one without an id.
     func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
         guard let id = record.value(at: idKey(of: entity)), id != .null else { return nil }
-        let version = options.version.flatMap { record.value(at: $0.split(separator: ".").map(String.init)) }
-        let mark = options.deleted.flatMap { record.value(at: $0.split(separator: ".").map(String.init)) }
+        let version = options.version.flatMap { record.value(at: Self.path($0)) }
+        let mark = options.deleted.flatMap { record.value(at: Self.path($0)) }
         let isDeleted = mark?.isDeletionMark ?? false
         let time = version.flatMap(Self.time)
         return RemoteRow(

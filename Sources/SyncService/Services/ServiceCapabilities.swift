@@ -60,3 +60,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.answersRecords = answersRecords
     }
 }
+
+extension ServiceCapabilities {
+    /// The member that carries the key of a new row; nil for a service that has another way, or none.
+    var marker: String? { if case .marker(let name) = createIdempotency { name } else { nil } }
+}

@@ -157,9 +157,7 @@ extension HTTPExchange.Answer {
         }
         return (200..<300).contains(status) ? retryAfter : nil
     }
-}
 
-extension HTTPExchange.Answer {
     /// A day is long enough to ask again.
     private static func rest(_ seconds: Double) -> Duration { .seconds(min(max(0, seconds), 86_400)) }
 }
