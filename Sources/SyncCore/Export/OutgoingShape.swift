@@ -19,44 +19,60 @@ package struct OutgoingShape: Sendable {
     }
 
     package let members: [Member]
-    /// The keys that lead to the record's own id.
-    package let keyPath: [String]
+    /// The keys that lead to each part of the record's own id, in the order of the model; most ids are one part.
+    package let keyPaths: [[String]]
+    /// Where a record says of which entity it is, and what; nil for an entity whose records need not.
+    package let kind: (path: [String], value: String)?
 
     /// - Throws: ``SyncError`` `keylessEntity`.
     package init(_ entity: CompiledEntity, of model: SyncModel) throws {
         let options = ExportOptions(relationships: .none)
         let key = ExportShapeKey(entity: entity.id, destination: entity.id, isNested: false)
         var members: [Member] = []
-        var keyPath: [String] = []
+        var keyPaths: [CompositeKey.Part: [String]] = [:]
+        var kind: (path: [String], value: String)?
         func add(_ fields: [ExportShape.Field], below path: [String]) {
             for field in fields {
                 let path = path + [field.key]
                 switch field.content {
                 case .attribute(let slot, _, _):
-                    if slot == entity.keySlot {
-                        keyPath = path
+                    if entity.keySlots.contains(slot) {
+                        keyPaths[.attribute(slot)] = path
                     } else {
                         members.append(Member(path: path, domain: .attribute(slot: slot), destination: nil))
                     }
                 case .object(let inner): add(inner, below: path)
-                case .relationship, .kind: break
+                case .kind(let value): kind = (path, value)
+                case .relationship: break
                 }
             }
         }
         add(try ExportShapeBuilder.shape(key, of: model, options).fields, below: [])
         let rule = model.compiled.rules(of: entity).keys
-        for relationship in entity.relationships where relationship.relationship.isExportable {
+        for (index, relationship) in entity.relationships.enumerated()
+        where relationship.relationship.isExportable || model.compiled.isKeyPart(relationship) {
             guard let domain = Self.domain(of: relationship, in: model.compiled) else { continue }
             let declared = relationship.relationship
             guard let name = declared.remoteKey ?? Self.idKey(of: declared, rule) else { continue }
             let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
             members.append(Member(path: path, domain: domain, destination: relationship.destination))
+            keyPaths[.relationship(index)] = path
         }
-        guard !keyPath.isEmpty else {
+        let parts = entity.keySlot.map { [.attribute($0)] } ?? entity.compositeKey?.parts ?? []
+        self.members = members
+        self.kind = kind
+        self.keyPaths = parts.compactMap { keyPaths[$0] }
+        guard !parts.isEmpty, self.keyPaths.count == parts.count else {
             throw SyncError(.keylessEntity, "rows without a key of their own are not sent", entity: entity.name)
         }
-        self.members = members
-        self.keyPath = keyPath
+    }
+
+    /// A record with its own id, each part in its place.
+    package func naming(_ record: JSONValue, _ id: JSONValue) -> JSONValue {
+        guard keyPaths.count > 1, case .array(let parts) = id, parts.count == keyPaths.count else {
+            return keyPaths.first.map { record.setting(id, at: $0) } ?? record
+        }
+        return zip(keyPaths, parts).reduce(record) { $0.setting($1.1, at: $1.0) }
     }
 
     /// `project_id`, `tag_ids`.

@@ -1,6 +1,6 @@
 /// A primary key of several parts, or of one that is a relationship: rows are stored under a hidden key.
 package struct CompositeKey: Sendable {
-    package enum Part: Sendable {
+    package enum Part: Sendable, Hashable {
         /// An attribute, by its slot.
         case attribute(Int)
         /// A to-one relationship, by its position in the entity: the key of the row it leads to.

@@ -28,23 +28,19 @@ struct Births {
 
     /// Gives a new row the key of the server's row that it became.
     ///
-    /// - Returns: Whether there is one.
-    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
-        guard case .string(let name)? = row.record?[marker], let own = created[birth(name)] else {
-            return false
-        }
-        guard own != key else { return true }
+    /// - Parameter key: What the server's row is known by.
+    /// - Returns: What the new row is known by then; nil if there is none.
+    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
+        guard case .string(let name)? = row.record?[marker], let own = created[birth(name)],
+            let id = table.key.rowKey(row.id)
+        else { return nil }
+        guard own != key else { return key }
         // What became of the request that made it is found out by that.
         let isOnItsWay = try db.finds(
             sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ?", arguments: [table.number, own])
-        guard !isOnItsWay, try table.isStored(own, in: db) else { return false }
+        guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
         let adoption = KeyAdoption(engine, table, db)
-        if try table.isStored(key, in: db) {
-            try adoption.unite(own, with: key)
-        } else {
-            try adoption.rekey(own, to: key)
-        }
-        return true
+        return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)
     }
 
     /// Of a later try, `birth-2`.

@@ -7,10 +7,12 @@ struct DomainReader: Sendable {
     private let names: [String]
     private let sql: String
 
-    /// - Parameter family: The names of the entities whose rows the table has.
-    init(_ columns: [EngineTable.Column], of table: TableLayout, family: [String]) {
+    /// - Parameters:
+    ///   - family: The names of the entities whose rows are read, as SQL.
+    ///   - isPart: Whether the table has rows of others too.
+    init(_ columns: [EngineTable.Column], of table: TableLayout, family: String, isPart: Bool) {
         let key = table.keyColumn.quoted
-        let family = family.map(\.literal).joined(separator: ", ")
+        let own = isPart ? " AND r.\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
         let values = columns.map { column in
             guard let relationship = column.relationship else { return "r.\(column.name.quoted)" }
             return """
@@ -20,7 +22,7 @@ struct DomainReader: Sendable {
         }
         names = columns.map(\.name)
         sql =
-            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) = ?"
+            "SELECT \((["r.\(key)"] + values).joined(separator: ", ")) FROM \(table.name.quoted) AS r WHERE r.\(key) = ?\(own)"
     }
 
     /// By column; nil for a row that is not stored.

@@ -33,7 +33,8 @@ struct EngineOpening {
                 try db.execute(sql: "INSERT INTO sync_entity (name) VALUES (?)", arguments: [entity.name])
             }
             let number = isThere ?? Int(db.lastInsertedRowID)
-            let table = try EngineTable(entity, number: number, stack.model, stack.layout)
+            let table = try EngineTable(
+                entity, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
             if isThere == nil {
                 try adopt(table)
                 adopted.insert(number)
@@ -41,6 +42,7 @@ struct EngineOpening {
             return table
         }
         try checkKeys(tables)
+        try checkFamilies(tables)
         try watch(tables, adopted: adopted)
         return tables
     }
@@ -49,9 +51,7 @@ struct EngineOpening {
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
-        guard row[0] as Int == EngineSchema.version else {
-            throw SyncError(.unreadableStore, "the engine's tables were made by another version of this library")
-        }
+        try EngineSchema.upgrade(from: row[0], in: db)
         let (service, user) = (row[1] as String, row[2] as String)
         if service == registration.service, user == registration.user { return }
         guard try !hasHeard() else {
@@ -77,10 +77,23 @@ struct EngineOpening {
 
     private func checkKeys(_ tables: [EngineTable]) throws {
         guard registration.makesIDs else { return }
-        for table in tables where !(table.keyType == .uuid || table.keyType == .string || table.keyType == .integer) {
+        for table in tables {
+            guard case .single(let type) = table.key.type, ![.uuid, .string, .integer].contains(type) else { continue }
             throw SyncError(
                 .invalidOption,
-                "keys of type \(table.keyType.rawValue) cannot be made here for a service that wants them so",
+                "keys of type \(type.rawValue) cannot be made here for a service that wants them so",
+                entity: table.entity.name)
+        }
+    }
+
+    /// A row is of one entity: those of a sub-entity are those of what it inherits from too.
+    private func checkFamilies(_ tables: [EngineTable]) throws {
+        for table in tables {
+            guard let other = tables.first(where: { other in
+                other.number != table.number && other.entity.family.contains(table.entity.id)
+            }) else { continue }
+            throw SyncError(
+                .invalidOption, "its rows are those of '\(other.entity.name)' too: register one of the two",
                 entity: table.entity.name)
         }
     }
@@ -88,19 +101,18 @@ struct EngineOpening {
     /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows.
     private func adopt(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        let isLocal =
-            table.keyType == .integer
-            ? "typeof(\(key)) = 'integer' AND \(key) < \(LocalKey.integerBound)"
-            : "typeof(\(key)) = 'text' AND \(key) GLOB 'local-*' AND length(\(key)) = 42"
+        let isLocal = table.key.isLocal
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
-                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) WHERE \(isLocal)
+                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) AS r
+                WHERE \(isLocal)\(table.isOwn("r"))
                 """)
         try db.execute(
             sql: """
-                INSERT INTO sync_known (e, k, seq) SELECT \(table.number), \(key), 0 FROM \(name)
-                WHERE \(key) IS NOT NULL AND NOT (\(isLocal))
+                INSERT INTO sync_known (e, k, seq, name)
+                SELECT \(table.number), \(key), 0, \(table.key.isHidden ? table.key.name(of: "r") : "NULL")
+                FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
                 """)
     }
 
@@ -156,19 +168,21 @@ struct EngineOpening {
     /// others the next pull, a whole one, tells. See ``LocalEdits``.
     private func audit(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        try HiddenKeys(table, db).find()
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, seq)
                 SELECT e, k, 'delete', 0 FROM sync_known
-                WHERE e = \(table.number) AND NOT EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +sync_known.k)
+                WHERE e = \(table.number) AND NOT EXISTS (
+                  SELECT 1 FROM \(name) AS r WHERE r.\(key) = +sync_known.k\(table.isOwn("r")))
                 ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
                 """)
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
-                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name)
+                SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0 FROM \(name) AS r
                 WHERE \(key) IS NOT NULL AND NOT EXISTS (
-                  SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +\(name).\(key))
+                  SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +r.\(key))\(table.isOwn("r"))
                 ON CONFLICT DO NOTHING
                 """)
         try db.execute(

@@ -5,7 +5,8 @@ import SyncStore
 /// The tables that an engine keeps beside the rows: what the server is known to have, what was edited here, what is on its
 /// way. None of them is a column of a user's table. Times are milliseconds since 1970.
 enum EngineSchema {
-    static let version = 1
+    /// 2 since `sync_known` has names.
+    static let version = 2
     /// The triggers that fill the outbox. They write to the engine's tables alone.
     static let triggerPrefix = "sync_outbox_"
 
@@ -32,10 +33,11 @@ enum EngineSchema {
         """
         CREATE TABLE "sync_known" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL,
-          "version" TEXT, "time" INTEGER, "whole" INTEGER NOT NULL DEFAULT 1, "seq" INTEGER NOT NULL, "remote" TEXT,
+          "version" TEXT, "time" INTEGER, "whole" INTEGER NOT NULL DEFAULT 1, "seq" INTEGER NOT NULL, "remote" TEXT, "name" TEXT,
           PRIMARY KEY ("e", "k")
         ) STRICT, WITHOUT ROWID
         """,
+        knownNames,
         """
         CREATE TABLE "sync_change" (
           "e" INTEGER NOT NULL, "k" ANY NOT NULL,
@@ -145,6 +147,25 @@ enum EngineSchema {
     ]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
+
+    /// Of rows whose key in their table is hidden. See ``EngineKey``.
+    private static let knownNames =
+        "CREATE UNIQUE INDEX \"sync_known_name\" ON \"sync_known\" (\"e\", \"name\") WHERE \"name\" IS NOT NULL"
+
+    /// Brings the tables of an earlier version to this one.
+    ///
+    /// - Throws: ``SyncError`` `unreadableStore` for those of a later one.
+    static func upgrade(from version: Int, in db: Database) throws {
+        switch version {
+        case Self.version: return
+        case 1:
+            try db.execute(sql: "ALTER TABLE sync_known ADD COLUMN name TEXT")
+            try db.execute(sql: knownNames)
+            try db.execute(sql: "UPDATE sync_engine SET protocol = ?", arguments: [Self.version])
+        default:
+            throw SyncError(.unreadableStore, "the engine's tables were made by another version of this library")
+        }
+    }
 
     static func create(in db: Database) throws {
         for statement in tables { try db.execute(sql: statement) }

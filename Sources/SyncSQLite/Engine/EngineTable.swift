@@ -30,29 +30,36 @@ struct EngineTable: Sendable {
     let registration: EngineRegistration.Entity
     let entity: CompiledEntity
     let table: TableLayout
-    let keyType: AttributeType
+    /// What its rows are known by.
+    let key: EngineKey
     let columns: [Column]
     let pairs: [Pairs]
-    let shape: OutgoingShape
+    /// What rows are sent as: one for each entity of the family, which have attributes of their own.
+    private let shapes: [Int: OutgoingShape]
     /// Finds the row of a key, if it is stored.
-    let rowSQL: String
+    private let rowSQL: String
     let domains: DomainReader
-    /// The names of the entities whose rows the table has, as SQL.
+    /// The names of the entities whose rows it has, as SQL.
     let family: String
+    /// Whether the table has rows of others too.
+    let isPart: Bool
 
     /// - Throws: ``SyncError`` `keylessEntity`, and `invalidOption` for an entity that cannot be kept in step.
-    init(_ registration: EngineRegistration.Entity, number: Int, _ model: SyncModel, _ layout: StoreLayout) throws {
-        let entity = try model.compiled.entity(named: registration.name)
-        let tree = model.compiled[entity.table]
-        guard tree.root == entity.id else {
-            throw SyncError(
-                .invalidOption, "register '\(model.compiled.entities[tree.root].name)', whose table its rows are in",
-                entity: entity.name)
+    init(
+        _ registration: EngineRegistration.Entity, number: Int, takesParts: Bool, _ model: SyncModel,
+        _ layout: StoreLayout
+    ) throws {
+        let compiled = model.compiled
+        let entity = try compiled.entity(named: registration.name)
+        let tree = compiled[entity.table]
+        guard let key = EngineKey(entity, layout) else {
+            throw SyncError(.keylessEntity, "rows without a key of their own are not kept in step", entity: entity.name)
         }
-        guard let slot = tree.keySlot, entity.keySlot == slot else {
+        if key.hasParts, !takesParts {
             throw SyncError(
-                .invalidOption, "only entities whose key is one attribute are kept in step with a service as yet",
-                entity: entity.name)
+                .invalidOption,
+                "its rows are told apart by \(compiled.keyNames(of: entity).joined(separator: ", ")), and the service wants "
+                    + "ids of one part", entity: entity.name)
         }
         for name in registration.naturalKey where entity.slotByName[name] == nil {
             throw SyncError(
@@ -61,57 +68,108 @@ struct EngineTable: Sendable {
                     + SimilarName.hint(for: name, among: entity.slotByName.keys),
                 entity: entity.name)
         }
+        let family = entity.family.map { compiled.entities[$0] }
+        if let other = family.first(where: { $0.keyOwner != entity.keyOwner }) {
+            throw SyncError(
+                .invalidOption, "'\(other.name)' has another key: register the entities below it, each by itself",
+                entity: entity.name)
+        }
+        let shapes = try family.map { try OutgoingShape($0, of: model) }
+        let members = Self.domains(of: shapes)
         self.number = number
         self.registration = registration
         self.entity = entity
+        self.key = key
+        self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
-        keyType = tree.attributes[slot].type
-        let shape = try OutgoingShape(entity, of: model)
-        self.shape = shape
-        columns = shape.members.compactMap { member in
-            switch member.domain {
+        isPart = family.count < tree.entities.count
+        columns = members.compactMap { domain in
+            switch domain {
             case .attribute(let slot):
                 return Column(
-                    name: layout[entity.table].columns[slot], domain: member.domain, relationship: nil,
+                    name: layout[entity.table].columns[slot], domain: domain, relationship: nil,
                     destination: nil, isOptional: tree.attributes[slot].isOptional)
             case .toOne(let id):
                 guard case .foreignKey(_, let column, _) = layout[id] else { return nil }
-                let link = model.compiled[id]
+                let link = compiled[id]
                 return Column(
-                    name: column, domain: member.domain, relationship: link.first.relationship?.name,
-                    destination: link.second.table, isOptional: link.first.relationship?.isOptional ?? true)
+                    name: column, domain: domain, relationship: link.first.relationship?.name,
+                    destination: link.second.table,
+                    isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
             case .pairs: return nil
             }
         }
-        pairs = shape.members.compactMap { member in
-            guard case .pairs(let id, let end) = member.domain, case .joinTable(let name, _, _, _, _) = layout[id]
-            else {
+        pairs = members.compactMap { domain in
+            guard case .pairs(let id, let end) = domain, case .joinTable(let name, _, _, _, _) = layout[id] else {
                 return nil
             }
-            let link = model.compiled[id]
+            let link = compiled[id]
             return Pairs(
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
-        rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
-        let family = tree.entities.map { model.compiled.entities[$0].name }
-        domains = DomainReader(columns, of: table, family: family)
-        self.family = family.map(\.literal).joined(separator: ", ")
+        self.family = family.map(\.name.literal).joined(separator: ", ")
+        let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
+        rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
+        domains = DomainReader(columns, of: table, family: self.family, isPart: isPart)
+    }
+
+    /// Each once: those of sub-entities are beside those that they inherit.
+    private static func domains(of shapes: [OutgoingShape]) -> [OutgoingShape.Domain] {
+        var seen: Set<OutgoingShape.Domain> = []
+        return shapes.flatMap(\.members).map(\.domain).filter { seen.insert($0).inserted }
+    }
+
+    // MARK: Rows
+
+    /// The condition that a row of the table is of the entity; empty where all are.
+    ///
+    /// - Parameter row: What the row is called in the statement.
+    func isOwn(_ row: String) -> String {
+        isPart ? " AND \(row).\(TableLayout.entityColumn.quoted) IN (\(family))" : ""
     }
 
     func isStored(_ key: DatabaseValue, in db: Database) throws -> Bool {
         try db.finds(sql: rowSQL, arguments: [key])
     }
 
+    /// What a stored row is sent as: by its own entity.
+    func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingShape? {
+        try shapes[kind(of: key, model, in: db).id]
+    }
+
+    /// The entity that a stored row is of.
+    func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
+        guard table.hasEntityColumn else { return entity }
+        let name = try String.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
+                    WHERE \(table.keyColumn.quoted) = ?
+                    """), arguments: [key])
+        return name.flatMap(model.entityID).map { model.entities[$0] } ?? entity
+    }
+
+    /// The keys that lead to each part of the id of a record.
+    var keyPaths: [[String]] { shapes[entity.id]?.keyPaths ?? [] }
+
+    /// The keys that lead to each value that is sent.
+    var memberPaths: [[String]] {
+        var seen: Set<[String]> = []
+        return shapes.sorted { $0.key < $1.key }
+            .flatMap { $0.value.keyPaths + $0.value.members.map(\.path) + ($0.value.kind.map { [$0.path] } ?? []) }
+            .filter { seen.insert($0).inserted }
+    }
+
     /// The JSON that a key of the table is, unless the service spells it in another way.
-    func json(_ key: DatabaseValue) -> JSONValue {
-        RowKey(key)?.recordKey(.single(keyType)).json ?? .null
+    func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
+        try self.key.recordKey(key, in: db)?.json ?? .null
+    }
+
+    func recordKey(_ key: DatabaseValue, in db: Database) throws -> RecordKey {
+        try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
     /// What a domain is called by those who do not see columns.
     func domain(_ column: String) -> String { columns.first { $0.name == column }?.relationship ?? column }
-
-    func recordKey(_ key: DatabaseValue) -> RecordKey {
-        RowKey(key)?.recordKey(.single(keyType)) ?? .text("")
-    }
 }

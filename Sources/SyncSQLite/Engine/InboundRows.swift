@@ -23,7 +23,7 @@ struct InboundRows {
     /// A finished listing tells which of them the server does not have any more.
     func removeUnlisted() throws {
         for row in try all() {
-            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else { continue }
+            guard let key = try table.key.k(of: row.id, in: db) else { continue }
             let isListed = try db.finds(
                 sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?", arguments: [table.number, key])
             if !isListed { try remove(row.id) }
@@ -85,7 +85,7 @@ struct InboundRows {
     /// Takes from a row what is unique and what it is about to get another of. One that was edited here keeps all.
     private func makeRoom(_ row: PulledPage.Row) throws {
         guard let record = row.record, case .object = record,
-            let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue,
+            let key = try table.key.k(of: row.id, in: db),
             try !db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
         else { return }
         let said = try AttributeMapper(record, of: table.entity, in: engine.model).values

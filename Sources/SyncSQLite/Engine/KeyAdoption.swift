@@ -16,23 +16,38 @@ struct KeyAdoption {
     }
 
     /// Another row has the key that an app gave its own one.
-    func giveLocalKey(to key: DatabaseValue) throws {
-        try rekey(key, to: engine.stack.newKey(for: table.entity, in: db))
+    func giveLocalKey(to k: DatabaseValue) throws {
+        guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }
+        try rekey(k, to: key)
     }
 
-    func rekey(_ old: DatabaseValue, to new: DatabaseValue) throws {
-        guard old != new, let oldKey = RowKey(old), let newKey = RowKey(new) else { return }
-        // Of a row that was deleted here meanwhile the engine's tables still speak.
-        if let row = try engine.stack.fetch(table.entity, key: oldKey, in: db) {
-            try RowKeyChange(engine.stack, row, db).rekey(to: newKey)
+    /// - Returns: What the row is known by afterwards.
+    @discardableResult
+    func rekey(_ old: DatabaseValue, to key: RowKey) throws -> DatabaseValue {
+        if let row = try stored(old) {
+            try RowKeyChange(engine.stack, row, db).rekey(to: key)
+            try db.executeCached(
+                sql: "UPDATE sync_known SET name = NULL WHERE e = ? AND k = ?", arguments: [table.number, old])
+            try table.key.noteName(old, table.number, in: db)
         }
+        // Of a row that was deleted here meanwhile the engine's tables still speak.
+        guard let new = try table.key.k(of: key, in: db), new != old else { return old }
         try follow(old, new)
+        return new
+    }
+
+    private func stored(_ k: DatabaseValue) throws -> SyncRecord? {
+        guard try table.isStored(k, in: db), let key = try table.key.recordKey(k, in: db)
+        else { return nil }
+        return try engine.stack.fetch(table.entity, key: RowKey(key, table.key.type), in: db)
     }
 
     /// A row that was made here turns out to be one that was pulled since: it takes the place of that one, and what points to
     /// either points to it. Edits of the pulled one go into the log.
-    func unite(_ old: DatabaseValue, with new: DatabaseValue) throws {
-        guard old != new else { return }
+    ///
+    /// - Returns: What the row is known by afterwards.
+    func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
+        guard old != new, let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
         for (_, names) in engine.references(to: table) {
             try db.executeCached(
@@ -45,7 +60,11 @@ struct KeyAdoption {
         try db.executeCached(
             sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [new])
         try engine.forget(new, table, in: db)
-        try rekey(old, to: new)
+        // What is gone is known by its name.
+        if let name = try table.key.k(of: RowKey(key, table.key.type), in: db) {
+            try engine.forget(name, table, in: db)
+        }
+        return try rekey(old, to: RowKey(key, table.key.type))
     }
 
     private func logEdits(of key: DatabaseValue) throws {

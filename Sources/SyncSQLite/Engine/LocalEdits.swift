@@ -206,7 +206,7 @@ struct LocalEdits {
         _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
         _ edited: Int64, _ merged: inout Merged
     ) throws {
-        let (ruling, value) = ruling(name, edit, base: base, here, there, edited)
+        let (ruling, value) = try ruling(name, edit, base: base, here, there, edited)
         if ruling.winner == .remote {
             merged.bases[name] = .some(nil)
         } else {
@@ -223,9 +223,9 @@ struct LocalEdits {
     private func ruling(
         _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
         _ edited: Int64
-    ) -> (ConflictRuling, DatabaseValue) {
+    ) throws -> (ConflictRuling, DatabaseValue) {
         let conflict = DomainConflict(
-            entity: edit.table.entity.name, key: edit.table.recordKey(edit.key), domain: edit.table.domain(name),
+            entity: edit.table.entity.name, key: try edit.table.recordKey(edit.key, in: db), domain: edit.table.domain(name),
             base: base.json, local: here.json, remote: there.json,
             edited: Date(timeIntervalSince1970: Double(edited) / 1000))
         switch engine.registration.resolver?(conflict) ?? .byPolicy {

@@ -30,20 +30,25 @@ struct NaturalKeys {
             sql: """
                 SELECT c.k, \(columns) FROM sync_change c
                 JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
-                WHERE c.e = ? AND c.kind = 'create'
+                WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
                 """, arguments: [table.number])
         for row in rows { created[slots.indices.map { row[$0 + 1] }] = row[0] as DatabaseValue }
         if created.isEmpty { return nil }
     }
 
     /// Gives a new row the key of the server's row that is the same.
-    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws {
-        guard let record = row.record, case .object = record else { return }
+    ///
+    /// - Parameter key: What the server's row is known by.
+    /// - Returns: What the new row is known by then; nil if there is none.
+    func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
+        guard let record = row.record, case .object = record, let id = table.key.rowKey(row.id) else { return nil }
         let values = try AttributeMapper(record, of: table.entity, in: engine.model).values
         let natural = slots.map { slot in
             values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
         }
-        guard natural.contains(where: { !$0.isNull }), let own = created[natural], own != key else { return }
-        if try !table.isStored(key, in: db) { try KeyAdoption(engine, table, db).rekey(own, to: key) }
+        guard natural.contains(where: { !$0.isNull }), let own = created[natural], own != key,
+            try !table.isStored(key, in: db)
+        else { return nil }
+        return try KeyAdoption(engine, table, db).rekey(own, to: id)
     }
 }

@@ -7,25 +7,30 @@ import SyncStore
 struct NestedRows {
     private let engine: SQLiteEngine
     private let db: Database
-    private var rows: [(table: EngineTable, standing: RowStanding)] = []
+    private var rows: [(table: EngineTable, key: RowKey, standing: RowStanding)] = []
 
     init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
         self.engine = engine
         self.db = db
         for table in engine.tables {
             let batch = plan[table.entity.table]
+            let family = Set(table.entity.family)
             let keys = plan.withTexts { texts in
-                batch.nodes.filter { $0.isGiven && !$0.isRoot }.compactMap { RowKey($0.key, texts)?.databaseValue }
+                batch.nodes.filter { $0.isGiven && !$0.isRoot && family.contains(Int($0.entity)) }
+                    .compactMap { RowKey($0.key, texts) }
             }
-            for key in keys { rows.append((table, try RowStanding(of: key, table, db))) }
+            for key in keys {
+                guard let k = try table.key.k(of: key, in: db) else { continue }
+                rows.append((table, key, try RowStanding(of: k, table, db)))
+            }
         }
     }
 
     /// Before they are written.
     func takeOff(_ edits: inout LocalEdits) throws {
-        for (table, row) in rows {
+        for (table, _, row) in rows {
             switch row.state {
-            case .created where !engine.registration.makesIDs:
+            case .created where !engine.registration.makesIDs && !table.key.hasParts:
                 // An app gave its new row a key that the server gave another one.
                 try KeyAdoption(engine, table, db).giveLocalKey(to: row.key)
             case .absent, .deleted: break
@@ -39,9 +44,11 @@ struct NestedRows {
 
     /// After they are written: they are known. What was deleted here stays so.
     func note() throws {
-        for (table, row) in rows where try table.isStored(row.key, in: db) {
+        for (table, own, row) in rows {
+            // A hidden key is given when the row is stored.
+            guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { continue }
             if row.state == .deleted {
-                try remove(row.key, table)
+                try remove(key, table)
                 continue
             }
             // Presumed of another record, and not of rows that were there before the engine.
@@ -50,10 +57,11 @@ struct NestedRows {
                     INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
                     ON CONFLICT DO NOTHING
                     """
-            ).execute(arguments: [table.number, row.key])
+            ).execute(arguments: [table.number, key])
+            try table.key.noteName(key, table.number, in: db)
             // A listing that does not have it is no word against the record that does.
             try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                .execute(arguments: [table.number, row.key])
+                .execute(arguments: [table.number, key])
         }
     }
 

@@ -30,17 +30,18 @@ struct Orphans {
     }
 
     private func settle(_ link: Link, _ names: LinkTable, of table: EngineTable) throws -> Int {
-        let orphans = """
-            \(names.mine) IN (SELECT k FROM sync_change WHERE e = ? AND kind = 'delete' AND state = 'ready')
-              AND \(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))
-            """
+        // What is gone is not known by a hidden key any more.
+        let deleted =
+            table.key.isHidden
+            ? "" : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
+        let orphans =
+            deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
             link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
         try db.executeCached(
             sql: goes
                 ? "DELETE FROM \(names.table) WHERE \(orphans)"
-                : "UPDATE OR IGNORE \(names.table) SET \(names.mine) = NULL WHERE \(orphans)",
-            arguments: [table.number])
+                : "UPDATE OR IGNORE \(names.table) SET \(names.mine) = NULL WHERE \(orphans)")
         return db.changesCount
     }
 }

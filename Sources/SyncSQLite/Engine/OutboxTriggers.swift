@@ -21,17 +21,19 @@ struct OutboxTriggers {
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
         isRowID = SchemaSQL.keyType(model[table.entity.table]) == "INTEGER"
-        family = model[table.entity.table].entities.map { model.entities[$0].name.literal }.joined(separator: ", ")
+        family = table.family
     }
 
     var statements: [String] {
+        let (isOld, isNew) = (table.isOwn("OLD"), table.isOwn("NEW"))
+        let hasOtherKey = "(\(table.key.ownColumns.map(differs).joined(separator: " OR ")))"
         var triggers = [
             trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
-            trigger("insert", "AFTER INSERT", when: Self.heard, insertion),
-            trigger("delete", "AFTER DELETE", when: Self.heard, deletion),
-            trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)", departure),
+            trigger("insert", "AFTER INSERT", when: Self.heard + isNew, insertion),
+            trigger("delete", "AFTER DELETE", when: Self.heard + isOld, deletion),
+            trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
-                "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND OLD.\(key) IS NOT NEW.\(key)",
+                "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
                 deletion + insertion),
         ]
         if !table.columns.isEmpty {
@@ -39,7 +41,22 @@ struct OutboxTriggers {
             triggers.append(
                 trigger(
                     "update", "AFTER UPDATE",
-                    when: "\(Self.heard) AND OLD.\(key) IS NEW.\(key) AND (\(isEdit))", update))
+                    when: "\(Self.heard) AND NOT \(hasOtherKey) AND (\(isEdit))\(isOld)\(isNew)", update))
+        }
+        if table.key.isHidden {
+            triggers.append(
+                trigger(
+                    "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
+                    moves(to: "NEW.\(key)", where: "\"k\" = +OLD.\(key)")))
+        }
+        if table.isPart {
+            // A row that becomes one of another entity is deleted as what it was.
+            let column = TableLayout.entityColumn.quoted
+            triggers += [("OLD", "NEW", deletion), ("NEW", "OLD", insertion)].map { own, other, body in
+                trigger(
+                    "kind_\(own)", "AFTER UPDATE OF \(column)",
+                    when: "\(Self.heard)\(table.isOwn(own)) AND NOT (true\(table.isOwn(other)))", body)
+            }
         }
         if !uniqueColumns.isEmpty {
             let columns = Set(uniqueColumns.joined()).sorted().map(\.quoted).joined(separator: ", ")
@@ -52,8 +69,7 @@ struct OutboxTriggers {
     // MARK: Rows
 
     private var insertion: [String] {
-        [
-            Self.count,
+        [Self.count] + takenBack + [
             """
             INSERT INTO "sync_change" ("e", "k", "kind", "birth", "seq")
             SELECT \(table.number), NEW.\(key), CASE WHEN \(isKnown("NEW")) THEN 'update' ELSE 'create' END,
@@ -83,6 +99,7 @@ struct OutboxTriggers {
 
     private var deletion: [String] {
         let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
+        let named = moves(to: goneName, where: "\"k\" = +OLD.\(key)")
         return [Self.count] + bases + links("OLD")
             + [
                 """
@@ -95,7 +112,36 @@ struct OutboxTriggers {
                 WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
-            ]
+            ] + named
+    }
+
+    // MARK: Hidden keys
+
+    /// Where keys are hidden, what is said of a row is moved to another one.
+    private func moves(to k: String, where condition: String) -> [String] {
+        guard table.key.isHidden else { return [] }
+        return HiddenKeys.tables.map { name in
+            "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition)"
+        }
+    }
+
+    /// The name of a row that is gone. One that the service does not know has none that anybody asks for, and what its key was
+    /// made of may be gone before it.
+    private var goneName: String {
+        """
+        coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
+          'gone ' || OLD.\(key) || ' ' || (SELECT "seq" FROM "sync_engine"))
+        """
+    }
+
+    /// A hidden key may have been that of another row; and what is said of a row that is inserted again is said of it.
+    private var takenBack: [String] {
+        guard table.key.isHidden else { return [] }
+        let name = table.key.name(of: "NEW")
+        let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
+        let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"
+        return moves(to: other, where: "\"k\" = +NEW.\(key) AND \(other) IS NOT NULL")
+            + moves(to: "NEW.\(key)", where: "\"k\" IN (\(name), \(known)) AND \"k\" IS NOT NEW.\(key)")
     }
 
     /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
@@ -123,10 +169,16 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
             ] : []
-        return log + [
+        // In the log it is found by its key, which its own may be made of.
+        let logged = "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
+        let named =
+            table.key.isHidden
+            ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
+        return log + named + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
         ] + links("OLD") + sent + ["DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"]
+            + moves(to: goneName, where: "\"k\" = +OLD.\(key)")
     }
 
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are
@@ -137,7 +189,7 @@ struct OutboxTriggers {
             let match = columns.map { "r.\($0.quoted) = NEW.\($0.quoted)" }.joined(separator: " AND ")
             let rows =
                 "FROM \(table.table.name.quoted) AS r WHERE \(match)" + (isKey ? "" : " AND r.\(key) IS NOT NEW.\(key)")
-                + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
+                + table.isOwn("r") + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
             return [
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
@@ -166,7 +218,8 @@ struct OutboxTriggers {
     private func pairs(_ pairs: EngineTable.Pairs) -> [String] {
         func note(_ row: String, _ op: Int) -> [String] {
             let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
-            let isThere = "EXISTS (SELECT 1 FROM \(table.table.name.quoted) WHERE \(key) = \(owner))"
+            let isThere =
+                "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
             let isPair =
                 "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
             return [
@@ -186,7 +239,8 @@ struct OutboxTriggers {
             ("update", "AFTER UPDATE", note("OLD", -1) + note("NEW", 1)),
         ]
         return events.map { name, event, body in
-            Self.trigger("\(pairs.name)_\(name)_\(pairs.end)", event, on: pairs.name, when: Self.heard, body)
+            let owner = table.isPart ? "_\(table.entity.name)" : ""
+            return Self.trigger("\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
         }
     }
 
@@ -201,7 +255,7 @@ struct OutboxTriggers {
 
     /// SQLite knows an integer key by its own names too.
     private var keyNames: String {
-        ([table.table.keyColumn] + (isRowID ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted).joined(separator: ", ")
+        (table.key.ownColumns + (isRowID && !table.key.isHidden ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted).joined(separator: ", ")
     }
 
     private func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
@@ -246,7 +300,8 @@ struct OutboxTriggers {
     }
 
     private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
-        Self.trigger("\(table.table.name)_\(name)", event, on: table.table.name, when: condition, body)
+        let owner = table.isPart ? table.entity.name : table.table.name
+        return Self.trigger("\(owner)_\(name)", event, on: table.table.name, when: condition, body)
     }
 
     private static func trigger(

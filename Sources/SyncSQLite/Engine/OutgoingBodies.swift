@@ -18,10 +18,11 @@ final class OutgoingBodies {
     }
 
     func record(of key: DatabaseValue, _ table: EngineTable) throws -> JSONValue {
-        let select = RecordSQL(table.entity, engine.stack.layout)
+        let kind = try table.kind(of: key, engine.model.compiled, in: db)
+        let select = RecordSQL(kind, engine.stack.layout)
         var record = JSONValue.object([])
         try reader.forEachRow(select, "FROM \(select.from) WHERE \(select.rowKey) = ?", [key]) { row in
-            record = try exporter.record(row, of: table.entity)
+            record = try exporter.record(row, of: kind)
         }
         return record
     }
@@ -30,17 +31,15 @@ final class OutgoingBodies {
     func remoteID(of key: DatabaseValue, _ table: EngineTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])
-        return try spelled.map { try JSONValue(parsing: $0) } ?? table.json(key)
+        return try spelled.map { try JSONValue(parsing: $0) } ?? table.json(key, in: db)
     }
 
     /// The id of a row that another one points to.
     func reference(_ key: DatabaseValue, destination: TableID?) throws -> JSONValue {
         if key.isNull { return .null }
-        if let table = engine.tables.first(where: { $0.entity.table == destination }) {
-            return try remoteID(of: key, table)
-        }
-        guard let destination, let rowKey = RowKey(key) else { return .null }
-        let tree = engine.model.compiled[destination]
-        return rowKey.recordKey(engine.model.compiled.keyType(of: tree.root)).json
+        if let table = try engine.table(destination, holding: key, in: db) { return try remoteID(of: key, table) }
+        guard let destination else { return .null }
+        let root = engine.model.compiled.entities[engine.model.compiled[destination].root]
+        return try EngineKey(root, engine.stack.layout)?.recordKey(key, in: db)?.json ?? .null
     }
 }

@@ -30,12 +30,13 @@ struct PageMerge {
         let twins = try NaturalKeys(engine, table, db)
         let births = try Births(engine, table, db)
         for row in rows {
-            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else {
+            guard var key = try table.key.k(of: row.id, in: db) else {
                 refused.append((row, "its id is no key of \(table.entity.name)"))
                 continue
             }
-            let isMarked = try births?.adopt(row, key) ?? false
-            if !isMarked { try twins?.adopt(row, key) }
+            let marked = try births?.adopt(row, key)
+            let isMarked = marked != nil
+            key = try marked ?? twins?.adopt(row, key) ?? key
             let standing = try RowStanding(of: key, table, db)
             if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
             switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
@@ -44,7 +45,7 @@ struct PageMerge {
                 written.append((row, standing))
                 if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
-                if isSame || isMarked || engine.registration.makesIDs || twins != nil {
+                if isSame || isMarked || engine.registration.makesIDs || table.key.hasParts || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.
@@ -217,13 +218,14 @@ struct PageMerge {
     private mutating func note(
         _ row: PulledPage.Row, _ standing: RowStanding, _ result: SyncResult
     ) throws {
-        guard try table.isStored(standing.key, in: db) else {
+        // A hidden key is given when the row is stored.
+        guard let key = try table.key.k(of: row.id, in: db), try table.isStored(key, in: db) else {
             let reason = result.diagnostics.first?.message ?? "it was not stored"
             refused.append((row, reason))
             return
         }
         try InboundRows(engine, table, db).remove(row.id)
-        let own = table.json(standing.key)
+        let isOwn = try table.key.hasParts || table.json(key, in: db) == row.id
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
@@ -235,9 +237,9 @@ struct PageMerge {
                 """
         ).execute(
             arguments: [
-                table.number, standing.key, row.version, row.time, row.isWhole ? 1 : 0,
-                own == row.id ? nil : row.id.text,
+                table.number, key, row.version, row.time, row.isWhole ? 1 : 0, isOwn ? nil : row.id.text,
             ])
+        try table.key.noteName(key, table.number, in: db)
     }
 
     private mutating func log(

@@ -126,8 +126,8 @@ struct PageWriter {
         let statement = try db.cachedStatement(
             sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
         for row in rows where row.record != nil {
-            guard let key = engine.model.compiled.rowKey(row.id, of: table.entity) else { continue }
-            try statement.execute(arguments: [table.number, key.databaseValue])
+            guard let key = try table.key.k(of: row.id, in: db) else { continue }
+            try statement.execute(arguments: [table.number, key])
         }
     }
 

@@ -158,10 +158,10 @@ struct RequestFreezer {
     /// Whether a domain names a row that the server does not know yet.
     private func isWaiting(_ domain: Domain) throws -> Bool {
         let destination = domain.column?.destination ?? domain.pairs?.destination
-        guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return false }
         let keys = domain.pairs == nil ? [domain.value] : domain.others
         return try keys.contains { key in
-            try !key.isNull
+            guard let table = try engine.table(destination, holding: key, in: db) else { return false }
+            return try !key.isNull
                 && db.finds(
                     sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
                     arguments: [table.number, key])
@@ -172,9 +172,9 @@ struct RequestFreezer {
     private func waitsForBlocked(_ waiting: [Domain]) throws -> Bool {
         try waiting.contains { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
-            guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return false }
             return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
-                try db.finds(
+                guard let table = try engine.table(destination, holding: key, in: db) else { return false }
+                return try db.finds(
                     sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
                     arguments: [table.number, key])
             }
@@ -187,7 +187,7 @@ struct RequestFreezer {
         _ change: Change, _ table: EngineTable, _ values: [String: DatabaseValue], _ domains: [Domain]
     ) throws {
         let isNew = change.kind == "create"
-        let remoteID = isNew ? newID(change, table) : try bodies.remoteID(of: change.key, table)
+        let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.makesIDs, remoteID == nil {
             return try park(change, table, "its key is a local one, and the service wants an id that is made here")
         }
@@ -197,8 +197,11 @@ struct RequestFreezer {
         } catch let error as SyncError {
             return try park(change, table, error.message)
         }
+        guard let shape = try table.shape(of: change.key, engine.model.compiled, in: db) else { return }
         var body = JSONValue.object([])
-        for member in table.shape.members {
+        if isNew, let remoteID { body = shape.naming(body, remoteID) }
+        if isNew, let kind = shape.kind { body = body.setting(.string(kind.value), at: kind.path) }
+        for member in shape.members {
             guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
             let value: JSONValue?
             switch member.domain {
@@ -218,17 +221,16 @@ struct RequestFreezer {
             }
             if let value { body = body.setting(value, at: member.path) }
         }
-        if isNew, let remoteID { body = body.setting(remoteID, at: table.shape.keyPath) }
-        let natural = naturalKey(table, record)
+        let natural = naturalKey(table, shape, record)
         try insert(change, table, remoteID, body, natural, domains)
     }
 
     /// What the members are that make two new rows the same.
-    private func naturalKey(_ table: EngineTable, _ record: JSONValue) -> JSONValue? {
+    private func naturalKey(_ table: EngineTable, _ shape: OutgoingShape, _ record: JSONValue) -> JSONValue? {
         let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
         guard !slots.isEmpty else { return nil }
         var natural = JSONValue.object([])
-        for member in table.shape.members {
+        for member in shape.members {
             guard case .attribute(let slot) = member.domain, slots.contains(slot) else { continue }
             natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
         }
@@ -236,11 +238,16 @@ struct RequestFreezer {
     }
 
     /// The id that a new row has from here; nil where the server gives it.
-    private func newID(_ change: Change, _ table: EngineTable) -> JSONValue? {
-        guard engine.registration.makesIDs else { return nil }
-        guard RowKey(change.key)?.isLocal == true else { return table.json(change.key) }
-        guard table.keyType == .string, let birth = change.birth else { return nil }
+    private func newID(_ change: Change, _ table: EngineTable) throws -> JSONValue? {
+        guard engine.registration.makesIDs || table.key.hasParts else { return nil }
+        guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
+        guard table.key.type == .single(.string), let birth = change.birth else { return nil }
         return .string(BirthID(birth).uuid)
+    }
+
+    private func isLocal(_ k: DatabaseValue, _ table: EngineTable) throws -> Bool {
+        guard !table.key.hasParts, let key = try table.key.recordKey(k, in: db) else { return false }
+        return RowKey(key, table.key.type).isLocal
     }
 
     private mutating func insert(
@@ -251,6 +258,7 @@ struct RequestFreezer {
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
+        let own = try table.json(change.key, in: db)
         let idem = change.attempts == 0 ? birth : "\(birth)-\(change.attempts)"
         let kind: FrozenRequest.Kind =
             switch change.kind {
@@ -277,7 +285,7 @@ struct RequestFreezer {
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
                 idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural,
-                isRevival: birth == BirthID(reviving: table.json(change.key).text, of: table.entity.name).text))
+                isRevival: birth == BirthID(reviving: own.text, of: table.entity.name).text))
     }
 
     // MARK: Deletions

@@ -68,7 +68,7 @@ struct RequestSettlement {
                 sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
                 arguments: [table.number, key])
             try PageWriter(engine, table, serverTime, db)
-                .noteGone(reply.request.remoteID ?? table.json(key), isGuarded: true)
+                .noteGone(reply.request.remoteID ?? table.json(key, in: db), isGuarded: true)
         case .conflict(let row?) where reply.request.kind == .create: try unite(row, key)
         case .conflict(let row): try meet(row, key)
         case .applied(let row):
@@ -103,7 +103,7 @@ struct RequestSettlement {
 
     private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
         guard reply.request.kind == .create,
-            let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
+            let new = try table.key.k(of: id, in: db), new != old
         else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
     }
@@ -161,15 +161,14 @@ struct RequestSettlement {
     /// Gives a new row the key that the server gave it.
     private func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
         guard reply.request.kind == .create, let id,
-            let new = engine.model.compiled.rowKey(id, of: table.entity)?.databaseValue, new != old
+            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), new != old
         else { return old }
         let isTaken = try isTaken(id, old)
-        try engine.muted(in: db) {
+        return try engine.muted(in: db) {
             let adoption = KeyAdoption(engine, table, db)
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
-            if isTaken { try adoption.unite(old, with: new) } else { try adoption.rekey(old, to: new) }
+            return try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
         }
-        return new
     }
 
     private func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
@@ -183,8 +182,9 @@ struct RequestSettlement {
                 """,
             arguments: [
                 table.number, key, row?.version, row?.time,
-                spelled.flatMap { $0 == table.json(key) ? nil : $0.text },
+                try table.key.hasParts ? nil : spelled.flatMap { try $0 == table.json(key, in: db) ? nil : $0.text },
             ])
+        try table.key.noteName(key, table.number, in: db)
     }
 
     /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.
@@ -222,9 +222,10 @@ struct RequestSettlement {
     }
 
     private func current(_ key: DatabaseValue, _ destination: TableID) throws -> DatabaseValue {
-        guard let table = engine.tables.first(where: { $0.entity.table == destination }) else { return key }
+        let numbers = engine.tables.filter { $0.entity.table == destination }.map { "\($0.number)" }
         return try DatabaseValue.fetchOne(
-            db, sql: "SELECT k FROM sync_alias WHERE e = ? AND old = ?", arguments: [table.number, key]) ?? key
+            db, sql: "SELECT k FROM sync_alias WHERE e IN (\(numbers.joined(separator: ", "))) AND old = ?",
+            arguments: [key]) ?? key
     }
 
     private func settleChange(_ key: DatabaseValue) throws {

@@ -63,7 +63,8 @@ extension SQLiteEngine {
         return try Int.fetchOne(
             db,
             sql: """
-                SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (SELECT 1 FROM \(name) WHERE \(key) = +n.k)
+                SELECT count(*) FROM sync_known AS n WHERE e = ? AND EXISTS (
+                  SELECT 1 FROM \(name) AS r WHERE r.\(key) = +n.k\(table.isOwn("r")))
                 """, arguments: [table.number]) ?? 0
     }
 

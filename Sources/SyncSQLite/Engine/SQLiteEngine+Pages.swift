@@ -44,10 +44,9 @@ extension SQLiteEngine {
 
     package func hasNews(_ page: PulledPage) async throws -> Bool {
         let table = try table(page.entity)
-        let model = model
         return try await stack.reading { db in
             try page.rows.contains { row in
-                guard let key = model.compiled.rowKey(row.id, of: table.entity)?.databaseValue else { return true }
+                guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try Row.fetchOne(
                     db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
                 if row.record == nil { return known != nil }
@@ -58,10 +57,9 @@ extension SQLiteEngine {
 
     package func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
         let table = try table(entity)
-        let model = model
         return try await stack.reading { db in
             try ids.filter { id in
-                guard let key = model.compiled.rowKey(id, of: table.entity)?.databaseValue else { return false }
+                guard let key = try table.key.k(of: id, in: db) else { return false }
                 return try !db.finds(
                     sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
             }
@@ -70,7 +68,7 @@ extension SQLiteEngine {
 
     package func id(of record: JSONValue, _ entity: String) throws -> JSONValue? {
         let table = try table(entity)
-        return model.compiled.rowKey(record, of: table.entity).map { table.json($0.databaseValue) }
+        return table.key.rowKey(record)?.recordKey(table.key.type).json
     }
 
     package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome {

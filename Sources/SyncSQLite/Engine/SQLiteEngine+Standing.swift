@@ -59,7 +59,7 @@ extension SQLiteEngine {
                 guard let table = tables[row[0]] else { return nil }
                 func json(_ index: Int) -> JSONValue { (row[index] as DatabaseValue).json }
                 return LoggedConflict(
-                    entity: table.entity.name, key: table.recordKey(row[1]), domain: table.domain(row[2]),
+                    entity: table.entity.name, key: try table.recordKey(row[1], in: db), domain: table.domain(row[2]),
                     base: json(3), local: json(4), remote: json(5), winner: row[6], why: row[7],
                     time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
             }
@@ -68,22 +68,22 @@ extension SQLiteEngine {
 
     /// The rows that the server refused, or that a constraint here did, and why.
     package func parkedRows() async throws -> [ParkedRow] {
-        let (tables, model) = (tables, model)
+        let tables = tables
         return try await stack.reading { db in
             try tables.flatMap { table in
                 let refusedThere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'",
                     arguments: [table.number]
-                ).map { (key: $0[0] as DatabaseValue, reason: $0[1] as String?) }
+                ).map { (key: try table.recordKey($0[0], in: db), reason: $0[1] as String?) }
                 let refusedHere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
                 ).map { row in
                     let id = try JSONValue(parsing: row[0] as String)
-                    let key = model.compiled.rowKey(id, of: table.entity)?.databaseValue ?? id.text.databaseValue
+                    let key = table.key.rowKey(id)?.recordKey(table.key.type) ?? .text(id.text)
                     return (key: key, reason: row[1] as String?)
                 }
                 return (refusedThere + refusedHere).map {
-                    ParkedRow(entity: table.entity.name, key: table.recordKey($0.key), reason: $0.reason ?? "")
+                    ParkedRow(entity: table.entity.name, key: $0.key, reason: $0.reason ?? "")
                 }
             }
         }
@@ -91,7 +91,7 @@ extension SQLiteEngine {
 
     package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
         let table = try table(entity)
-        guard let key = model.compiled.rowKey(key, of: table.entity)?.databaseValue else {
+        guard let key = table.key.rowKey(key) else {
             throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
         }
         let names = table.columns.flatMap { [$0.name, $0.relationship ?? $0.name] }
@@ -100,6 +100,7 @@ extension SQLiteEngine {
                 .invalidOption, "it has no attribute or to-one '\(domain)' that is in step", entity: entity)
         }
         try await transaction { [self] db in
+            let key = try table.key.k(of: key, in: db)
             let column = table.columns.first { $0.name == domain || $0.relationship == domain }
             let rows = try Row.fetchAll(
                 db,
@@ -132,16 +133,17 @@ extension SQLiteEngine {
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
                     arguments: [takingRemote ? "remote" : "local", row[0]])
             }
-            try ConflictLog(db).release(table, key)
+            if let key { try ConflictLog(db).release(table, key) }
         }
     }
 
     package func restore(_ entity: String, key: JSONValue) async throws {
         let table = try table(entity)
-        guard let key = model.compiled.rowKey(key, of: table.entity)?.databaseValue else {
+        guard let own = table.key.rowKey(key) else {
             throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
         }
         try await transaction { [self] db in
+            let key = try table.key.k(of: own, in: db)
             let values = try Row.fetchAll(
                 db,
                 sql: """
@@ -153,9 +155,11 @@ extension SQLiteEngine {
                 throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
             }
             let columns = table.columns.filter { column in values.contains { $0.domain == column.name } }
-            let names = ([table.table.keyColumn] + columns.map(\.name)).map(\.quoted).joined(separator: ", ")
-            var arguments = [key]
-            for column in columns {
+            let parts = try table.key.values(of: own, in: db)
+            let rest = columns.filter { column in !parts.contains { $0.column == column.name } }
+            let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
+            var arguments = parts.map(\.value)
+            for column in rest {
                 let value = values.first { $0.domain == column.name }?.value ?? .null
                 arguments.append(try isThere(value, column, in: db) ? value : .null)
             }
@@ -189,7 +193,10 @@ extension SQLiteEngine {
             case .local:
                 try EngineSchema.forgetRows(in: db)
                 try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-                for table in tables { try db.execute(sql: "DELETE FROM \(table.table.name.quoted)") }
+                for table in tables {
+                    let name = table.table.name.quoted
+                    try db.execute(sql: "DELETE FROM \(name) WHERE true\(table.isOwn(name))")
+                }
                 try EngineSchema.unmute(in: db)
             case .remote:
                 for name in ["sync_change", "sync_base", "sync_link", "sync_known"] {
@@ -203,7 +210,7 @@ extension SQLiteEngine {
                         sql: """
                             INSERT INTO sync_change (e, k, kind, birth, seq)
                             SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0
-                            FROM \(table.table.name.quoted) WHERE \(key) IS NOT NULL
+                            FROM \(table.table.name.quoted) AS r WHERE \(key) IS NOT NULL\(table.isOwn("r"))
                             """)
                 }
             }

@@ -23,21 +23,19 @@ extension SQLiteEngine {
 
     package func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
         let table = try table(entity)
-        let keys = ids.map { ($0, model.compiled.rowKey($0, of: table.entity)) }
         return try await writing(lease) { db in
             var unknown: [JSONValue] = []
-            for (id, key) in keys {
-                guard let key else { continue }
+            for id in ids {
+                guard let key = try table.key.k(of: id, in: db) else { continue }
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                    .execute(
-                        arguments: [table.number, key.databaseValue])
+                    .execute(arguments: [table.number, key])
                 let statement = try db.cachedStatement(
                     sql: """
                         SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)
                           OR EXISTS (SELECT 1 FROM sync_inbound WHERE e = ? AND k = ?)
                         """)
                 let isKnown = try Bool.fetchOne(
-                    statement, arguments: [table.number, key.databaseValue, table.number, id.text])
+                    statement, arguments: [table.number, key, table.number, id.text])
                 if isKnown != true { unknown.append(id) }
             }
             return unknown

@@ -19,10 +19,8 @@ package struct SQLiteEngine: EngineStore {
     }
 
     package var model: SyncModel { stack.model }
-    package var keyPaths: [String: [String]] { tableByName.mapValues(\.shape.keyPath) }
-    package var memberPaths: [String: [[String]]] {
-        tableByName.mapValues { [$0.shape.keyPath] + $0.shape.members.map(\.path) }
-    }
+    package var keyPaths: [String: [[String]]] { tableByName.mapValues(\.keyPaths) }
+    package var memberPaths: [String: [[String]]] { tableByName.mapValues(\.memberPaths) }
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
 
@@ -31,6 +29,15 @@ package struct SQLiteEngine: EngineStore {
             throw SyncError(.unknownEntity, "'\(entity)' is not registered with the engine", entity: entity)
         }
         return table
+    }
+
+    /// The registered table that a row is of which another one points to; nil for rows that are not kept in step.
+    func table(
+        _ destination: TableID?, holding key: DatabaseValue, in db: Database
+    ) throws -> EngineTable? {
+        let tables = tables.filter { $0.entity.table == destination }
+        if tables.count == 1, let table = tables.first, !table.isPart { return table }
+        return try tables.first { try $0.isStored(key, in: db) }
     }
 
     /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.

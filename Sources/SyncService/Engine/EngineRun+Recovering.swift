@@ -58,14 +58,17 @@ extension EngineRun {
             // Once more: the service makes no second row.
             case .clientID, .key: return try await again(request)
             case .marker, .probe:
+                // Told apart by values that it has from here.
+                if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
+                    return .conflict(row)
+                }
                 try await settleDown(since: Date(timeIntervalSince1970: Double(request.frozen) / 1000))
                 if let row = try await find(request) { return .applied(row) }
                 return try await again(request)
             }
         case .update:
             guard let id = request.remoteID else { return .rejected("it has no id") }
-            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
-            switch rows.first {
+            switch try await fetch(id, request.entity) {
             case .found(let row)? where row.version != nil && row.version == request.version:
                 return try await again(request)
             // Merged: what was carried out is the same on both sides.
@@ -77,6 +80,10 @@ extension EngineRun {
         }
     }
 
+    private func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchedRow? {
+        try await asking { [service] in try await service.fetch([id], of: entity) }.first
+    }
+
     private func again(_ request: FrozenRequest) async throws -> PushOutcome {
         let operation = operation(of: request)
         let outcome = try await asking { [service] in try await service.push([operation]).first }
@@ -85,8 +92,7 @@ extension EngineRun {
         case .exists(let row?): return .conflict(row)
         case .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
-            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
-            guard case .found(let row)? = rows.first else { return .unknown("the service has the row, and has not") }
+            guard case .found(let row)? = try await fetch(id, request.entity) else { return .unknown("the service has the row, and has not") }
             return .conflict(row)
         case let outcome?: return outcome
         case nil: return .unknown("no answer")

@@ -21,7 +21,7 @@ extension RESTService {
         let rows = records.compactMap { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
             throw ServiceFailure.malformed(
-                "no record has a member '\(idKey(of: request.entity).joined(separator: "."))'")
+                "no record has a member '\(idNames(of: request.entity))'")
         }
         // A service that does not know the parameter would give the same page for ever.
         let first = rows.first.map { Self.text(of: $0.id) }

@@ -13,8 +13,8 @@ extension RESTService {
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
-        if let id = operation.id.map(Self.text), !Self.isPart(id) {
-            return .rejected("its id '\(id)' cannot stand in an address")
+        if let id = operation.id, Self.parts(of: id) == nil {
+            return .rejected("its id \(id) cannot stand in an address")
         }
         do {
             switch operation.kind {
@@ -52,7 +52,7 @@ extension RESTService {
             return .applied(row ?? RemoteRow(id: id, record: nil))
         case 409, 412:
             // The body says why, and not what the row is.
-            if options.ids == .client, operation.id != nil { return .exists(nil) }
+            if operation.id != nil { return .exists(nil) }
             return try await existing(answer, operation)
         default: return try refusal(answer)
         }
@@ -121,11 +121,11 @@ extension RESTService {
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
         var rows: [FetchedRow] = []
         for id in ids {
-            guard Self.isPart(Self.text(of: id)) else {
+            guard let parts = Self.parts(of: id) else {
                 rows.append(.forbidden)
                 continue
             }
-            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [Self.text(of: id)]))
+            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + parts))
             switch answer.status {
             case 200..<300:
                 guard let row = try record(answer, entity) else {
@@ -143,11 +143,19 @@ extension RESTService {
     // MARK: Parts
 
     private func url(_ id: JSONValue, _ operation: PushOperation) throws -> URL {
-        try exchange.url(path(of: operation.entity) + [Self.text(of: id)])
+        try exchange.url(path(of: operation.entity) + (Self.parts(of: id) ?? []))
     }
 
-    /// Whether an id can be the last part of an address: without one, or with dots, another thing is meant.
-    static func isPart(_ id: String) -> Bool { !["", ".", ".."].contains(id) }
+    /// An id as the end of an address, part by part; nil for one that cannot be: without it, or with dots, another thing is
+    /// meant.
+    private static func parts(of id: JSONValue) -> [String]? {
+        if case .array(let elements) = id {
+            let parts = elements.map(parts)
+            return parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }
+        }
+        let text = text(of: id)
+        return ["", ".", ".."].contains(text) ? nil : [text]
+    }
 
     static func text(of id: JSONValue) -> String {
         switch id {

@@ -8,7 +8,7 @@ public struct RESTService: SyncService {
     let paths: [String: String]
     let options: RESTOptions
     /// The members that are the ids of rows, by entity; `id` where nothing else is said.
-    private var idKeys: [String: [String]]
+    private var idKeys: [String: [[String]]]
 
     /// A service at an address.
     ///
@@ -23,7 +23,7 @@ public struct RESTService: SyncService {
         exchange = HTTPExchange(baseURL, headers: headers, transport, credentials)
         self.paths = paths
         self.options = options
-        idKeys = ids.mapValues(Self.path)
+        idKeys = ids.mapValues { [Self.path($0)] }
     }
 
     /// What its options say.
@@ -41,7 +41,7 @@ public struct RESTService: SyncService {
         return ServiceCapabilities(
             ids: options.ids, deletions: options.since != nil && options.deleted != nil ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: options.preconditions != nil,
-            givesTimes: options.version != nil, answersRecords: false)
+            givesTimes: options.version != nil, answersRecords: false, takesIDsOfParts: true)
     }
 
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
@@ -56,7 +56,7 @@ public struct RESTService: SyncService {
     }
 
     /// The same service, told the keys of the model.
-    public func knowing(keys: [String: [String]]) -> RESTService {
+    public func knowing(keys: [String: [[String]]]) -> RESTService {
         var service = self
         service.idKeys.merge(keys) { own, _ in own }
         return service
@@ -66,13 +66,25 @@ public struct RESTService: SyncService {
         (paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))).split(separator: "/").map(String.init)
     }
 
-    func idKey(of entity: String) -> [String] { idKeys[entity] ?? ["id"] }
+    func idKeys(of entity: String) -> [[String]] { idKeys[entity] ?? [["id"]] }
+
+    func idNames(of entity: String) -> String {
+        idKeys(of: entity).map { $0.joined(separator: ".") }.joined(separator: "' or '")
+    }
+
+    /// What a record calls its row: of several keys the list of what they lead to.
+    private func id(of record: JSONValue, _ entity: String) -> JSONValue? {
+        let keys = idKeys(of: entity)
+        let parts = keys.compactMap { record.value(at: $0) }.filter { $0 != .null }
+        guard parts.count == keys.count else { return nil }
+        return parts.count == 1 ? parts.first : .array(parts)
+    }
 
     // MARK: Rows
 
     /// What a record says of its row; nil for one without an id.
     func row(_ record: JSONValue, of entity: String) -> RemoteRow? {
-        guard let id = record.value(at: idKey(of: entity)), id != .null else { return nil }
+        guard let id = id(of: record, entity) else { return nil }
         let version = options.version.flatMap { record.value(at: Self.path($0)) }
         let mark = options.deleted.flatMap { record.value(at: Self.path($0)) }
         let isDeleted = mark?.isDeletionMark ?? false

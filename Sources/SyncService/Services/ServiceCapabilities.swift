@@ -34,6 +34,8 @@ public struct ServiceCapabilities: Sendable, Hashable {
     public var deletions: Deletions
     /// What keeps a row that is created twice from being two.
     public var createIdempotency: CreateIdempotency
+    /// Whether rows can be told apart by several values, of which an id is then a list.
+    public var takesIDsOfParts: Bool
     /// Whether a change can be made to depend on the version that it was made on.
     public var hasPreconditions: Bool
     /// Whether records say when they were changed.
@@ -48,7 +50,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
     /// What a service is able to do.
     public init(
         ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
-        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true
+        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false
     ) {
         self.ids = ids
         self.deletions = deletions
@@ -58,6 +60,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.batchSize = batchSize
         self.sendsCascades = sendsCascades
         self.answersRecords = answersRecords
+        self.takesIDsOfParts = takesIDsOfParts
     }
 }
 

@@ -12,8 +12,8 @@ public protocol SyncService: Sendable {
     func filter(of entity: String) -> String
     /// The same service, told by which members records are known where nothing else was said.
     ///
-    /// - Parameter keys: By entity, the keys that lead to its id.
-    func knowing(keys: [String: [String]]) -> Self
+    /// - Parameter keys: By entity, the keys that lead to each part of its id.
+    func knowing(keys: [String: [[String]]]) -> Self
     /// One page of what changed since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
     /// Does what rows need, in this order; one outcome for each.
@@ -28,7 +28,7 @@ public protocol SyncService: Sendable {
 
 extension SyncService {
     /// It knows by itself.
-    public func knowing(keys: [String: [String]]) -> Self { self }
+    public func knowing(keys: [String: [[String]]]) -> Self { self }
 
     /// It does not say.
     public var backoff: Duration? { nil }

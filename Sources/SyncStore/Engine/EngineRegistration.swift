@@ -32,6 +32,8 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
+    /// Whether the service takes ids of several parts.
+    package let takesParts: Bool
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -40,7 +42,7 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, marker: String? = nil,
+        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false, marker: String? = nil,
         filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -48,6 +50,7 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
+        self.takesParts = takesParts
         self.marker = marker
         self.filters = filters
         self.resolver = resolver

@@ -57,7 +57,7 @@ public actor FakeService: SyncService {
     public init(
         _ capabilities: ServiceCapabilities = ServiceCapabilities(
             ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-            batchSize: 10),
+            batchSize: 10, takesIDsOfParts: true),
         identity: String = "fake", pageSize: Int = 3
     ) {
         self.capabilities = capabilities
@@ -80,8 +80,10 @@ public actor FakeService: SyncService {
     @discardableResult
     public func put(_ entity: String, _ id: JSONValue, _ record: JSONValue, time: Date? = nil) -> String {
         version += 1
-        let members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
-        rows[entity, default: [:]][id] = Row(record: members.setting("id", id), version: version, time: time ?? Date())
+        var members = record.merging(rows[entity]?[id].flatMap { $0.isDeleted ? JSONValue?.none : $0.record })
+        // An id of several parts is in members of its own.
+        if case .array = id {} else { members = members.setting("id", id) }
+        rows[entity, default: [:]][id] = Row(record: members, version: version, time: time ?? Date())
         if case .number(let text) = id, let number = Int(text) { lastID = max(lastID, number) }
         return "\(version)"
     }
@@ -196,7 +198,7 @@ public actor FakeService: SyncService {
             return .applied(answer(operation.entity, id))
         }
         let id: JSONValue
-        if capabilities.ids == .client, let own = operation.id {
+        if let own = operation.id {
             if let row = rows[operation.entity]?[own], !row.isDeleted { return .exists(remote(own, row)) }
             id = own
         } else {

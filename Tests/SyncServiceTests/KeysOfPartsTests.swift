@@ -1,0 +1,267 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that are told apart by several values, whose key in their table is hidden.
+@Suite("Keys of several parts")
+struct KeysOfPartsTests {
+    private static let schema = """
+        {"entities": {
+          "Owner": {"attributes": {"remoteID": {"type": "integer"}, "login": {"type": "string"}},
+            "relationships": {"pods": {"entity": "Pod", "many": true, "inverse": "owner", "deleteRule": "cascade"}}},
+          "Pod": {"primaryKey": ["owner", "name"], "attributes": {"name": {"type": "string"}, "summary": {"type": "string"}},
+            "relationships": {"owner": {"entity": "Owner", "inverse": "pods"},
+              "releases": {"entity": "Release", "many": true, "inverse": "pod", "deleteRule": "cascade"}}},
+          "Release": {"primaryKey": ["pod", "version"],
+            "attributes": {"version": {"type": "string"}, "note": {"type": "string"}, "size": {"type": "integer"}},
+            "relationships": {"pod": {"entity": "Pod", "inverse": "releases"},
+              "marks": {"entity": "Mark", "many": true, "inverse": "releases"}}},
+          "Mark": {"primaryKey": ["area", "name"], "attributes": {"area": {"type": "integer"}, "name": {"type": "string"},
+              "color": {"type": "string"}},
+            "relationships": {"releases": {"entity": "Release", "many": true, "inverse": "marks"}}}
+        }}
+        """
+
+    private static var entities: [SyncedEntity] { ["Owner", "Pod", "Release", "Mark"] }
+
+    private func service(
+        _ deletions: ServiceCapabilities.Deletions = .tombstones, _ idempotency: ServiceCapabilities.CreateIdempotency = .key
+    ) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: deletions, createIdempotency: idempotency, hasPreconditions: true,
+                givesTimes: true, batchSize: 10, takesIDsOfParts: true))
+    }
+
+    private func device(_ service: FakeService) throws -> Device {
+        var settings = Device.settings
+        settings.settleTime = .zero
+        settings.deletionGuard = nil
+        return try Device(service, schema: Self.schema, entities: Self.entities, settings)
+    }
+
+    private func fill(_ service: FakeService) async {
+        await service.put("Owner", 1, ["login": "ada"])
+        await service.put("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
+        for version in ["1.0", "1.1"] {
+            await service.put(
+                "Release", [[1, "Net"], .string(version)],
+                ["pod_id": [1, "Net"], "version": .string(version), "note": "n", "size": 5, "mark_ids": [[7, "red"]]])
+        }
+        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+    }
+
+    @Test("Rows come, are changed, made and deleted on both sides", arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
+    func bothWays(_ deletions: ServiceCapabilities.Deletions) async throws {
+        let service = service(deletions)
+        await fill(service)
+        let (one, two) = (try device(service), try device(service))
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(try await two.rows("SELECT version, note, size FROM Release ORDER BY version") == ["1.0 n 5", "1.1 n 5"])
+        #expect(try await two.rows("SELECT count(*) FROM Mark_releases") == ["2"])
+        // Another order of rows, so that hidden keys differ.
+        try await one.write(
+            """
+            UPDATE Release SET note = 'mine' WHERE version = '1.0';
+            DELETE FROM Release WHERE version = '1.1';
+            INSERT INTO Mark (area, name, color) VALUES (7, 'blue', '00f');
+            INSERT INTO Pod (ownerID, name, summary) VALUES (1, 'Log', 'new');
+            INSERT INTO Release (podID, version, note) SELECT sync_id, '0.1', 'first' FROM Pod WHERE name = 'Log';
+            """)
+        try await two.write("UPDATE Release SET size = 6 WHERE version = '1.0'")
+        for device in [one, two, one, two] { try await device.engine.sync() }
+        for device in [one, two] {
+            #expect(
+                try await device.rows(
+                    """
+                    SELECT o.login, p.name, r.version, r.note, r.size FROM Release r JOIN Pod p ON p.sync_id = r.podID
+                    JOIN Owner o ON o.remoteID = p.ownerID ORDER BY 2, 3
+                    """) == ["ada Log 0.1 first nil", "ada Net 1.0 mine 6"])
+            #expect(try await device.rows("SELECT name, color FROM Mark ORDER BY 1") == ["blue 00f", "red f00"])
+            #expect(try await device.leftovers() == [])
+        }
+        #expect(await service.contents(of: "Release")[[[1, "Log"], "0.1"]]?["pod_id"] == [1, "Log"])
+        #expect(await service.contents(of: "Release").count == 2)
+        #expect(await service.creations == 3)
+    }
+
+    @Test("A hidden key that SQLite gives anew says nothing of the row that had it")
+    func keyGivenAnew() async throws {
+        let service = service()
+        await fill(service)
+        let device = try device(service)
+        try await device.engine.sync()
+        // The last row goes, and another one gets its hidden key.
+        try await device.write(
+            """
+            DELETE FROM Mark;
+            INSERT INTO Mark (area, name, color) VALUES (9, 'green', '0f0');
+            """)
+        #expect(try await device.rows("SELECT sync_id FROM Mark") == ["1"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Mark").keys.sorted { "\($0)" < "\($1)" } == [[9, "green"]])
+        #expect(await service.contents(of: "Mark")[[9, "green"]]?["color"] == "0f0")
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 4") == ["[9,\"green\"]"])
+    }
+
+    @Test("A row that is deleted and inserted again sends what differs; REPLACE too")
+    func again() async throws {
+        let service = service()
+        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write(
+            """
+            DELETE FROM Mark;
+            INSERT INTO Mark (sync_id, area, name, color) VALUES (40, 7, 'red', 'f00');
+            """)
+        let report = try await device.engine.sync()
+        #expect(report.isEmpty, "\(report)")
+        try await device.write("INSERT OR REPLACE INTO Mark (area, name, color) VALUES (7, 'red', 'e00')")
+        await service.forgetRequests()
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Mark") == [[7, "red"]: ["area": 7, "name": "red", "color": "e00"]])
+        #expect(await service.creations == 0)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A row whose key is changed is deleted there and made anew, with what belongs to it")
+    func rekeyed() async throws {
+        let service = service()
+        await fill(service)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Pod SET name = 'Web', summary = 'w' WHERE name = 'Net'")
+        for _ in 0..<3 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Pod").keys.map { $0 } == [[1, "Web"]])
+        #expect(await service.contents(of: "Pod")[[1, "Web"]]?["summary"] == "w")
+        #expect(try await device.rows("SELECT name FROM Pod") == ["Web"])
+    }
+
+    @Test("Rows that were there before the engine are known by what they are told apart by")
+    func adopted() async throws {
+        let service = service()
+        await fill(service)
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Self.schema.utf8)))
+        try await Sync.changes([["id": 1, "login": "ada"]], inEntity: "Owner", stack: stack)
+        try await Sync.changes([["owner_id": 1, "name": "Net", "summary": "old"]], inEntity: "Pod", stack: stack)
+        var settings = Device.settings
+        settings.deletionGuard = nil
+        let device = try Device(stack, service, entities: Self.entities, settings)
+        #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 2") == ["[1,\"Net\"]"])
+        try await device.write("UPDATE Pod SET summary = 'mine'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Pod") == [[1, "Net"]: ["owner_id": 1, "name": "Net", "summary": "mine"]])
+        #expect(try await device.rows("SELECT summary FROM Pod") == ["mine"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Hidden keys that changed while nobody took notice are found again")
+    func renumberedMeanwhile() async throws {
+        let service = service()
+        await fill(service)
+        await service.put("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
+        let device = try device(service)
+        try await device.engine.sync()
+        let triggers = try await device.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
+        for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
+        try await device.write(
+            """
+            PRAGMA defer_foreign_keys = ON;
+            UPDATE Mark SET sync_id = sync_id + 10;
+            UPDATE Mark SET sync_id = CASE name WHEN 'red' THEN 2 ELSE 1 END;
+            """)
+        try await device.write("DELETE FROM Release WHERE version = '1.1'")
+        let again = try Device(device.stack, service, entities: Self.entities, Device.settings)
+        try await again.engine.sync()
+        #expect(await service.contents(of: "Mark").count == 2)
+        #expect(await service.contents(of: "Release").count == 1)
+        #expect(await service.creations == 0)
+        #expect(try await again.rows("SELECT count(*) FROM Mark") == ["2"])
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("An answer that is lost makes no second row", arguments: [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
+    func lostAnswer(_ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
+        let service = service(.tombstones, idempotency)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'c')")
+        await service.setFault { request, _ in
+            if case .push = request { .dropAfter } else { nil }
+        }
+        _ = try? await device.engine.push()
+        await service.setFault(nil)
+        try await device.engine.sync()
+        #expect(await service.creations == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A row that another device has made too is the same one, and merged")
+    func madeTwice() async throws {
+        let service = service()
+        let (one, two) = (try device(service), try device(service))
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'one')")
+        try await two.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'two')")
+        for device in [one, two, one] { try await device.engine.sync() }
+        #expect(await service.contents(of: "Mark").count == 1)
+        #expect(await service.creations == 1)
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT color FROM Mark") == ["two"])
+            #expect(try await device.leftovers() == [])
+        }
+        #expect(try await two.engine.conflicts().map(\.key.description) == ["[1,\"x\"]"])
+    }
+
+    @Test("What was made below a row that is deleted there is in the log, and comes back")
+    func restored() async throws {
+        let service = service()
+        await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Mark SET color = 'mine'")
+        await service.remove("Mark", [7, "red"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Mark") == ["0"])
+        #expect(try await device.engine.conflicts().map(\.key.description) == ["[7,\"red\"]"])
+        try await device.engine.restore("Mark", key: [7, "red"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Mark")[[7, "red"]]?["color"] == "mine")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("Rows that come inside of others are known and merged")
+    func nested() async throws {
+        let service = service()
+        await service.put("Owner", 1, ["login": "ada", "pods": [["name": "Net", "summary": "s"]]])
+        let device = try device(service)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT ownerID, name, summary FROM Pod") == ["1 Net s"])
+        #expect(try await device.rows("SELECT name FROM sync_known WHERE e = 2") == ["[1,\"Net\"]"])
+        try await device.write("DELETE FROM Pod")
+        await service.put("Pod", [1, "Net"], ["owner_id": 1, "name": "Net", "summary": "s"])
+        await service.put("Owner", 1, ["login": "ada l"])
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Pod").isEmpty)
+        #expect(try await device.rows("SELECT count(*) FROM Pod") == ["0"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A service that wants ids of one part refuses, and says so")
+    func refused() throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true, givesTimes: true))
+        let error = #expect(throws: SyncError.self) {
+            try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)
+        }
+        #expect(error?.message == "its rows are told apart by area, name, and the service wants ids of one part")
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Entities that inherit: each with a list of its own at the service, or all in one with a member that says which.
+@Suite("Sub-entities")
+struct SubEntityTests {
+    private static func schema(_ root: String) -> String {
+        """
+        {"entities": {
+          "Event": {\(root), "attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"person": {"entity": "Person", "inverse": "events"},
+              "notes": {"entity": "Note", "many": true, "inverse": "event", "deleteRule": "cascade"}}},
+          "Holiday": {"parent": "Event", "attributes": {"country": {"type": "string"}}},
+          "Birthday": {"parent": "Event", "attributes": {"gift": {"type": "string"}},
+            "relationships": {"guests": {"entity": "Person", "many": true, "inverse": "invitations"}}},
+          "Note": {"attributes": {"remoteID": {"type": "integer"}, "text": {"type": "string"}},
+            "relationships": {"event": {"entity": "Event", "inverse": "notes"}}},
+          "Person": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"events": {"entity": "Event", "many": true, "inverse": "person"},
+              "invitations": {"entity": "Birthday", "many": true, "inverse": "guests"}}}
+        }}
+        """
+    }
+
+    private static let abstract = schema("\"abstract\": true")
+    private static let kinds = schema(
+        "\"discriminator\": {\"key\": \"type\", \"values\": {\"holiday\": \"Holiday\", \"birthday\": \"Birthday\"}}")
+
+    private var settings: EngineSettings {
+        var settings = Device.settings
+        settings.deletionGuard = nil
+        settings.settleTime = .zero
+        return settings
+    }
+
+    @Test("Each has a list of its own: rows of one are never sent as rows of the other")
+    func ownLists() async throws {
+        let service = FakeService(pageSize: 10)
+        await service.put("Person", 1, ["name": "Ada"])
+        await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
+        await service.put("Birthday", 20, ["name": "Ada's", "gift": "cake", "person_id": 1, "guest_ids": [1]])
+        await service.put("Note", 30, ["text": "n", "event_id": 20])
+        let entities: [SyncedEntity] = ["Holiday", "Birthday", "Note", "Person"]
+        let one = try Device(service, schema: Self.abstract, entities: entities, settings)
+        let two = try Device(service, schema: Self.abstract, entities: entities, settings)
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(
+            try await two.rows("SELECT sync_entity, remoteID, country, gift FROM Event ORDER BY 2")
+                == ["Holiday 10 FR nil", "Birthday 20 nil cake"])
+        try await one.write(
+            """
+            UPDATE Event SET country = 'DE' WHERE remoteID = 10;
+            UPDATE Event SET gift = 'tea', personID = NULL WHERE remoteID = 20;
+            DELETE FROM Birthday_guests;
+            """)
+        try await one.stack.insert("Holiday", values: ["name": "New Year"])
+        let birthday = try await one.stack.insert("Birthday", values: ["name": "Bob's", "gift": "hat"])
+        try await one.stack.insert("Note", values: ["text": "of Bob's"], links: ["event": [birthday]])
+        try await two.write("DELETE FROM Note")
+        for device in [one, two, one] { try await device.engine.sync() }
+        #expect(await service.contents(of: "Holiday")[10]?["country"] == "DE")
+        #expect(await service.contents(of: "Holiday").count == 2)
+        #expect(await service.contents(of: "Birthday")[20]?["gift"] == "tea")
+        #expect(await service.contents(of: "Birthday")[20]?["person_id"] == .null)
+        #expect(await service.contents(of: "Birthday")[20]?["guest_ids"] == [])
+        let made = await service.contents(of: "Birthday").values.first { $0["gift"] == "hat" }
+        #expect(made?["country"] == nil)
+        #expect(await service.contents(of: "Note").values.map { $0["event_id"] } == [made?["id"]])
+        #expect(await service.contents(of: "Event").isEmpty)
+        for device in [one, two] {
+            #expect(
+                try await device.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY name")
+                    == ["Birthday Ada's nil tea", "Birthday Bob's nil hat", "Holiday May Day DE nil", "Holiday New Year nil nil"])
+            #expect(try await device.leftovers() == [])
+        }
+        await service.remove("Holiday", 10)
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(try await two.rows("SELECT count(*) FROM Event WHERE sync_entity = 'Birthday'") == ["2"])
+        #expect(try await two.rows("SELECT count(*) FROM Event WHERE sync_entity = 'Holiday'") == ["1"])
+    }
+
+    @Test("All are in one list: a new row says what it is, and what its entity alone has is sent")
+    func oneList() async throws {
+        let service = FakeService(pageSize: 10)
+        await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
+        let entities: [SyncedEntity] = ["Event", "Note", "Person"]
+        let one = try Device(service, schema: Self.kinds, entities: entities, settings)
+        let two = try Device(service, schema: Self.kinds, entities: entities, settings)
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write("UPDATE Event SET country = 'DE'")
+        try await one.stack.insert("Birthday", values: ["name": "Bob's", "gift": "hat"])
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(await service.contents(of: "Event")[10]?["country"] == "DE")
+        let made = await service.contents(of: "Event").values.first { $0["gift"] == "hat" }
+        #expect(made?["type"] == "birthday")
+        #expect(made?["country"] == nil)
+        #expect(
+            try await two.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY name")
+                == ["Birthday Bob's nil hat", "Holiday May Day DE nil"])
+        for device in [one, two] { #expect(try await device.leftovers() == []) }
+    }
+
+    @Test("A row that becomes one of another entity is deleted as what it was, and made as what it is")
+    func becomesAnother() async throws {
+        let service = FakeService(pageSize: 10)
+        await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
+        let entities: [SyncedEntity] = ["Holiday", "Birthday"]
+        let device = try Device(service, schema: Self.abstract, entities: entities, settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Event SET sync_entity = 'Birthday', gift = 'pen'")
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Holiday").isEmpty)
+        #expect(await service.contents(of: "Birthday").values.map { $0["gift"] } == ["pen"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("An entity and one below it are not both registered")
+    func overlapping() throws {
+        let error = #expect(throws: SyncError.self) {
+            try Device(FakeService(), schema: Self.kinds, entities: ["Event", "Holiday"], settings)
+        }
+        #expect(error?.message == "its rows are those of 'Event' too: register one of the two")
+        #expect(error?.entity == "Holiday")
+    }
+}
