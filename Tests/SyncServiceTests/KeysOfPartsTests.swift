@@ -29,7 +29,8 @@ struct KeysOfPartsTests {
     private static var entities: [SyncedEntity] { ["Owner", "Pod", "Release", "Mark"] }
 
     private func service(
-        _ deletions: ServiceCapabilities.Deletions = .tombstones, _ idempotency: ServiceCapabilities.CreateIdempotency = .key
+        _ deletions: ServiceCapabilities.Deletions = .tombstones,
+        _ idempotency: ServiceCapabilities.CreateIdempotency = .key
     ) -> FakeService {
         FakeService(
             ServiceCapabilities(
@@ -55,13 +56,16 @@ struct KeysOfPartsTests {
         await service.put("Mark", [7, "red"], ["area": 7, "name": "red", "color": "f00"])
     }
 
-    @Test("Rows come, are changed, made and deleted on both sides", arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
+    @Test(
+        "Rows come, are changed, made and deleted on both sides",
+        arguments: [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
     func bothWays(_ deletions: ServiceCapabilities.Deletions) async throws {
         let service = service(deletions)
         await fill(service)
         let (one, two) = (try device(service), try device(service))
         for device in [one, two] { try await device.engine.sync() }
-        #expect(try await two.rows("SELECT version, note, size FROM Release ORDER BY version") == ["1.0 n 5", "1.1 n 5"])
+        #expect(
+            try await two.rows("SELECT version, note, size FROM Release ORDER BY version") == ["1.0 n 5", "1.1 n 5"])
         #expect(try await two.rows("SELECT count(*) FROM Mark_releases") == ["2"])
         // Another order of rows, so that hidden keys differ.
         try await one.write(
@@ -141,6 +145,10 @@ struct KeysOfPartsTests {
         #expect(await service.contents(of: "Pod").keys.map { $0 } == [[1, "Web"]])
         #expect(await service.contents(of: "Pod")[[1, "Web"]]?["summary"] == "w")
         #expect(try await device.rows("SELECT name FROM Pod") == ["Web"])
+        let releases = await service.contents(of: "Release")
+        #expect(Set(releases.keys) == [[[1, "Web"], "1.0"], [[1, "Web"], "1.1"]])
+        #expect(releases[[[1, "Web"], "1.0"]]?["note"] == "n")
+        #expect(try await device.leftovers() == [])
     }
 
     @Test("Rows that were there before the engine are known by what they are told apart by")
@@ -168,7 +176,8 @@ struct KeysOfPartsTests {
         await service.put("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
         let device = try device(service)
         try await device.engine.sync()
-        let triggers = try await device.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
+        let triggers = try await device.rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
         try await device.write(
             """
@@ -186,7 +195,9 @@ struct KeysOfPartsTests {
         #expect(try await again.leftovers() == [])
     }
 
-    @Test("An answer that is lost makes no second row", arguments: [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
+    @Test(
+        "An answer that is lost makes no second row",
+        arguments: [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
     func lostAnswer(_ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         let service = service(.tombstones, idempotency)
         let device = try device(service)
@@ -258,7 +269,8 @@ struct KeysOfPartsTests {
     func refused() throws {
         let service = FakeService(
             ServiceCapabilities(
-                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true, givesTimes: true))
+                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
+                givesTimes: true))
         let error = #expect(throws: SyncError.self) {
             try Device(service, schema: Self.schema, entities: ["Mark"], Device.settings)
         }

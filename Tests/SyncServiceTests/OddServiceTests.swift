@@ -44,6 +44,34 @@ struct OddServiceTests {
         #expect(await memory.requests.count == 5)
     }
 
+    @Test(
+        "A row that another one's change moves to a page that was read already is not missed", arguments: [true, false])
+    func shiftingPages(_ isCounted: Bool) async throws {
+        var options = RESTOptions()
+        options.paging = isCounted ? .page(limit: 2) : .offset(limit: 2)
+        (options.since, options.version, options.deleted) = ("since", "at", "deleted")
+        await memory.set((1...6).map { ["id": JSONValue($0), "at": .string("2026-01-01T00:00:0\($0)Z")] })
+        let device = try device(options) { [memory] request, _ in
+            let since = URLComponents(string: request.path ?? "")?.queryItems?.first { $0.name == "since" }?.value ?? ""
+            let skipped =
+                isCounted ? ((Self.query(request, "page") ?? 1) - 1) * 2 : Self.query(request, "offset") ?? 0
+            func at(_ row: JSONValue) -> String { if case .string(let text)? = row["at"] { text } else { "" } }
+            let rows = await memory.rows.filter { at($0) >= since }.sorted { at($0) < at($1) }
+            let page = Array(rows.dropFirst(skipped).prefix(2))
+            // Behind the first page a row of it changes, and goes to the end.
+            if await memory.requests.count == 1 {
+                await memory.set(
+                    memory.rows.dropFirst() + [["id": 1, "at": "2026-01-02T00:00:01Z"]])
+            }
+            return (200, ["Date": "Fri, 02 Jan 2026 00:00:00 GMT"], .array(page))
+        }
+        try await device.engine.sync()
+        #expect(
+            try await device.rows("SELECT group_concat(remoteID) FROM (SELECT remoteID FROM Task ORDER BY 1)") == [
+                "1,2,3,4,5,6"
+            ])
+    }
+
     @Test("A service that gives the same page for ever is noticed")
     func samePage() async throws {
         var options = RESTOptions()

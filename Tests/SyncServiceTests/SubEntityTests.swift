@@ -75,7 +75,10 @@ struct SubEntityTests {
         for device in [one, two] {
             #expect(
                 try await device.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY name")
-                    == ["Birthday Ada's nil tea", "Birthday Bob's nil hat", "Holiday May Day DE nil", "Holiday New Year nil nil"])
+                    == [
+                        "Birthday Ada's nil tea", "Birthday Bob's nil hat", "Holiday May Day DE nil",
+                        "Holiday New Year nil nil",
+                    ])
             #expect(try await device.leftovers() == [])
         }
         await service.remove("Holiday", 10)

@@ -89,9 +89,11 @@ struct EngineOpening {
     /// A row is of one entity: those of a sub-entity are those of what it inherits from too.
     private func checkFamilies(_ tables: [EngineTable]) throws {
         for table in tables {
-            guard let other = tables.first(where: { other in
-                other.number != table.number && other.entity.family.contains(table.entity.id)
-            }) else { continue }
+            guard
+                let other = tables.first(where: { other in
+                    other.number != table.number && other.entity.family.contains(table.entity.id)
+                })
+            else { continue }
             throw SyncError(
                 .invalidOption, "its rows are those of '\(other.entity.name)' too: register one of the two",
                 entity: table.entity.name)
@@ -123,8 +125,9 @@ struct EngineOpening {
     /// - Parameter adopted: The tables that are new to the engine.
     private func watch(_ tables: [EngineTable], adopted: Set<Int>) throws {
         let statements = try tables.map { table in
-            try OutboxTriggers(table, uniqueColumns: UniqueColumns(table.table, db).indexes, stack.model.compiled)
-                .statements
+            try OutboxTriggers(
+                table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
+            ).statements
         }
         let found = try String.fetchSet(
             db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")

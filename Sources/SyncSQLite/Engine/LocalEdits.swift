@@ -225,7 +225,8 @@ struct LocalEdits {
         _ edited: Int64
     ) throws -> (ConflictRuling, DatabaseValue) {
         let conflict = DomainConflict(
-            entity: edit.table.entity.name, key: try edit.table.recordKey(edit.key, in: db), domain: edit.table.domain(name),
+            entity: edit.table.entity.name, key: try edit.table.recordKey(edit.key, in: db),
+            domain: edit.table.domain(name),
             base: base.json, local: here.json, remote: there.json,
             edited: Date(timeIntervalSince1970: Double(edited) / 1000))
         switch engine.registration.resolver?(conflict) ?? .byPolicy {

@@ -33,7 +33,8 @@ struct Orphans {
         // What is gone is not known by a hidden key any more.
         let deleted =
             table.key.isHidden
-            ? "" : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
+            ? ""
+            : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
         let orphans =
             deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =

@@ -15,8 +15,18 @@ struct OutboxTriggers {
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
     private let family: String
+    /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
+    private let dependents: [(table: String, column: String)]
 
-    init(_ table: EngineTable, uniqueColumns: [[String]], _ model: CompiledModel) {
+    init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
+        let model = layout.model
+        dependents = model.links.compactMap { link in
+            guard link.isKeyPart, link.second.table == table.entity.table,
+                tables.contains(where: { $0.entity.table == link.first.table }),
+                case .foreignKey(let owner, let column, _) = layout[link.id]
+            else { return nil }
+            return (owner, column)
+        }
         self.table = table
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
@@ -26,7 +36,7 @@ struct OutboxTriggers {
 
     var statements: [String] {
         let (isOld, isNew) = (table.isOwn("OLD"), table.isOwn("NEW"))
-        let hasOtherKey = "(\(table.key.ownColumns.map(differs).joined(separator: " OR ")))"
+        let hasOtherKey = "(\((table.key.ownColumns.map(differs) + hasOtherName).joined(separator: " OR ")))"
         var triggers = [
             trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
             trigger("insert", "AFTER INSERT", when: Self.heard + isNew, insertion),
@@ -34,7 +44,7 @@ struct OutboxTriggers {
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
-                deletion + insertion),
+                deletion + insertion + changedBelow),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
@@ -77,7 +87,7 @@ struct OutboxTriggers {
             WHERE NEW.\(key) IS NOT NULL
             ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
               "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
-            """,
+            """
         ]
     }
 
@@ -116,6 +126,22 @@ struct OutboxTriggers {
     }
 
     // MARK: Hidden keys
+
+    /// A key that is made of another row's changes with that, and no column of the row itself does.
+    private var hasOtherName: [String] {
+        guard table.key.isHidden, table.key.hasParts else { return [] }
+        let name = table.key.name(of: "NEW")
+        return ["EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"]
+    }
+
+    /// Has the rows that are told apart by this one be looked at.
+    private var changedBelow: [String] {
+        guard table.key.isHidden else { return [] }
+        return dependents.map { table, column in
+            let column = column.quoted
+            return "UPDATE \(table.quoted) SET \(column) = \(column) WHERE \(column) = NEW.\(key)"
+        }
+    }
 
     /// Where keys are hidden, what is said of a row is moved to another one.
     private func moves(to k: String, where condition: String) -> [String] {
@@ -170,7 +196,8 @@ struct OutboxTriggers {
                 """
             ] : []
         // In the log it is found by its key, which its own may be made of.
-        let logged = "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
+        let logged =
+            "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
         let named =
             table.key.isHidden
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
@@ -189,7 +216,8 @@ struct OutboxTriggers {
             let match = columns.map { "r.\($0.quoted) = NEW.\($0.quoted)" }.joined(separator: " AND ")
             let rows =
                 "FROM \(table.table.name.quoted) AS r WHERE \(match)" + (isKey ? "" : " AND r.\(key) IS NOT NEW.\(key)")
-                + table.isOwn("r") + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
+                + table.isOwn("r")
+                + " AND EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +r.\(key))"
             return [
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
@@ -240,7 +268,8 @@ struct OutboxTriggers {
         ]
         return events.map { name, event, body in
             let owner = table.isPart ? "_\(table.entity.name)" : ""
-            return Self.trigger("\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
+            return Self.trigger(
+                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
         }
     }
 
@@ -255,7 +284,8 @@ struct OutboxTriggers {
 
     /// SQLite knows an integer key by its own names too.
     private var keyNames: String {
-        (table.key.ownColumns + (isRowID && !table.key.isHidden ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted).joined(separator: ", ")
+        (table.key.ownColumns + (isRowID && !table.key.isHidden ? ["rowid", "oid", "_rowid_"] : [])).map(\.quoted)
+            .joined(separator: ", ")
     }
 
     private func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }

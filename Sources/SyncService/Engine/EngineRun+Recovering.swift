@@ -92,7 +92,9 @@ extension EngineRun {
         case .exists(let row?): return .conflict(row)
         case .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
-            guard case .found(let row)? = try await fetch(id, request.entity) else { return .unknown("the service has the row, and has not") }
+            guard case .found(let row)? = try await fetch(id, request.entity) else {
+                return .unknown("the service has the row, and has not")
+            }
             return .conflict(row)
         case let outcome?: return outcome
         case nil: return .unknown("no answer")

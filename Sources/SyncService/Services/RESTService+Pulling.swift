@@ -10,7 +10,7 @@ extension RESTService {
         switch answer.status {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
-        case 404 where place.number != nil: return end([], place, request, answer)
+        case 404 where place.number != nil: return try await end([], place, request, answer)
         case 410: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
@@ -31,10 +31,10 @@ extension RESTService {
         var next = try next(after: place, json, count: records.count, answer)
         if next?.number != nil { next?.first = first }
         next?.began = place.began ?? answer.time
-        return next.map {
-            PullPage(
-                rows: rows, next: $0.text, isListing: isListing(request), time: answer.time, total: total(json))
-        } ?? end(rows, place, request, answer)
+        next?.passes = place.passes
+        guard let next else { return try await end(rows, place, request, answer) }
+        return PullPage(
+            rows: rows, next: next.text, isListing: isListing(request), time: answer.time, total: total(json))
     }
 
     private static func noList(at path: String, _ json: JSONValue, _ answer: HTTPExchange.Answer) -> String {
@@ -48,11 +48,30 @@ extension RESTService {
 
     private func end(
         _ rows: [RemoteRow], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer
-    ) -> PullPage {
+    ) async throws -> PullPage {
+        if try await isShifted(place, request) {
+            var anew = RESTPage(options.paging)
+            anew.passes = place.passes + 1
+            return PullPage(rows: rows, next: anew.text, isListing: isListing(request), time: answer.time)
+        }
         // Rows that change while the pages are read are in the next pull: from the first page on.
         let began = place.began ?? answer.time
         let cursor = options.since == nil ? nil : began?.addingTimeInterval(-options.overlap.seconds).isoText
         return PullPage(rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time)
+    }
+
+    /// Rows that change while pages are read by number may move to another one, and those behind them with them, so that one is
+    /// on no page that was read. If any did, the pages are read anew, but not for ever.
+    private func isShifted(_ place: RESTPage, _ request: PullRequest) async throws -> Bool {
+        guard let since = options.since, let began = place.began, place.number != nil, place.passes < 2 else {
+            return false
+        }
+        let first = parameters(of: RESTPage(options.paging)) + [(since, began.isoText)]
+        let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
+        guard (200..<300).contains(answer.status),
+            case .array(let records)? = try answer.json().value(at: Self.path(options.records))
+        else { return false }
+        return !records.isEmpty
     }
 
     /// Whether a pull has all there is.
@@ -66,6 +85,12 @@ extension RESTService {
 
     private func url(of place: RESTPage, _ request: PullRequest) throws -> URL {
         if let address = place.address { return try exchange.url(following: address, from: exchange.base) }
+        var query = parameters(of: place)
+        if let since = options.since, let cursor = request.cursor { query.append((since, cursor)) }
+        return try exchange.url(path(of: request.entity), query)
+    }
+
+    private func parameters(of place: RESTPage) -> [(String, String)] {
         var query: [(String, String)] = []
         switch options.paging {
         case .none: break
@@ -81,8 +106,7 @@ extension RESTService {
             if let word = place.word { query.append((cursor, word)) }
             if let size { query.append((size, "\(limit)")) }
         }
-        if let since = options.since, let cursor = request.cursor { query.append((since, cursor)) }
-        return try exchange.url(path(of: request.entity), query)
+        return query
     }
 
     // MARK: The next page
@@ -149,6 +173,8 @@ struct RESTPage {
     var began: Date?
     /// The id of the first row of the page before.
     var first: String?
+    /// How often all pages were read before.
+    var passes = 0
 
     init(_ paging: RESTOptions.Paging) {}
     init(number: Int) { self.number = number }
@@ -158,6 +184,7 @@ struct RESTPage {
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)
         if case .number(let text)? = json["n"] { number = Int(text) }
+        if case .number(let text)? = json["p"] { passes = Int(text) ?? 0 }
         if case .string(let text)? = json["f"] { first = text }
         if case .string(let text)? = json["u"] { address = text }
         if case .string(let text)? = json["w"] { word = text }
@@ -169,6 +196,7 @@ struct RESTPage {
         if let number { members.append(.init("n", JSONValue(number))) }
         if let address { members.append(.init("u", .string(address))) }
         if let word { members.append(.init("w", .string(word))) }
+        if passes > 0 { members.append(.init("p", JSONValue(passes))) }
         if let first { members.append(.init("f", .string(first))) }
         if let began { members.append(.init("t", .string(began.isoText))) }
         return String(decoding: CanonicalJSON.bytes(.object(members)), as: UTF8.self)

@@ -42,8 +42,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false, marker: String? = nil,
-        filters: [String: String],
+        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
+        marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
         self.entities = entities
