@@ -102,7 +102,7 @@ struct ParseServiceTests {
         let columns = """
             SELECT title, dueAt, points, hex(data), photo, latitude, longitude, notes,
               (SELECT name FROM Project WHERE id = projectID), (SELECT group_concat(name) FROM
-                (SELECT name FROM Tag JOIN Task_tags ON Tag.id = tagsID ORDER BY name)) FROM Task
+                (SELECT name FROM Tag JOIN Tag_tasks ON Tag.id = tagID ORDER BY name)) FROM Task
             """
         try await two.engine.sync()
         let expected = "t 2023-11-14 22:13:20.000 3 010203 \(file) 52.5 13.25 {\"a\":[1,2]} p a,b"
@@ -110,10 +110,10 @@ struct ParseServiceTests {
 
         // A part of the place, a tag less and another one, and what has no value any more.
         try await two.write("UPDATE Task SET latitude = 53.5, dueAt = NULL, photo = NULL")
-        try await two.write("DELETE FROM Task_tags WHERE tagsID = (SELECT id FROM Tag WHERE name = 'a')")
+        try await two.write("DELETE FROM Tag_tasks WHERE tagID = (SELECT id FROM Tag WHERE name = 'a')")
         let new = try await two.stack.insert("Tag", values: ["name": "c"])
         #expect(new.entity == "Tag")
-        try await two.write("INSERT INTO Task_tags (tasksID, tagsID) SELECT Task.id, Tag.id FROM Task, Tag WHERE name = 'c'")
+        try await two.write("INSERT INTO Tag_tasks (taskID, tagID) SELECT Task.id, Tag.id FROM Task, Tag WHERE name = 'c'")
         try await two.engine.sync()
         try await one.engine.sync()
         #expect(try await one.rows(columns) == ["t nil 3 010203 nil 53.5 13.25 {\"a\":[1,2]} p b,c"])

@@ -11,11 +11,11 @@ extension ParseService {
     /// A new row: what has no value is left out.
     func creation(_ operation: PushOperation) throws -> JSONValue {
         let records = records(of: operation.entity)
-        var body = operation.body.without([records.keyPath])
+        var body = operation.body.without(at: records.keyPath)
         var fields = JSONValue.object([])
         for field in records.fields {
             guard let value = body.value(at: field.member.path) else { continue }
-            body = body.without([field.member.path])
+            body = body.without(at: field.member.path)
             if value == .null || value == .array([]) || records.isOwned(field) { continue }
             if case (.references, .array(let ids)) = (field.member.content, value) {
                 let pointers = JSONValue.array(ids.map { records.pointer($0, field) })
@@ -34,7 +34,7 @@ extension ParseService {
     /// - Throws: ``Settled``; ``ServiceFailure`` of what has to be asked before.
     func update(_ operation: PushOperation) async throws -> JSONValue {
         let records = records(of: operation.entity)
-        var body = operation.body.without([records.keyPath])
+        var body = operation.body.without(at: records.keyPath)
         let changed = records.fields.filter { field in
             body.value(at: field.member.path) != nil && !records.isOwned(field)
         }
@@ -48,7 +48,7 @@ extension ParseService {
         var fields = JSONValue.object([])
         for field in records.fields where body.value(at: field.member.path) != nil {
             let value = body.value(at: field.member.path) ?? .null
-            body = body.without([field.member.path])
+            body = body.without(at: field.member.path)
             guard !records.isOwned(field) else { continue }
             switch (field.member.content, value) {
             case (.references, .array(let ids)):
@@ -124,21 +124,6 @@ extension ParseRecords {
 }
 
 extension JSONValue {
-    /// Without members, and without the objects that are empty then.
-    fileprivate func without(_ paths: [[String]]) -> JSONValue {
-        paths.reduce(self) { $0.without(at: $1[...]) ?? .object([]) }
-    }
-
-    private func without(at path: ArraySlice<String>) -> JSONValue? {
-        guard let key = path.first, case .object(let members) = self else { return nil }
-        return .object(
-            members.compactMap { member in
-                guard member.key == key else { return member }
-                guard let rest = member.value.without(at: path.dropFirst()), rest != .object([]) else { return nil }
-                return Member(key, rest)
-            })
-    }
-
     /// Members that nothing is known of; those without a value are deleted, or left out.
     fileprivate func settingNulls(deleting deletes: Bool) -> JSONValue {
         guard case .object(let members) = self else { return self }

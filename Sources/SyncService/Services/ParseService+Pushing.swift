@@ -137,7 +137,7 @@ extension ParseService {
             if options.ids == .client, let id = operation.id { body = body.setting(id, at: [ParseRecords.id]) }
             return .request(Request(method: .post, path: path, body: body))
         case .update, .delete:
-            guard let id = operation.id.map(RESTService.text), RESTService.isPart(id) else {
+            guard let id = operation.id.flatMap(RESTService.parts)?.first else {
                 return .settled(.rejected("its id cannot stand in an address"))
             }
             if operation.kind == .delete {

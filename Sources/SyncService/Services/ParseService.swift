@@ -81,6 +81,12 @@ public struct ParseService: SyncService {
         return service
     }
 
+    /// `createdAt`, `updatedAt`.
+    public func ownMembers(of entity: String) -> [[String]] {
+        let records = records(of: entity)
+        return records.fields.filter(records.isOwned).map(\.member.path)
+    }
+
     func className(of entity: String) -> String { classes[entity] ?? entity }
 
     func records(of entity: String) -> ParseRecords {
