@@ -128,7 +128,8 @@ extension EngineRun {
         if let name = service.capabilities.marker {
             return record[name] == .string(request.idempotencyKey)
         }
-        return record.contains(request.naturalKey ?? request.body)
+        let own = service.ownMembers(of: request.entity)
+        return record.contains(request.naturalKey ?? own.reduce(request.body) { $0.without(at: $1) })
     }
 }
 

@@ -26,7 +26,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)
-        self.service = service.knowing(keys: store.keyPaths)
+        self.service = try service.knowing(ServedEntity.all(entities.map(\.name), of: store.model))
         self.settings = settings
     }
 

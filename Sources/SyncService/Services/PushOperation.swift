@@ -72,6 +72,20 @@ extension JSONValue {
         guard case .object(let members) = self else { return [] }
         return members.map { [$0.key] }
     }
+
+    /// Without a member, and without the objects that are empty then.
+    func without(at path: [String]) -> JSONValue { without(path[...]) ?? .object([]) }
+
+    private func without(_ path: ArraySlice<String>) -> JSONValue? {
+        guard let key = path.first else { return nil }
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.compactMap { member in
+                guard member.key == key else { return member }
+                guard let rest = member.value.without(path.dropFirst()), rest != .object([]) else { return nil }
+                return Member(key, rest)
+            })
+    }
 }
 
 /// What became of an operation.

@@ -148,7 +148,7 @@ extension RESTService {
 
     /// An id as the end of an address, part by part; nil for one that cannot be: without it, or with dots, another thing is
     /// meant.
-    private static func parts(of id: JSONValue) -> [String]? {
+    static func parts(of id: JSONValue) -> [String]? {
         if case .array(let elements) = id {
             let parts = elements.map(parts)
             return parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }

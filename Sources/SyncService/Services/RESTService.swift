@@ -55,6 +55,11 @@ public struct RESTService: SyncService {
         "\(path(of: entity).joined(separator: "/")) \(options.since ?? "") \(options.records)"
     }
 
+    /// What its versions and deletions are in.
+    public func ownMembers(of entity: String) -> [[String]] {
+        [options.version, options.deleted].compactMap(\.self).map(Self.path)
+    }
+
     /// The same service, told the keys of the model.
     public func knowing(keys: [String: [[String]]]) -> RESTService {
         var service = self

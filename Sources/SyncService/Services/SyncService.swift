@@ -14,6 +14,10 @@ public protocol SyncService: Sendable {
     ///
     /// - Parameter keys: By entity, the keys that lead to each part of its id.
     func knowing(keys: [String: [[String]]]) -> Self
+    /// The same service, told what the records of its entities consist of: for one whose values are of kinds of their own.
+    func knowing(_ entities: [ServedEntity]) -> Self
+    /// The members that only the service writes, by the keys that lead to them: what is sent of those says nothing of a row.
+    func ownMembers(of entity: String) -> [[String]]
     /// One page of what changed since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
     /// Does what rows need, in this order; one outcome for each.
@@ -29,6 +33,14 @@ public protocol SyncService: Sendable {
 extension SyncService {
     /// It knows by itself.
     public func knowing(keys: [String: [[String]]]) -> Self { self }
+
+    /// The keys are all that it asks for.
+    public func knowing(_ entities: [ServedEntity]) -> Self {
+        knowing(keys: Dictionary(entities.map { ($0.name, $0.keyPaths) }) { first, _ in first })
+    }
+
+    /// None.
+    public func ownMembers(of entity: String) -> [[String]] { [] }
 
     /// It does not say.
     public var backoff: Duration? { nil }

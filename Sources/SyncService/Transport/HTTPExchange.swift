@@ -30,6 +30,8 @@ struct HTTPExchange: Sendable {
     private let headers: [HTTPField.Name: String]
     private let transport: any HTTPTransport
     private let credentials: CredentialCache
+    /// Whether an answer says that the service does not know the user.
+    private let isLoginRefused: @Sendable (Answer) -> Bool
     /// How many requests were sent.
     let counter = RequestCounter()
     /// Until when the service wants to be left alone.
@@ -37,9 +39,10 @@ struct HTTPExchange: Sendable {
 
     init(
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
-        _ credentials: ServiceCredentials
+        _ credentials: ServiceCredentials, isLoginRefused: @escaping @Sendable (Answer) -> Bool = { $0.status == 401 }
     ) {
         self.base = base
+        self.isLoginRefused = isLoginRefused
         self.headers = headers
         self.transport = transport
         self.credentials = CredentialCache(credentials)
@@ -69,7 +72,7 @@ struct HTTPExchange: Sendable {
         return url
     }
 
-    /// Sends a request; after a 401 once more with new credentials.
+    /// Sends a request; after one that the service refuses because of the user once more with new credentials.
     ///
     /// - Throws: ``ServiceFailure`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
     func send(
@@ -77,12 +80,12 @@ struct HTTPExchange: Sendable {
     ) async throws -> Answer {
         let (fields, generation) = try await credentials.fields()
         var answer = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
-        if answer.status == 401 {
+        if isLoginRefused(answer) {
             let fresh = try await credentials.refreshed(after: generation)
             answer = try await sendOnce(method, url, body, more.merging(fresh) { own, _ in own })
         }
+        if isLoginRefused(answer) { throw ServiceFailure.unauthorized(answer.message) }
         switch answer.status {
-        case 401: throw ServiceFailure.unauthorized(answer.message)
         case 413: throw ServiceFailure.tooLarge
         case 425, 429, 503: throw ServiceFailure.busy(after: answer.retryAfter, "status \(answer.status)")
         // Of the network, not of the service: log in first.

@@ -9,6 +9,9 @@ extension Settings {
     /// Takes one setting; 400 for an unknown name or a value it cannot have.
     private mutating func set(_ name: String, to value: JSON) throws(Refusal) {
         switch name {
+        case "dialect": dialect = try value.choice(for: name)
+        case "applicationID": applicationID = try value.word(for: name)
+        case "session": session = try value.word(for: name)
         case "paging": paging = try value.choice(for: name)
         case "pageSize": pageSize = try value.positive(for: name)
         case "envelope": envelope = try value.text(for: name).split(separator: ".").map(String.init)

@@ -34,6 +34,20 @@ struct Settings: Sendable, Equatable {
         case both
     }
 
+    /// What a space speaks.
+    enum Dialect: String, CaseIterable {
+        /// REST of no particular make.
+        case rest
+        /// That of Parse, as its documentation has it.
+        case parse
+    }
+
+    /// What it speaks.
+    var dialect = Dialect.rest
+    /// The application that a request has to name, in the dialect of Parse.
+    var applicationID: String?
+    /// The session that a request has to show, in the dialect of Parse.
+    var session: String?
     /// What pages a list has.
     var paging = Paging.none
     /// The rows of a page, unless the client asks for fewer.

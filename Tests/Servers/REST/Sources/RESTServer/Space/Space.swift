@@ -12,6 +12,10 @@ actor Space {
     var collections: [String: Rows] = [:]
     /// What a POST with a key was answered with, by collection and key.
     var answered: [[String]: JSON] = [:]
+    /// The type of each field, by class and field; of the dialect of Parse.
+    var parseTypes: [[String]: String] = [:]
+    /// The ids that relations lead to, by class, object and field.
+    var parseRelations: [[String]: [String]] = [:]
     /// When changes happen.
     var clock = Clock()
 
@@ -45,7 +49,10 @@ actor Space {
                 refusal.headers = ["WWW-Authenticate": "Bearer"]
                 throw refusal
             }
-            return try route(call)
+            return switch settings.dialect {
+            case .rest: try route(call)
+            case .parse: try routeParse(call)
+            }
         }
     }
 

@@ -1,0 +1,207 @@
+import Foundation
+import HTTPTypes
+public import SyncCore
+
+extension ParseService {
+    /// A page of what changed since a time, oldest changes first. The next one begins behind its last row.
+    public func pull(_ request: PullRequest) async throws -> PullPage {
+        let place = try request.page.map { try ParsePlace($0) } ?? request.cursor.map { ParsePlace(time: $0) }
+        var query = ParseQuery(order: "updatedAt,objectId", limit: options.pageSize)
+        if let place { query.conditions = place.conditions }
+        query.counts = request.page == nil
+        let answer = try await find(className(of: request.entity), query)
+        var rows: [RemoteRow] = []
+        for record in answer.results { rows.append(try await row(record, of: request.entity)) }
+        // How many a page has shows in the first one: a server may give fewer than it is asked for.
+        let full = place?.full ?? answer.results.count
+        let isLast = request.page == nil ? answer.isAll : answer.results.count < full
+        let last = answer.results.last.flatMap { ParsePlace($0, full: full) } ?? place
+        guard !answer.results.isEmpty, !isLast, let next = last else {
+            // Never back: the last row may have been deleted since.
+            var ends = [request.cursor ?? Self.beginning]
+            if let last, last.id != nil { ends.append(try end(of: last.time)) }
+            return PullPage(
+                rows: rows, cursor: ends.max(), isListing: request.cursor == nil, time: answer.time, total: answer.count)
+        }
+        return PullPage(
+            rows: rows, next: next.text, isListing: request.cursor == nil, time: answer.time, total: answer.count)
+    }
+
+    /// Before any row.
+    private static let beginning = "1970-01-01T00:00:00.000Z"
+
+    private func end(of time: String) throws -> String {
+        guard let date = Date(isoText: time) else { throw ServiceFailure.malformed("'\(time)' is no time") }
+        return date.addingTimeInterval(-options.overlap.seconds).parseText
+    }
+
+    /// All ids, by page.
+    public func ids(_ request: SweepRequest) async throws -> IDPage {
+        var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
+        query.keys = ParseRecords.id
+        query.counts = true
+        if let page = request.page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
+        let answer = try await find(className(of: request.entity), query)
+        let ids = answer.results.compactMap { $0[ParseRecords.id] }
+        guard !answer.isAll, case .string(let last)? = ids.last else { return IDPage(ids: ids) }
+        return IDPage(ids: ids, next: last)
+    }
+
+    /// Rows by their ids, in one request. What the user may not see is absent to him.
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        var found: [JSONValue: RemoteRow] = [:]
+        for record in try await raw(ids, of: entity) {
+            let row = try await row(record, of: entity)
+            found[row.id] = row
+        }
+        return ids.map { id in found[id].map { .found($0) } ?? .absent }
+    }
+
+    /// Records as Parse has them.
+    func raw(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
+        guard !ids.isEmpty else { return [] }
+        var query = ParseQuery(order: ParseRecords.id, limit: ids.count)
+        query.conditions = [.init(ParseRecords.id, ["$in": .array(ids)])]
+        return try await find(className(of: entity), query).results
+    }
+
+    // MARK: Rows
+
+    private func row(_ record: JSONValue, of entity: String) async throws -> RemoteRow {
+        guard case .string(let id)? = record[ParseRecords.id], case .string(let version)? = record["updatedAt"] else {
+            throw ServiceFailure.malformed("a record of \(className(of: entity)) has no objectId or no updatedAt")
+        }
+        let records = records(of: entity)
+        var lists: [String: [JSONValue]] = [:]
+        for field in records.lists {
+            switch record[field.name] {
+            case .array?: columns.noteArray(field.name, of: className(of: entity))
+            case let value? where value["__type"] == "Relation":
+                lists[field.name] = try await related(to: .string(id), field, of: entity)
+            default: break
+            }
+        }
+        return RemoteRow(
+            id: .string(id), record: records.plain(record, lists: lists), version: version,
+            // Two changes may have one time.
+            time: Date(isoText: version), isWhole: false)
+    }
+
+    /// The ids that a relation leads to: a record has only its name.
+    func related(to id: JSONValue, _ field: ParseRecords.Field, of entity: String) async throws -> [JSONValue] {
+        let object: JSONValue = [
+            "__type": "Pointer", "className": .string(className(of: entity)), "objectId": id,
+        ]
+        var ids: [JSONValue] = []
+        while true {
+            var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
+            query.keys = ParseRecords.id
+            query.counts = true
+            query.conditions = [.init("$relatedTo", ["object": object, "key": .string(field.name)])]
+            if let last = ids.last { query.conditions.append(.init(ParseRecords.id, ["$gt": last])) }
+            let answer = try await find(records(of: entity).className(of: field), query)
+            let page = answer.results.compactMap { $0[ParseRecords.id] }
+            guard let last = page.last, last != ids.last else { return ids }
+            ids += page
+            if answer.isAll { return ids }
+        }
+    }
+
+    // MARK: Asking
+
+    struct Found {
+        let results: [JSONValue]
+        /// How many the conditions hold for, if that was asked.
+        let count: Int?
+        let time: Date?
+        var isAll: Bool { count.map { results.count >= $0 } ?? results.isEmpty }
+    }
+
+    func find(_ className: String, _ query: ParseQuery) async throws -> Found {
+        let answer = try await exchange.send(.get, exchange.url(path(of: className), query.parameters))
+        let json = try answered(answer)
+        guard case .array(let results)? = json["results"] else {
+            throw ServiceFailure.malformed("there is no list at 'results' (\(answer.place))")
+        }
+        var count: Int?
+        if case .number(let text)? = json["count"] { count = Int(text) }
+        return Found(results: results, count: count, time: answer.time)
+    }
+
+    /// What a request that asks was answered.
+    ///
+    /// - Throws: ``ServiceFailure``.
+    private func answered(_ answer: HTTPExchange.Answer) throws -> JSONValue {
+        if (200..<300).contains(answer.status) { return try answer.json() }
+        if let failure = ParseError(answer)?.failure { throw failure }
+        throw answer.refusal
+    }
+}
+
+/// What objects of a class are asked for with.
+struct ParseQuery {
+    var conditions: [JSONValue.Member] = []
+    let order: String
+    let limit: Int
+    /// The fields that are wanted; nil for all.
+    var keys: String?
+    /// Whether to say how many there are.
+    var counts = false
+
+    init(order: String, limit: Int) {
+        self.order = order
+        self.limit = limit
+    }
+
+    var parameters: [(String, String)] {
+        var parameters = [("order", order), ("limit", "\(limit)")]
+        if !conditions.isEmpty {
+            parameters.append(
+                ("where", String(decoding: CanonicalJSON.bytes(.object(conditions)), as: UTF8.self)))
+        }
+        if let keys { parameters.append(("keys", keys)) }
+        if counts { parameters.append(("count", "1")) }
+        return parameters
+    }
+}
+
+/// Where a pull goes on: behind a row, or at a time.
+struct ParsePlace {
+    let time: String
+    /// The row's id; nil for all of that time.
+    let id: String?
+    /// How many rows the first page had, which is how many a full one has.
+    let full: Int?
+
+    init(time: String) { (self.time, id, full) = (time, nil, nil) }
+
+    init?(_ record: JSONValue, full: Int) {
+        guard case .string(let time)? = record["updatedAt"], case .string(let id)? = record[ParseRecords.id] else {
+            return nil
+        }
+        (self.time, self.id, self.full) = (time, id, full)
+    }
+
+    /// As the engine keeps it.
+    init(_ text: String) throws {
+        let json = try JSONValue(parsing: text)
+        guard case .string(let time)? = json["t"], case .string(let id)? = json["i"],
+            case .number(let full)? = json["n"]
+        else { throw ServiceFailure.malformed("'\(text)' is no page") }
+        (self.time, self.id, self.full) = (time, id, Int(full))
+    }
+
+    var text: String {
+        let json: JSONValue = ["t": .string(time), "i": .string(id ?? ""), "n": JSONValue(full ?? 0)]
+        return String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
+    }
+
+    /// Rows of the time and later, and of those of the time only the ones behind: rows that share a time are not lost at the
+    /// end of a page.
+    var conditions: [JSONValue.Member] {
+        let time: JSONValue = ["__type": "Date", "iso": .string(time)]
+        let since = JSONValue.Member("updatedAt", ["$gte": time])
+        guard let id else { return [since] }
+        return [since, .init("$or", [["updatedAt": ["$gt": time]], [ParseRecords.id: ["$gt": .string(id)]]])]
+    }
+}

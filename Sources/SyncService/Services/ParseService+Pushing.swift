@@ -1,0 +1,185 @@
+import Foundation
+import HTTPTypes
+import SyncCore
+
+extension ParseService {
+    private static let requestID = HTTPField.Name("X-Parse-Request-Id")
+
+    /// In batches of what may be done in any order. A new row goes by itself, with a name that a server may know it by, unless
+    /// its id or its marker does that.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var outcomes: [PushOutcome] = []
+        while outcomes.count < operations.count {
+            let part = next(operations[outcomes.count...])
+            do {
+                outcomes += try await pushTogether(part)
+            } catch let failure as ServiceFailure where !outcomes.isEmpty {
+                // What became of those before must be known.
+                var rest: Duration?
+                if case .busy(let after, _) = failure { rest = after }
+                outcomes += operations[outcomes.count...].map { _ in .retry(after: rest) }
+            }
+        }
+        return outcomes
+    }
+
+    /// Those that can go together: nobody says in which order a batch is done, so no rows of other classes, which may refer to
+    /// them.
+    private func next(_ operations: ArraySlice<PushOperation>) -> [PushOperation] {
+        guard let first = operations.first else { return [] }
+        if isAlone(first) { return [first] }
+        return Array(
+            operations.prefix(Self.batchSize).prefix {
+                $0.entity == first.entity && $0.kind == first.kind && !isAlone($0)
+            })
+    }
+
+    private func isAlone(_ operation: PushOperation) -> Bool {
+        operation.kind == .create && capabilities.createIdempotency == .probe
+    }
+
+    private struct Request {
+        let method: HTTPRequest.Method
+        let path: [String]
+        let body: JSONValue?
+    }
+
+    private enum Step {
+        case request(Request)
+        case settled(PushOutcome)
+
+        var outcome: PushOutcome? { if case .settled(let outcome) = self { outcome } else { nil } }
+    }
+
+    private func pushTogether(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var steps: [Step] = []
+        for operation in operations {
+            do {
+                steps.append(try await step(operation))
+            } catch let settled as Settled {
+                steps.append(.settled(settled.outcome))
+            }
+        }
+        let requests: [Request] = steps.compactMap { if case .request(let request) = $0 { request } else { nil } }
+        var answers: [JSONValue?]
+        do {
+            answers =
+                switch requests.count {
+                case 0: []
+                case 1: [try await send(requests[0], operations.first)]
+                default: try await sendBatch(requests)
+                }
+        } catch ServiceFailure.unreachable(let text) {
+            // It may have been done, and the answer lost.
+            return steps.map { $0.outcome ?? .unknown(text) }
+        } catch ServiceFailure.malformed(let text) {
+            return steps.map { $0.outcome ?? .unknown(text) }
+        }
+        answers.reverse()
+        return zip(steps, operations).map { step, operation in
+            if let outcome = step.outcome { return outcome }
+            // One that is missing says nothing.
+            guard let answer = answers.popLast() ?? nil else { return .unknown("the batch has no answer for it") }
+            return outcome(answer, operation)
+        }
+    }
+
+    /// - Returns: As an item of a batch.
+    private func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
+        var headers: [HTTPField.Name: String] = [:]
+        if let name = Self.requestID, let operation, isAlone(operation) { headers[name] = operation.idempotencyKey }
+        let answer = try await exchange.send(
+            request.method, exchange.url(request.path), request.body, headers: headers)
+        if (200..<300).contains(answer.status) { return ["success": try answer.json()] }
+        guard ParseError(answer) != nil else { throw try refusal(answer) }
+        return ["error": try answer.json()]
+    }
+
+    private func sendBatch(_ requests: [Request]) async throws -> [JSONValue?] {
+        let prefix = exchange.base.path.hasSuffix("/") ? String(exchange.base.path.dropLast()) : exchange.base.path
+        let body: JSONValue = [
+            "requests": .array(
+                requests.map { request in
+                    var members: [JSONValue.Member] = [
+                        .init("method", .string(request.method.rawValue)),
+                        .init("path", .string(prefix + "/" + request.path.map(\.escapedForURL).joined(separator: "/"))),
+                    ]
+                    if let body = request.body { members.append(.init("body", body)) }
+                    return .object(members)
+                })
+        ]
+        let answer = try await exchange.send(.post, exchange.url(["batch"]), body)
+        guard (200..<300).contains(answer.status) else {
+            if let failure = ParseError(answer)?.failure { throw failure }
+            throw try refusal(answer)
+        }
+        guard case .array(let answers) = try answer.json() else {
+            throw ServiceFailure.malformed("the answer to a batch is no list")
+        }
+        return answers
+    }
+
+    /// Of an answer that says nothing of a row.
+    private func refusal(_ answer: HTTPExchange.Answer) throws -> ServiceFailure {
+        // Without a number: the application's id or key is not known.
+        if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.place))") }
+        return answer.refusal
+    }
+
+    // MARK: Requests
+
+    private func step(_ operation: PushOperation) async throws -> Step {
+        let path = path(of: className(of: operation.entity))
+        switch operation.kind {
+        case .create:
+            var body = try creation(operation)
+            if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
+            if options.ids == .client, let id = operation.id { body = body.setting(id, at: [ParseRecords.id]) }
+            return .request(Request(method: .post, path: path, body: body))
+        case .update, .delete:
+            guard let id = operation.id.flatMap(RESTService.parts)?.first else {
+                return .settled(.rejected("its id cannot stand in an address"))
+            }
+            if operation.kind == .delete {
+                return .request(Request(method: .delete, path: path + [id], body: nil))
+            }
+            let body = try await update(operation)
+            // What only the server writes is not sent.
+            if body == .object([]) { return .settled(.applied(nil)) }
+            return .request(Request(method: .put, path: path + [id], body: body))
+        }
+    }
+
+    // MARK: Answers
+
+    private func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
+        if let success = answer["success"] { return done(success, operation) }
+        guard let error = answer["error"].flatMap({ ParseError($0) }) else {
+            return .unknown("an answer of the batch is neither success nor error")
+        }
+        switch error.meaning {
+        case .failed, .repeated: return .unknown(error.reason)
+        case .busy, .login: return .retry(after: nil)
+        case .gone where operation.kind == .delete: return .applied(nil)
+        case .gone where operation.kind == .update: return .gone
+        case .duplicate where operation.kind == .create && options.ids == .client: return .exists(nil)
+        case .gone, .duplicate, .refused: return .rejected(error.reason)
+        }
+    }
+
+    /// What is answered is not the record: a new row's id, and when it was made or changed.
+    private func done(_ success: JSONValue, _ operation: PushOperation) -> PushOutcome {
+        let member = operation.kind == .create ? "createdAt" : "updatedAt"
+        var version: String?
+        if case .string(let text)? = success[member] { version = text }
+        let time = version.flatMap { Date(isoText: $0) }
+        switch operation.kind {
+        case .delete: return .applied(nil)
+        case .update:
+            return .applied(operation.id.map { RemoteRow(id: $0, record: nil, version: version, time: time) })
+        case .create:
+            guard let id = success[ParseRecords.id] else { return .unknown("a new row was answered without objectId") }
+            return .applied(RemoteRow(id: id, record: nil, version: version, time: time))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+@testable import SyncService
+
+/// What is sent to Parse, and what is made of its answers, by the exchanges of `Fixtures/Exchanges/parse`, which are written from
+/// the documentation.
+@Suite("Parse, by written exchanges")
+struct ParseExchangeTests {
+    private static let schema = """
+        {"entities": {
+          "Task": {"attributes": {"id": "string", "title": "string", "dueAt": "date", "data": "binary", "photo": "url",
+              "latitude": {"type": "double", "remoteKey": "place.latitude"},
+              "longitude": {"type": "double", "remoteKey": "place.longitude"}},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "tags": {"entity": "Tag", "many": true, "inverse": "tasks"}}},
+          "Project": {"attributes": {"id": "string", "name": "string"},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project"}}},
+          "Tag": {"attributes": {"id": "string"}, "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}
+        }}
+        """
+
+    private func service(
+        _ exchanges: RecordedExchanges, credentials: ServiceCredentials = .none
+    ) throws -> ParseService {
+        var options = ParseOptions(applicationID: "app", restKey: "key")
+        options.pageSize = 2
+        let url = try #require(URL(string: "https://api.example.com/parse"))
+        let service = ParseService(
+            baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges)
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
+        return service.knowing(try ServedEntity.all(["Task", "Project", "Tag"], of: model))
+    }
+
+    private func expectAll(_ exchanges: RecordedExchanges) async {
+        #expect(await exchanges.mismatches == [])
+        #expect(await exchanges.left == [])
+    }
+
+    private func operation(
+        _ kind: PushOperation.Kind, _ id: JSONValue?, _ body: JSONValue, key: String = "key", paths: [[String]]? = nil
+    ) -> PushOperation {
+        PushOperation(entity: "Task", kind: kind, id: id, body: body, paths: paths, version: nil, idempotencyKey: key)
+    }
+
+    @Test("a pull is pages by time and id, with values as the model reads them")
+    func pull() async throws {
+        let exchanges = try RecordedExchanges(
+            "parse",
+            ["01-pull-first-page", "02-related", "03-related-none", "04-pull-next-page", "05-related-none"])
+        let service = try service(exchanges)
+        let first = try await service.pull(PullRequest(entity: "Task", cursor: nil))
+        #expect(first.rows.map(\.id) == ["Ed1nuqPvcm", "Xy2nuqPvcm"])
+        #expect(first.isListing && first.total == 3)
+        let record = try #require(first.rows.first?.record)
+        #expect(record["id"] == "Ed1nuqPvcm" && record["objectId"] == nil)
+        #expect(record["due_at"] == "2026-02-01T00:00:00.000Z" && record["data"] == "AQID")
+        #expect(record["photo"] == "https://files.example.com/app/profile.png")
+        #expect(record["place"]?["latitude"] == 40.5 && record["project_id"] == "P1" && record["tag_ids"] == ["G1", "G2"])
+        let bare = try #require(first.rows.last?.record)
+        #expect(bare["due_at"] == .null && bare["project_id"] == .null && bare["tag_ids"] == [])
+        let next = try #require(first.next)
+        let second = try await service.pull(PullRequest(entity: "Task", cursor: nil, page: next))
+        #expect(second.next == nil)
+        #expect(second.cursor == "2026-01-02T03:03:05.678Z")
+        await expectAll(exchanges)
+    }
+
+    @Test("a new row is one request with a name of its own; one that came before may have been done")
+    func create() async throws {
+        let exchanges = try RecordedExchanges("parse", ["06-create", "07-create-repeated", "16-duplicate"])
+        let service = try service(exchanges)
+        let outcomes = try await service.push([
+            operation(
+                .create, nil,
+                [
+                    "title": "prune", "due_at": "2026-02-01T00:00:00Z", "data": "AQID", "photo": nil,
+                    "place": ["latitude": 1.5, "longitude": 2.5], "project_id": "P1", "tag_ids": ["G1"],
+                ], key: "key-1"),
+            operation(.create, nil, ["title": "again"], key: "key-2"),
+            operation(.create, nil, ["title": "taken"], key: "key-3"),
+        ])
+        let time = Date(isoText: "2026-01-03T00:00:00.000Z")
+        #expect(
+            outcomes == [
+                .applied(RemoteRow(id: "New1", record: nil, version: "2026-01-03T00:00:00.000Z", time: time)),
+                .unknown("error 159: Duplicate request"),
+                .rejected("error 137: A duplicate value for a field with unique values was provided"),
+            ])
+        await expectAll(exchanges)
+    }
+
+    @Test("a change is of the fields that change; one that stays alone is no batch")
+    func update() async throws {
+        let exchanges = try RecordedExchanges("parse", ["08-update", "10-delete", "11-delete-again"])
+        let service = try service(exchanges)
+        let update = try await service.push([operation(.update, "Ed1nuqPvcm", ["title": "mow twice", "due_at": nil])])
+        let time = Date(isoText: "2026-01-04T00:00:00.000Z")
+        #expect(
+            update == [
+                .applied(RemoteRow(id: "Ed1nuqPvcm", record: nil, version: "2026-01-04T00:00:00.000Z", time: time))
+            ])
+        #expect(try await service.push([operation(.delete, "Ed1nuqPvcm", [:])]) == [.applied(nil)])
+        #expect(try await service.push([operation(.delete, "Gone1", [:])]) == [.applied(nil)])
+        await expectAll(exchanges)
+    }
+
+    @Test("a batch is answered row by row")
+    func batch() async throws {
+        let exchanges = try RecordedExchanges("parse", ["09-batch"])
+        let outcomes = try await service(exchanges).push(
+            (1...7).map { operation(.update, .string("T\($0)"), ["title": "x"]) })
+        guard case .applied(let row?)? = outcomes.first else { throw ServerFailure(text: "\(outcomes)") }
+        #expect(row.version == "2026-01-05T00:00:00.000Z")
+        #expect(
+            outcomes.dropFirst() == [
+                .gone, .rejected("error 111: schema mismatch"), .rejected("error 119: not allowed"),
+                .rejected("error 142: validation failed"), .retry(after: nil), .unknown("error 1: internal"),
+            ])
+        await expectAll(exchanges)
+    }
+
+    @Test("a part of a place is sent with the rest, and of a relation what is more and what is less")
+    func parts() async throws {
+        let exchanges = try RecordedExchanges("parse", ["12-fetch", "02-related", "13-update-relation"])
+        let body: JSONValue = ["place": ["latitude": 41.5], "tag_ids": ["G2", "G3"]]
+        let outcomes = try await service(exchanges).push([
+            operation(.update, "Ed1nuqPvcm", body, paths: [["place", "latitude"], ["tag_ids"]])
+        ])
+        guard case .applied? = outcomes.first else { throw ServerFailure(text: "\(outcomes)") }
+        await expectAll(exchanges)
+    }
+
+    @Test("error 209 asks for a new session")
+    func session() async throws {
+        let exchanges = try RecordedExchanges("parse", ["14-session", "15-session-again"])
+        let name = try #require(HTTPField.Name("X-Parse-Session-Token"))
+        let service = try service(exchanges, credentials: ServiceCredentials { [name: $0 ? "new" : "old"] })
+        guard case .found(let row)? = try await service.fetch(["P1"], of: "Project").first else {
+            throw ServerFailure(text: "not found")
+        }
+        #expect(row.record?["name"] == "garden")
+        await expectAll(exchanges)
+    }
+
+    @Test("errors that pass are tried again: at once where nothing was done, and else when it is known what was")
+    func passing() async throws {
+        let exchanges = try RecordedExchanges("parse", ["17-failed-1", "17-failed-124", "18-busy-2", "18-busy-100"])
+        let service = try service(exchanges)
+        var outcomes: [PushOutcome] = []
+        for (word, code) in [("failed", 1), ("failed", 124), ("busy", 2), ("busy", 100)] {
+            outcomes += try await service.push([
+                operation(.create, nil, ["title": .string("\(word) \(code)")], key: "key-\(code)")
+            ])
+        }
+        for outcome in outcomes.prefix(2) {
+            guard case .unknown = outcome else { throw ServerFailure(text: "\(outcome)") }
+        }
+        #expect(outcomes.suffix(2) == [.retry(after: nil), .retry(after: nil)])
+        await expectAll(exchanges)
+    }
+}

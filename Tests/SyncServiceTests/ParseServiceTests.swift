@@ -1,0 +1,203 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// With the stub of Parse in `Tests/Servers/REST`, which is made from the documentation; no Parse server was asked.
+@Suite("Parse, a stub", .enabled(if: RESTServer.isThere, "make services builds the server"))
+struct ParseServiceTests {
+    private func space(_ more: [JSONValue.Member] = []) async throws -> RESTSpace {
+        try await RESTServer.shared.space(.object([.init("dialect", "parse"), .init("applicationID", "app")] + more))
+    }
+
+    private func service(
+        _ space: RESTSpace, credentials: ServiceCredentials = .none, _ change: (inout ParseOptions) -> Void = { _ in }
+    ) -> ParseService {
+        var options = ParseOptions(applicationID: "app", restKey: "key")
+        options.pageSize = 3
+        options.overlap = .zero
+        change(&options)
+        return ParseService(baseURL: space.url, options: options, credentials: credentials)
+    }
+
+    private static let schema = """
+        {"entities": {
+          "Project": {"attributes": {"id": "string", "name": "string"},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "deleteRule": "cascade"}}},
+          "Task": {"attributes": {"id": "string", "title": "string", "dueAt": "date", "points": "integer", "data": "binary",
+              "photo": "url", "latitude": {"type": "double", "remoteKey": "place.latitude"},
+              "longitude": {"type": "double", "remoteKey": "place.longitude"}, "notes": "json", "updatedAt": "date"},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "tags": {"entity": "Tag", "many": true, "inverse": "tasks"}}},
+          "Tag": {"attributes": {"id": "string", "name": "string"},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}
+        }}
+        """
+
+    private func device(_ service: ParseService) throws -> Device { try Device(service, schema: Self.schema) }
+
+    @Test("passes the conformance suite", arguments: ["server", "client", "marker"])
+    func conformance(_ ids: String) async throws {
+        let space = try await space(ids == "client" ? [.init("ids", "client")] : [.init("idempotency", "on")])
+        let service = service(space) { options in
+            if ids == "client" { options.ids = .client }
+            if ids == "marker" { options.marker = "syncKey" }
+        }
+        let failures = await ServiceConformance(service, entity: "Task", member: "title", other: "note").run()
+        #expect(failures == [])
+    }
+
+    @Test("asks for new credentials after error 209")
+    func session() async throws {
+        let space = try await space([.init("session", "new")])
+        let name = try #require(HTTPField.Name("X-Parse-Session-Token"))
+        let service = service(space, credentials: ServiceCredentials { [name: $0 ? "new" : "old"] })
+        #expect(try await service.fetch(["x"], of: "Task") == [.absent])
+        let other = self.service(space)
+        await #expect(throws: ServiceFailure.unauthorized("Invalid session token")) {
+            try await other.fetch(["x"], of: "Task")
+        }
+    }
+
+    @Test("pages by time and id: rows that share a time are not lost, nor those after a page that is smaller than asked for")
+    func pages() async throws {
+        let space = try await space([.init("coarseTimes", true), .init("pageSize", 2)])
+        let one = try device(service(space))
+        for number in 1...9 { try await one.stack.insert("Tag", values: ["name": .string("t\(number)")]) }
+        try await one.engine.sync()
+        let two = try device(service(space))
+        try await two.engine.sync()
+        #expect(try await two.rows("SELECT count(*), count(DISTINCT name) FROM Tag") == ["9 9"])
+        #expect(try await two.engine.sync().isEmpty)
+    }
+
+    @Test("values of all kinds go there and come back")
+    func kinds() async throws {
+        let space = try await space()
+        let (one, two) = (try device(service(space)), try device(service(space)))
+        let file = space.url.absoluteString + "/files/app/a%20b.png"
+        let project = try await one.stack.insert("Project", values: ["name": "p"])
+        let tags = [
+            try await one.stack.insert("Tag", values: ["name": "a"]),
+            try await one.stack.insert("Tag", values: ["name": "b"]),
+        ]
+        try await one.stack.insert(
+            "Task",
+            values: [
+                "title": "t", "dueAt": "2023-11-14T22:13:20Z", "points": 3,
+                "data": "AQID", "photo": .string(file), "latitude": 52.5, "longitude": 13.25,
+                "notes": ["a": [1, 2]],
+            ], links: ["project": [project], "tags": tags])
+        try await one.engine.sync()
+        let stored = try #require(try await space.rows("Task").first)
+        #expect(stored["dueAt"] == ["__type": "Date", "iso": "2023-11-14T22:13:20.000Z"])
+        #expect(stored["data"] == ["__type": "Bytes", "base64": "AQID"])
+        #expect(stored["photo"]?["name"] == "a b.png" && stored["photo"]?["__type"] == "File")
+        #expect(stored["place"]?["__type"] == "GeoPoint" && stored["place"]?["latitude"] == 52.5)
+        #expect(stored["project"]?["__type"] == "Pointer" && stored["project"]?["className"] == "Project")
+        #expect(stored["project_id"] == nil && stored["due_at"] == nil && stored["updatedAt"] == nil)
+        let columns = """
+            SELECT title, dueAt, points, hex(data), photo, latitude, longitude, notes,
+              (SELECT name FROM Project WHERE id = projectID), (SELECT group_concat(name) FROM
+                (SELECT name FROM Tag JOIN Tag_tasks ON Tag.id = tagID ORDER BY name)) FROM Task
+            """
+        try await two.engine.sync()
+        let expected = "t 2023-11-14 22:13:20.000 3 010203 \(file) 52.5 13.25 {\"a\":[1,2]} p a,b"
+        #expect(try await two.rows(columns) == [expected])
+
+        // A part of the place, a tag less and another one, and what has no value any more.
+        try await two.write("UPDATE Task SET latitude = 53.5, dueAt = NULL, photo = NULL")
+        try await two.write("DELETE FROM Tag_tasks WHERE tagID = (SELECT id FROM Tag WHERE name = 'a')")
+        let new = try await two.stack.insert("Tag", values: ["name": "c"])
+        #expect(new.entity == "Tag")
+        try await two.write("INSERT INTO Tag_tasks (taskID, tagID) SELECT Task.id, Tag.id FROM Task, Tag WHERE name = 'c'")
+        try await two.engine.sync()
+        try await one.engine.sync()
+        #expect(try await one.rows(columns) == ["t nil 3 010203 nil 53.5 13.25 {\"a\":[1,2]} p b,c"])
+        let changed = try #require(try await space.rows("Task").first)
+        #expect(changed["dueAt"] == nil && changed["place"]?["longitude"] == 13.25)
+        for device in [one, two] {
+            try await device.engine.sync()
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.sync().isEmpty)
+        }
+
+        // Half a place is none.
+        try await one.write("UPDATE Task SET longitude = NULL")
+        try await one.engine.sync()
+        #expect(try await one.engine.parkedRows().map(\.reason).first?.contains("latitude and a longitude") == true)
+        try await one.write("UPDATE Task SET latitude = NULL")
+        try await one.engine.sync()
+        #expect(try await space.rows("Task").first?["place"] == nil)
+    }
+
+    @Test("two devices edit offline, and both have all of it; batches are in nobody's order")
+    func twoDevices() async throws {
+        let space = try await space()
+        let (one, two) = (try device(service(space)), try device(service(space)))
+        let project = try await one.stack.insert("Project", values: ["name": "p"])
+        for number in 1...7 {
+            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+        }
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.write("UPDATE Task SET title = 'one' WHERE title = 't1'")
+        try await two.write("UPDATE Task SET points = 7 WHERE title IN ('t1', 't3', 't4')")
+        try await one.write("DELETE FROM Task WHERE title = 't2'")
+        try await one.engine.sync()
+        try await two.engine.sync()
+        try await one.engine.sync()
+        for device in [one, two] {
+            #expect(
+                try await device.rows("SELECT title, points FROM Task ORDER BY title")
+                    == ["one 7", "t3 7", "t4 7", "t5 nil", "t6 nil", "t7 nil"])
+            #expect(try await device.leftovers() == [])
+        }
+        #expect(try await space.log().filter { $0 == "POST /batch" }.count >= 1)
+        try await two.write("DELETE FROM Project")
+        try await two.engine.sync()
+        try await one.engine.sync()
+        #expect(try await one.rows("SELECT count(*) FROM Task") == ["0"])
+        #expect(try await space.rows("Task") == [])
+    }
+
+    static let kindsOfFault = ["drop-before", "drop-after", "cut", "html", "empty", "malformed", "status"]
+
+    @Test("no row is made twice, whichever answer is lost", arguments: kindsOfFault, [false, true])
+    func faults(_ kind: String, _ remembers: Bool) async throws {
+        for at in 1...6 {
+            let space = try await space(remembers ? [.init("idempotency", "on")] : [])
+            let one = try device(service(space))
+            let project = try await one.stack.insert("Project", values: ["name": "p"])
+            for number in 1...3 {
+                try await one.stack.insert(
+                    "Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+            }
+            var fault: [JSONValue.Member] = [.init("at", JSONValue(at)), .init("kind", .string(kind))]
+            if kind == "status" {
+                fault += [.init("status", 500), .init("body", #"{"code": 1, "error": "internal"}"#)]
+            }
+            try await space.put("_faults", .array([.object(fault)]))
+            for _ in 1...3 { _ = try? await one.engine.sync() }
+            #expect(try await one.engine.sync().isEmpty, "\(kind) at \(at)")
+            #expect(try await space.rows("Project").count == 1, "\(kind) at \(at)")
+            #expect(try await space.rows("Task").count == 3, "\(kind) at \(at)")
+            #expect(try await one.leftovers() == [], "\(kind) at \(at)")
+        }
+    }
+
+    @Test("a row that is refused is parked with the number and the text; all others go on")
+    func refused() async throws {
+        let space = try await space([.init("unique", "name")])
+        let one = try device(service(space))
+        for name in ["a", "a", "b"] { try await one.stack.insert("Tag", values: ["name": .string(name)]) }
+        try await one.engine.sync()
+        let parked = try await one.engine.parkedRows()
+        #expect(parked.count == 1)
+        #expect(parked.first?.reason.contains("error 137: A duplicate value") == true)
+        #expect(try await space.rows("Tag").count == 2)
+    }
+}
