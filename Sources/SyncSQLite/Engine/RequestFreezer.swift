@@ -240,7 +240,7 @@ struct RequestFreezer {
         guard engine.registration.makesIDs else { return nil }
         guard RowKey(change.key)?.isLocal == true else { return table.json(change.key) }
         guard table.keyType == .string, let birth = change.birth else { return nil }
-        return .string(BirthID(birth).uuid)
+        return .string(BirthID(birth).text(of: engine.registration.idLength))
     }
 
     private mutating func insert(

@@ -26,7 +26,7 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)
-        self.service = service.knowing(keys: store.keyPaths)
+        self.service = service.knowing(keys: store.keyPaths).knowing(model: store.model)
         self.settings = settings
     }
 

@@ -14,6 +14,8 @@ public protocol SyncService: Sendable {
     ///
     /// - Parameter keys: By entity, the keys that lead to its id.
     func knowing(keys: [String: [String]]) -> Self
+    /// The same service, told the model of the store, for one that must know of which types members are.
+    func knowing(model: SyncModel) -> Self
     /// One page of what changed since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
     /// Does what rows need, in this order; one outcome for each.
@@ -29,6 +31,9 @@ public protocol SyncService: Sendable {
 extension SyncService {
     /// It knows by itself.
     public func knowing(keys: [String: [String]]) -> Self { self }
+
+    /// It does not need to know.
+    public func knowing(model: SyncModel) -> Self { self }
 
     /// It does not say.
     public var backoff: Duration? { nil }

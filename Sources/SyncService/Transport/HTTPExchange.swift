@@ -69,6 +69,12 @@ struct HTTPExchange: Sendable {
         return url
     }
 
+    /// The value of `Authorization` that requests have, and how often it was another one before.
+    func authorization() async throws -> (value: String?, generation: Int) {
+        let (fields, generation) = try await credentials.fields()
+        return (fields[.authorization] ?? headers[.authorization], generation)
+    }
+
     /// Sends a request; after a 401 once more with new credentials.
     ///
     /// - Throws: ``ServiceFailure`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.

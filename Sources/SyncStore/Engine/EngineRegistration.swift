@@ -32,6 +32,8 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
+    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
+    package let idLength: Int?
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -40,14 +42,15 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, marker: String? = nil,
-        filters: [String: String],
+        entities: [Entity], service: String, user: String, makesIDs: Bool, idLength: Int? = nil,
+        marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
         self.entities = entities
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
+        self.idLength = idLength
         self.marker = marker
         self.filters = filters
         self.resolver = resolver
