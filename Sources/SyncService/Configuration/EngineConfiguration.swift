@@ -13,6 +13,8 @@ public struct EngineConfiguration: Sendable {
         case rest
         /// Kinto.
         case kinto
+        /// PocketBase.
+        case pocketbase
     }
 
     /// Which service.
@@ -27,6 +29,7 @@ public struct EngineConfiguration: Sendable {
     private let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
+    private let pocketBase: PocketBaseSection
     /// The command that prints the value of `Authorization`, if there is one.
     public let credentialCommand: [String]?
 
@@ -67,9 +70,17 @@ public struct EngineConfiguration: Sendable {
         }
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
+        pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
         try reader.end()
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
+        if kind != .pocketbase, reader.has("pocketbase") {
+            throw reader.wrong("pocketbase", "this is no PocketBase server")
+        }
+        if pocketBase.login != nil, reader.has("credentials") || headers[.authorization] != nil {
+            throw reader.wrong(
+                "pocketbase.login", "who signs in is said twice: leave out 'credentials' and the header Authorization")
+        }
     }
 
     /// The service.
@@ -88,6 +99,10 @@ public struct EngineConfiguration: Sendable {
             KintoService(
                 baseURL: url, bucket: kinto.bucket, collection: kinto.collection, paths: paths, headers: headers,
                 credentials: credentials, transport: transport)
+        case .pocketbase:
+            PocketBaseService(
+                baseURL: url, paths: paths, options: pocketBase.options, headers: headers,
+                credentials: pocketBase.credentials(at: url, transport) ?? credentials, transport: transport)
         }
     }
 }

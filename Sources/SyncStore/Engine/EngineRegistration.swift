@@ -34,6 +34,8 @@ package struct EngineRegistration: Sendable {
     package let makesIDs: Bool
     /// Whether the service takes ids of several parts.
     package let takesParts: Bool
+    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
+    package let idLength: Int?
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -43,6 +45,7 @@ package struct EngineRegistration: Sendable {
 
     package init(
         entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
+        idLength: Int? = nil,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -51,6 +54,7 @@ package struct EngineRegistration: Sendable {
         self.user = user
         self.makesIDs = makesIDs
         self.takesParts = takesParts
+        self.idLength = idLength
         self.marker = marker
         self.filters = filters
         self.resolver = resolver

@@ -3,8 +3,6 @@ package import SyncCore
 /// What the two-way engine asks of a database: each call is one transaction, and none waits for the network.
 package protocol EngineStore: Sendable {
     var model: SyncModel { get }
-    /// By entity, the keys that lead to each part of the id of a record.
-    var keyPaths: [String: [[String]]] { get }
     /// The keys that lead to each value that is sent, by entity.
     var memberPaths: [String: [[String]]] { get }
 
