@@ -41,7 +41,7 @@ struct HTTPExchange: Sendable {
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
         _ credentials: ServiceCredentials, isLoginRefused: @escaping @Sendable (Answer) -> Bool = { $0.status == 401 }
     ) {
-        self.base = base
+        self.base = base.withoutTrailingSlashes
         self.isLoginRefused = isLoginRefused
         self.headers = headers
         self.transport = transport
@@ -55,7 +55,6 @@ struct HTTPExchange: Sendable {
     ///   - query: Names and values, not escaped.
     func url(_ path: [String], _ query: [(String, String)] = []) throws -> URL {
         var text = base.absoluteString
-        while text.hasSuffix("/") { text.removeLast() }
         for part in path { text += "/" + part.escapedForURL }
         if !query.isEmpty {
             text += "?" + query.map { "\($0.escapedForURL)=\($1.escapedForURL)" }.joined(separator: "&")
@@ -186,24 +185,6 @@ final class RequestCounter: @unchecked Sendable {
     var total: Int { lock.withLock { value } }
 }
 
-/// Dates in headers.
-enum HTTPDate {
-    /// `Mon, 23 Nov 2026 16:34:43 GMT`; nil for anything else.
-    static func date(_ text: String) -> Date? {
-        let parts = text.split(separator: " ")
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard parts.count == 6, let day = Int(parts[1]), let month = months.firstIndex(of: String(parts[2])),
-            let year = Int(parts[3])
-        else { return nil }
-        let clock = parts[4].split(separator: ":").compactMap { Int($0) }
-        guard clock.count == 3 else { return nil }
-        func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let iso =
-            "\(year)-\(padded(month + 1))-\(padded(day))T\(padded(clock[0])):\(padded(clock[1])):\(padded(clock[2]))Z"
-        return Date(isoText: iso)
-    }
-}
-
 extension Date {
     /// ISO 8601, and the other forms that a sync reads.
     init?(isoText: String) {
@@ -244,6 +225,13 @@ extension String {
 }
 
 extension URL {
+    /// The same address, however it is spelled.
+    fileprivate var withoutTrailingSlashes: URL {
+        var text = absoluteString
+        while text.hasSuffix("/") { text.removeLast() }
+        return URL(string: text) ?? self
+    }
+
     func isSameOrigin(as other: URL) -> Bool {
         func port(_ url: URL) -> Int? { url.port ?? (url.scheme == "https" ? 443 : 80) }
         return scheme == other.scheme && host == other.host && port(self) == port(other)
