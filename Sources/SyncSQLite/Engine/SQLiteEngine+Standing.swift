@@ -50,19 +50,20 @@ extension SQLiteEngine {
     }
 
     package func conflicts() async throws -> [LoggedConflict] {
-        let tables = Dictionary(tables.map { ($0.number, ($0, LoggedValues($0, model))) }) { first, _ in first }
-        return try await stack.reading { db in
-            try Row.fetchAll(
+        return try await stack.reading { [self] db in
+            let logged = tables.map { ($0.number, (table: $0, values: LoggedValues(self, $0, db))) }
+            let tables = Dictionary(logged) { first, _ in first }
+            return try Row.fetchAll(
                 db,
                 sql: """
                     SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id
                     """
             ).compactMap { row in
                 guard let (table, values) = tables[row[0]] else { return nil }
-                func json(_ index: Int) -> JSONValue { values.json(row[index], domain: row[2]) }
+                func json(_ index: Int) throws -> JSONValue { try values.json(row[index], domain: row[2]) }
                 return LoggedConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db), domain: table.domain(row[2]),
-                    base: json(3), local: json(4), remote: json(5), winner: row[6], why: row[7],
+                    base: try json(3), local: try json(4), remote: try json(5), winner: row[6], why: row[7],
                     time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
             }
         }
