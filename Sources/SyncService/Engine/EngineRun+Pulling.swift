@@ -36,12 +36,22 @@ extension EngineRun {
             // They are tried again before the run ends.
             outcome[entity].parked = 0
             note(outcome)
-            count += answer.rows.count
+            noteSkipped(answer, of: entity, after: count)
+            count += answer.rows.count + answer.skipped.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
                 if answer.isListing { listed.insert(entity) }
                 return
             }
+        }
+    }
+
+    /// - Parameter count: How many records the pages before had.
+    private func noteSkipped(_ page: PullPage, of entity: String, after count: Int) {
+        guard let first = page.skipped.first else { return }
+        report.note(entity) { changes in
+            changes.skipped += page.skipped.count
+            changes.firstSkipped = changes.firstSkipped ?? count + first
         }
     }
 
@@ -51,7 +61,10 @@ extension EngineRun {
                 changes.inserted += counts.inserted
                 changes.updated += counts.updated
                 changes.deleted += counts.deleted
+                changes.linksAdded += counts.linksAdded
+                changes.linksRemoved += counts.linksRemoved
                 changes.conflicts += counts.conflicts
+                changes.conflictingValues += counts.conflictingValues
                 changes.parked += counts.parked
             }
         }

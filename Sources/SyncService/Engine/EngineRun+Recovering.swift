@@ -106,7 +106,7 @@ extension EngineRun {
         let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.settleTime.seconds else { return }
-        try await patience.wait(until: settled)
+        try await patience.wait(until: settled, "a request whose answer was lost may still be carried out")
     }
 
     /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.

@@ -37,10 +37,12 @@ final class EngineRun: Sendable {
         self.feed = feed
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
-        patience = Patience(settings, failures: start.attempts)
+        patience = Patience(settings, failures: start.attempts) { feed.send($0) }
         do {
             if let notBefore = start.notBefore {
-                try await patience.wait(until: Date(timeIntervalSince1970: Double(notBefore) / 1000))
+                try await patience.wait(
+                    until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
+                    "it failed in an earlier run, or asked to be left alone")
             }
         } catch {
             throw await fail(error)

@@ -189,7 +189,8 @@ public struct ServiceConformance: Sendable {
             .init(member, .string("value \(number)")), .init(other, .string("other \(number)")),
         ])
         return PushOperation(
-            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : nil, body: body,
+            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : JSONValue?.none,
+            body: body,
             version: nil,
             idempotencyKey: "conformance-\(number)")
     }
