@@ -85,7 +85,8 @@ struct PodsTutorialTests {
         // What there is
         let pod = try #require(try await stack.fetch("Pod", id: ["Alamofire", "2.0"]))
         #expect(pod["git"]?.url == URL(string: "https://git.example/Alamofire"))
-        #expect(try await stack.fetch("Author", where: "pods.@count == 9").map { $0["email"]?.string } == ["m@example.com"])
+        #expect(
+            try await stack.fetch("Author", where: "pods.@count == 9").map { $0["email"]?.string } == ["m@example.com"])
         #expect(try await screen.value.last == 9)
         let again = try await Sync.importPages(from: service, entity: "Pod", stack: stack)
         #expect(again.isEmpty)

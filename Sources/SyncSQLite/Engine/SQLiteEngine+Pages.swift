@@ -14,6 +14,7 @@ extension SQLiteEngine {
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
             try Orphans(self, db).settle()
+            for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
             return EngineStart(

@@ -18,6 +18,7 @@ actor Space {
     var parseRelations: [[String]: [String]] = [:]
     /// When changes happen.
     var clock = Clock()
+    private var lastObjectID = 0
 
     /// Carries out a call, or has it go wrong if it is the turn of a fault.
     func answer(_ call: Call) -> Ending {
@@ -63,6 +64,12 @@ actor Space {
         } catch {
             return error.answer
         }
+    }
+
+    /// A number for one more object, whatever it is.
+    func nextObjectID() -> Int {
+        lastObjectID += 1
+        return lastObjectID
     }
 
     /// The time of one more change.
