@@ -9,7 +9,7 @@ struct GuidePage {
     }
 
     let fences: [Fence]
-    private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    private static let tests = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
 
     init(_ name: String) throws {
         let page = Self.tests.deletingLastPathComponent().deletingLastPathComponent()
@@ -54,5 +54,17 @@ struct GuideTests {
         for fence in others {
             #expect(try GuidePage.source(fence.file).contains(fence.text), "\(fence.file): \(fence.text)")
         }
+    }
+
+    @Test("The tutorial shows the whole story that runs, and nothing else")
+    func tutorial() throws {
+        let (page, file) = (try GuidePage("Tutorial.md"), "TutorialTests.swift")
+        let source = try GuidePage.source(file)
+        for fence in page.fences {
+            #expect(fence.file == file)
+            #expect(source.contains(fence.text), "\(fence.text)")
+        }
+        func lines(_ text: String) -> [String] { GuidePage.squeezed(text).components(separatedBy: "\n").sorted() }
+        #expect(lines(page.whole(file)) == lines(source))
     }
 }
