@@ -4,29 +4,24 @@ import Sync
 
 /// A service that speaks [JSON:API](https://jsonapi.org/format/).
 struct JSONAPIService: SyncService {
-    /// What an entity's rows are there.
-    struct Resource: Sendable {
-        /// The `type` of its resources, which is also the path of their list.
-        var type: String
-        /// Its relationships, by the members that the engine sends.
-        var relationships: [String: (name: String, type: String)] = [:]
-    }
-
     private let exchange: HTTPExchange
-    private let resources: [String: Resource]
+    /// By entity, the `type` of its resources, which is also the path of their list.
+    private let types: [String: String]
     private let ids: ServiceCapabilities.IDs
     /// The attribute with the time of a resource's last change, if there is one.
     private let updated: String?
+    /// By entity, the members that are ids of rows of others.
+    private var references: [String: [ServedEntity.Member]] = [:]
 
     init(
-        baseURL: URL, resources: [String: Resource], ids: ServiceCapabilities.IDs = .server, updated: String? = nil,
+        baseURL: URL, types: [String: String], ids: ServiceCapabilities.IDs = .server, updated: String? = nil,
         credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
     ) {
-        let type = "application/vnd.api+json"
+        let mediaType = "application/vnd.api+json"
         exchange = HTTPExchange(
-            baseURL: baseURL, headers: [.accept: type, .contentType: type], credentials: credentials,
+            baseURL: baseURL, headers: [.accept: mediaType, .contentType: mediaType], credentials: credentials,
             transport: transport)
-        self.resources = resources
+        self.types = types
         self.ids = ids
         self.updated = updated
     }
@@ -40,15 +35,28 @@ struct JSONAPIService: SyncService {
     var identity: String { exchange.base.absoluteString }
     var backoff: Duration? { exchange.backoff }
 
-    private func resource(_ entity: String) throws -> Resource {
-        guard let resource = resources[entity] else { throw ServiceFailure.malformed("\(entity) has no resource type") }
-        return resource
+    func ownMembers(of entity: String) -> [[String]] { updated.map { [[$0]] } ?? [] }
+
+    func knowing(_ entities: [ServedEntity]) -> JSONAPIService {
+        var service = self
+        for entity in entities {
+            service.references[entity.name] = entity.members.filter { member in
+                switch member.content {
+                case .reference, .references: true
+                case .value, .converted: false
+                }
+            }
+        }
+        return service
+    }
+
+    private func type(_ entity: String) throws -> String {
+        guard let type = types[entity] else { throw ServiceFailure.malformed("\(entity) has no resource type") }
+        return type
     }
 
     private func url(_ entity: String, _ id: JSONValue? = nil) throws -> URL {
-        var path = [try resource(entity).type]
-        if let id { path.append(Self.text(id)) }
-        return try exchange.url(path)
+        try exchange.url([try type(entity)] + (id.map { [Self.text($0)] } ?? []))
     }
 
     private static func text(_ id: JSONValue) -> String { if case .string(let text) = id { text } else { "\(id)" } }
@@ -58,16 +66,17 @@ struct JSONAPIService: SyncService {
 
 extension JSONAPIService {
     /// `{"type": "tasks", "id": "1", "attributes": {…}, "relationships": {…}}` as a record of the engine's; nil without an id.
-    private func row(_ json: JSONValue, _ resource: Resource) -> RemoteRow? {
-        guard case .string? = json["id"], let id = json["id"] else { return nil }
+    private func row(_ json: JSONValue, of entity: String) -> RemoteRow? {
+        guard let id = json["id"], case .string = id else { return nil }
         var members: [JSONValue.Member] = []
         if case .object(let attributes)? = json["attributes"] { members = attributes }
-        for (member, relationship) in resource.relationships {
+        for reference in references[entity] ?? [] {
             // Without `data` it says nothing.
-            guard let data = json["relationships"]?[relationship.name]?["data"] else { continue }
-            switch data {
-            case .array(let others): members.append(.init(member, .array(others.compactMap { $0["id"] })))
-            default: members.append(.init(member, data["id"] ?? .null))
+            guard let data = json["relationships"]?[reference.name]?["data"] else { continue }
+            if case .array(let others) = data {
+                members.append(.init(reference.key, .array(others.compactMap { $0["id"] })))
+            } else {
+                members.append(.init(reference.key, data["id"] ?? .null))
             }
         }
         var row = RemoteRow(id: id, record: .object([.init("id", id)] + members))
@@ -82,38 +91,44 @@ extension JSONAPIService {
 
     /// What the engine sends as a document.
     private func document(_ operation: PushOperation) throws -> JSONValue {
-        let resource = try resource(operation.entity)
-        guard case .object(let members) = operation.body else { return .null }
         var (attributes, relationships): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
-        for member in members where member.key != "id" {
-            if let relationship = resource.relationships[member.key] {
-                relationships.append(
-                    .init(relationship.name, ["data": Self.linkage(member.value, relationship.type)]))
-            } else {
-                attributes.append(member)
+        if case .object(let members) = operation.body {
+            for member in members where member.key != "id" {
+                if let reference = references[operation.entity]?.first(where: { $0.key == member.key }) {
+                    let data = try linkage(member.value, reference)
+                    relationships.append(.init(reference.name, ["data": data]))
+                } else {
+                    attributes.append(member)
+                }
             }
         }
-        var data: [JSONValue.Member] = [.init("type", .string(resource.type))]
+        var data: [JSONValue.Member] = [.init("type", .string(try type(operation.entity)))]
         if let id = operation.id { data.append(.init("id", .string(Self.text(id)))) }
         data.append(.init("attributes", .object(attributes)))
         data.append(.init("relationships", .object(relationships)))
         return ["data": .object(data)]
     }
 
-    private static func linkage(_ value: JSONValue, _ type: String) -> JSONValue {
-        switch value {
-        case .null: .null
-        case .array(let ids): .array(ids.map { linkage($0, type) })
-        default: ["type": .string(type), "id": .string(text(value))]
+    private func linkage(_ value: JSONValue, _ reference: ServedEntity.Member) throws -> JSONValue {
+        switch (value, reference.content) {
+        case (.null, _): .null
+        case (.array(let ids), _): .array(try ids.map { try linkage($0, reference) })
+        case (_, .reference(let entity)), (_, .references(let entity)):
+            ["type": .string(try type(entity)), "id": .string(Self.text(value))]
+        case (_, .value), (_, .converted): value
         }
     }
+}
+
+extension ServedEntity.Member {
+    /// What the engine calls it in a record; of names with dots, which JSON:API does not have, the last part.
+    fileprivate var key: String { path.last ?? name }
 }
 
 // MARK: Pulling
 
 extension JSONAPIService {
     func pull(_ request: PullRequest) async throws -> PullPage {
-        let resource = try resource(request.entity)
         let url =
             try request.page.map { try exchange.url(following: $0, from: exchange.base) } ?? url(request.entity)
         let answer = try await exchange.send(.get, url)
@@ -122,7 +137,7 @@ extension JSONAPIService {
         guard case .array(let data)? = json["data"] else {
             throw ServiceFailure.malformed("there is no list at 'data'")
         }
-        let (rows, skipped) = PullPage.rows(of: data) { row($0, resource) }
+        let (rows, skipped) = PullPage.rows(of: data) { row($0, of: request.entity) }
         let link = json["links"]?["next"]
         var next: String?
         if case .string(let address)? = link?["href"] ?? link {
@@ -132,14 +147,13 @@ extension JSONAPIService {
     }
 
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
-        let resource = try resource(entity)
         var rows: [FetchedRow] = []
         for id in ids {
             let answer = try await exchange.send(.get, url(entity, id))
             switch answer.status {
             case 200..<300:
                 // `null` is an answer: there is none.
-                rows.append(try answer.json()["data"].flatMap { row($0, resource) }.map { .found($0) } ?? .absent)
+                rows.append(try answer.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .absent)
             case 404, 410: rows.append(.absent)
             case 403: rows.append(.forbidden)
             default: throw answer.refusal
@@ -212,8 +226,7 @@ extension JSONAPIService {
     private func applied(_ answer: HTTPExchange.Answer, _ operation: PushOperation) throws -> PushOutcome {
         if operation.kind == .delete { return .applied(nil) }
         if answer.status == 204 { return .applied(operation.id.map { RemoteRow(id: $0, record: nil) }) }
-        let resource = try resource(operation.entity)
-        guard let data = try answer.json()["data"], let row = row(data, resource) else {
+        guard let data = try answer.json()["data"], let row = row(data, of: operation.entity) else {
             return .unknown("the answer has no resource with an id")
         }
         return .applied(row)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Sync
 import SyncTesting
 import Testing
@@ -6,16 +7,11 @@ import Testing
 /// The service that `Docs/AddingAService.md` writes, with a stub that is labelled as one.
 @Suite("A JSON:API service, written from the guide")
 struct JSONAPITests {
-    private static let resources: [String: JSONAPIService.Resource] = [
-        "Project": .init(type: "projects"), "Tag": .init(type: "tags"),
-        "Task": .init(
-            type: "tasks",
-            relationships: ["project_id": (name: "project", type: "projects"), "tag_ids": (name: "tags", type: "tags")]),
-    ]
+    private static let types = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
 
     private func service(_ stub: JSONAPIStub, _ ids: ServiceCapabilities.IDs = .server) throws -> JSONAPIService {
         JSONAPIService(
-            baseURL: try #require(URL(string: "https://api.example.com/")), resources: Self.resources, ids: ids,
+            baseURL: try #require(URL(string: "https://api.example.com/")), types: Self.types, ids: ids,
             transport: stub)
     }
 
@@ -76,5 +72,42 @@ struct JSONAPITests {
         #expect(
             try await device.engine.parkedRows().map(\.reason) == ["status 409: /data/attributes/title: is taken"])
         #expect(await stub.all("tasks").count == 1)
+    }
+
+    @Test("is not needed for reading alone: RESTService does that with remote keys")
+    func reading() async throws {
+        let stub = JSONAPIStub(pageSize: 1000)
+        await stub.put("projects", "1", ["name": "p"])
+        await stub.put(
+            "tasks", "7", ["title": "t"],
+            relationships: [
+                "project": ["data": ["type": "projects", "id": "1"]], "tags": ["data": [["type": "tags", "id": "3"]]],
+            ])
+        await stub.put("tags", "3", ["name": "a"])
+        let schema = """
+            {"entities": {
+              "Project": {"attributes": {"id": "integer", "name": {"type": "string", "remoteKey": "attributes.name"}},
+                "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project"}}},
+              "Task": {"attributes": {"id": "integer", "title": {"type": "string", "remoteKey": "attributes.title"}},
+                "relationships": {
+                  "project": {"entity": "Project", "inverse": "tasks", "remoteKey": "relationships.project.data.id"},
+                  "tags": {"entity": "Tag", "many": true, "inverse": "tasks", "remoteKey": "relationships.tags.data"}}},
+              "Tag": {"attributes": {"id": "integer", "name": {"type": "string", "remoteKey": "attributes.name"}},
+                "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}}}
+            """
+        var options = RESTOptions()
+        options.records = "data"
+        options.paging = .next("links.next")
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://api.example.com")), options: options,
+            headers: [.accept: "application/vnd.api+json"], transport: stub)
+        let device = try Device(service, schema: schema)
+        try await device.engine.pull()
+        let rows = try await device.rows(
+            """
+            SELECT t.title, p.name, g.name FROM Task t JOIN Project p ON p.id = projectID
+            JOIN Tag_tasks j ON 1 JOIN Tag g ON 1
+            """)
+        #expect(rows == ["t p a"])
     }
 }
