@@ -98,7 +98,8 @@ struct RequestSettlement {
         for (domain, value) in sent { try setBase(domain, key, to: value, now: values[domain]) }
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        answer = Answer(table: table, row: row, isSame: true)
+        // An answer without the record says nothing of what it holds.
+        if row.record != nil { answer = Answer(table: table, row: row, isSame: true) }
     }
 
     private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
