@@ -74,7 +74,7 @@ struct RequestSettlement {
         case .applied(let row):
             if reply.request.kind == .delete {
                 try finishDeletion(key)
-            } else if let row, try isTaken(row.id, key) {
+            } else if let row, row.record != nil, try isTaken(row.id, key) {
                 try unite(row, key)
             } else {
                 try acknowledge(row, key)
@@ -98,8 +98,7 @@ struct RequestSettlement {
         for (domain, value) in sent { try setBase(domain, key, to: value, now: values[domain]) }
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        // An answer without the record says nothing of what it holds.
-        if row.record != nil { answer = Answer(table: table, row: row, isSame: true) }
+        answer = Answer(table: table, row: row, isSame: true)
     }
 
     private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {

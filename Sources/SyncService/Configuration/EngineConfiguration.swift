@@ -17,6 +17,8 @@ public struct EngineConfiguration: Sendable {
         case pocketbase
         /// Parse.
         case parse
+        /// A changes endpoint, as WatermelonDB's sync protocol has it.
+        case changes
     }
 
     /// Which service.
@@ -33,6 +35,7 @@ public struct EngineConfiguration: Sendable {
     private let kinto: (bucket: String, collection: String)
     private let pocketBase: PocketBaseSection
     private let parse: ParseOptions?
+    private let schemaVersion: Int
     /// The command that prints the value of the header that says who the user is, if there is one.
     public let credentialCommand: [String]?
     /// That header: `Authorization`, but of Parse the one with the session.
@@ -77,6 +80,7 @@ public struct EngineConfiguration: Sendable {
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
         parse = try reader.optional("parse") { try $0.parse() }
+        schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
@@ -88,6 +92,7 @@ public struct EngineConfiguration: Sendable {
                 "pocketbase.login", "who signs in is said twice: leave out 'credentials' and the header Authorization")
         }
         if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
+        if kind != .changes, reader.has("changes") { throw reader.wrong("changes", "this is no changes endpoint") }
         if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
     }
 
@@ -115,6 +120,10 @@ public struct EngineConfiguration: Sendable {
             ParseService(
                 baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
                 credentials: credentials, transport: transport)
+        case .changes:
+            ChangesService(
+                url: url, tables: paths, schemaVersion: schemaVersion, headers: headers, credentials: credentials,
+                transport: transport)
         }
     }
 }

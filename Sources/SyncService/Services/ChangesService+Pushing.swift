@@ -23,9 +23,8 @@ extension ChangesService {
         var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
         for operation in operations {
             guard let id = operation.id else { throw ServiceFailure.malformed("a row has no id") }
-            let row = operation.body.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
             changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
-                .append(operation.kind == .delete ? id : row)
+                .append(operation.kind == .delete ? id : row(operation, id))
         }
         return .object(
             changes.sorted { $0.key < $1.key }.map { table, lists in
@@ -38,16 +37,23 @@ extension ChangesService {
             })
     }
 
+    private func row(_ operation: PushOperation, _ id: JSONValue) -> JSONValue {
+        operation.body.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
+    }
+
     /// All are done, but those that the answer names.
     private func outcomes(_ answer: HTTPExchange.Answer, _ operations: [PushOperation]) throws -> [PushOutcome] {
         // Somebody between us and the service may have answered: it says nothing, or JSON.
         let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
-        let rejected = isBlank ? JSONValue?.none : try answer.json()["experimentalRejectedIds"]
+        let said: JSONValue = isBlank ? [:] : try answer.json()
+        guard case .object = said else { throw ServiceFailure.malformed("it is no object (\(answer.place))") }
+        let rejected = said["experimentalRejectedIds"]
         return operations.map { operation in
             if let id = operation.id, case .array(let ids)? = rejected?[table(of: operation.entity)], ids.contains(id) {
                 return .rejected("the service does not take it (experimentalRejectedIds)")
             }
-            return .applied(operation.kind == .delete ? nil : operation.id.map { RemoteRow(id: $0, record: nil) })
+            guard operation.kind != .delete, let id = operation.id else { return .applied(nil) }
+            return .applied(RemoteRow(id: id, record: nil, version: Self.version(of: row(operation, id))))
         }
     }
 }

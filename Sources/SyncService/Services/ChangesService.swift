@@ -14,7 +14,7 @@ public import SyncCore
 public struct ChangesService: SyncService {
     let exchange: HTTPExchange
     private let tables: [String: String]
-    private let schemaVersion: Int
+    let schemaVersion: Int
     private var keyPaths: [String: [String]] = [:]
 
     /// An endpoint.
@@ -50,9 +50,9 @@ public struct ChangesService: SyncService {
     public func filter(of entity: String) -> String { table(of: entity) }
 
     /// The same service, told where the model has ids.
-    public func knowing(keys: [String: [[String]]]) -> ChangesService {
+    public func knowing(_ entities: [ServedEntity]) -> ChangesService {
         var service = self
-        service.keyPaths = keys.compactMapValues(\.first)
+        for entity in entities { service.keyPaths[entity.name] = entity.keyPaths.first }
         return service
     }
 
@@ -62,6 +62,15 @@ public struct ChangesService: SyncService {
 
     func url(since cursor: String?, _ more: [(String, String)] = []) throws -> URL {
         try exchange.url([], [("last_pulled_at", cursor ?? "null")] + more)
+    }
+
+    /// What tells one state of a row from another, where nobody says: all that it holds. What is null may be left out.
+    static func version(of record: JSONValue) -> String {
+        guard case .object(let members) = record else { return "" }
+        let held = members.filter { $0.value != .null && !PulledChanges.ofClients.contains($0.key) }
+        let hasher = RecordHasher(seed: RecordHash(low: 0x4368_616E, high: 0x6765_7300))
+        let hash = CanonicalJSON.bytes(.object(held)).withUnsafeBytes { hasher.hash($0) }
+        return String(hash.low, radix: 36) + "-" + String(hash.high, radix: 36)
     }
 
     // MARK: Pulling

@@ -2,6 +2,9 @@ import SyncCore
 
 /// An answer to a pull: what changed, by table, and until when.
 struct PulledChanges {
+    /// Columns that only a client has, for itself.
+    static let ofClients = ["_status", "_changed"]
+
     /// What to ask for later changes with.
     let timestamp: String
     private let changes: JSONValue
@@ -45,8 +48,9 @@ struct PulledChanges {
             guard let id = record["id"], id.isID else {
                 throw ServiceFailure.malformed("a record of '\(table)' has no 'id'")
             }
-            // What only a client has is nothing to a store.
-            return RemoteRow(id: id, record: ["_status", "_changed"].reduce(record) { $0.without(at: [$1]) })
+            return RemoteRow(
+                id: id, record: Self.ofClients.reduce(record) { $0.without(at: [$1]) },
+                version: ChangesService.version(of: record))
         }
         let gone = try list("deleted").map { id in
             guard id.isID else { throw ServiceFailure.malformed("'deleted' of '\(table)' has what is no id") }
