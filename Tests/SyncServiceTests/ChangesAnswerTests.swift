@@ -50,7 +50,8 @@ struct ChangesAnswerTests {
                 "GET /sync?last_pulled_at=7&schema_version=1&migration=null", "POST /sync?last_pulled_at=7",
             ])
         let sent = try #require(await memory.bodies.last)
-        #expect(sent["projects"]?["created"]?.first?["name"] == "p" && sent["projects"]?["created"]?.first?["id"] == "p1")
+        let project = sent["projects"]?["created"]?.first
+        #expect(project?["name"] == "p" && project?["id"] == "p1")
         let task = sent["tasks"]?["updated"]?.first
         #expect(task?["id"] == "t1" && task?["title"] == "b" && task?["points"] == 3)
         #expect(sent["tasks"]?["created"] == [] && sent["tasks"]?["deleted"] == [])
@@ -87,7 +88,8 @@ struct ChangesAnswerTests {
         let device = try device { _, _ in (200, [:], await answers.current) }
         await answers.set(
             Self.pulled([
-                "tasks": ["created": [["id": "t1"], ["id": "t2"]]], "projects": ["created": [["id": "p1"], ["id": "p2"]]],
+                "tasks": ["created": [["id": "t1"], ["id": "t2"]]],
+                "projects": ["created": [["id": "p1"], ["id": "p2"]]],
             ]))
         try await device.engine.sync()
         let strategy: JSONValue = ["default": "incremental", "override": ["tasks": "replacement"]]

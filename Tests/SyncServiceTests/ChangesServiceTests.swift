@@ -78,11 +78,14 @@ struct ChangesServiceTests {
         #expect(try await two.engine.conflicts().contains { $0.remote == "one" })
     }
 
-    @Test("of a push that is refused the row that is to blame is parked, and all others are done", arguments: [422, 400])
+    @Test(
+        "of a push that is refused the row that is to blame is parked, and all others are done", arguments: [422, 400])
     func refused(_ conflictStatus: Int) async throws {
         let space = try await space([.init("unique", "name"), .init("conflictStatus", JSONValue(conflictStatus))])
         let one = try device(space)
-        for name in ["a", "b", "c", "c", "d", "e"] { try await one.stack.insert("Tag", values: ["name": .string(name)]) }
+        for name in ["a", "b", "c", "c", "d", "e"] {
+            try await one.stack.insert("Tag", values: ["name": .string(name)])
+        }
         try await one.engine.sync()
         #expect(try await space.rows("tags").count == 5)
         let parked = try await one.engine.parkedRows()

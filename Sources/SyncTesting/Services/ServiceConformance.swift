@@ -198,7 +198,8 @@ public struct ServiceConformance: Sendable {
                     idempotencyKey: "together"))
         }
         do {
-            throw fail(check, "a change of what was changed since the pull is answered \(try await service.push(operations))")
+            let outcomes = try await service.push(operations)
+            throw fail(check, "a change of what was changed since the pull is answered \(outcomes)")
         } catch ServiceFailure.outdated {
             for (id, value) in zip(ids, ["theirs", "value 81"]) {
                 let found = try await found(id).record?[member]

@@ -92,6 +92,7 @@ extension Space {
     }
 
     private func checkChanged(_ row: Row, _ since: Int?) throws(Refusal) {
-        if row.updated > since ?? 0 { throw Refusal(settings.conflictStatus, "\(Row.key(of: row.id) ?? "") has changed") }
+        guard row.updated > since ?? 0 else { return }
+        throw Refusal(settings.conflictStatus, "\(Row.key(of: row.id) ?? "") has changed")
     }
 }
