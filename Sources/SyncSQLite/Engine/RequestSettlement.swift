@@ -74,7 +74,7 @@ struct RequestSettlement {
         case .applied(let row):
             if reply.request.kind == .delete {
                 try finishDeletion(key)
-            } else if let row, try isTaken(row.id, key) {
+            } else if let row, row.record != nil, try isTaken(row.id, key) {
                 try unite(row, key)
             } else {
                 try acknowledge(row, key)

@@ -11,6 +11,10 @@ extension EngineRun {
     func recover() async throws {
         var requests = try await store.unanswered(lease)
         if !requests.isEmpty { tell(.phase(.recovering)) }
+        if service.capabilities.pushesTogether, !requests.isEmpty {
+            // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
+            return try await postpone(requests[...])
+        }
         while !requests.isEmpty {
             for request in requests { try await recover(request) }
             requests = try await store.unanswered(lease)

@@ -15,6 +15,8 @@ final class EngineRun: Sendable {
     /// The keys that lead to each value that is sent, by entity.
     let memberPaths: [String: [[String]]]
     let report = ReportDraft()
+    /// What was pulled last, of a service that has one cursor for all entities.
+    let cursor = SharedCursor()
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
     let listed = NameSet()

@@ -53,6 +53,7 @@ actor Space {
             return switch settings.dialect {
             case .rest: try route(call)
             case .parse: try routeParse(call)
+            case .changes: try routeChanges(call)
             }
         }
     }
