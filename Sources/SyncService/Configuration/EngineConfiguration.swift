@@ -13,6 +13,8 @@ public struct EngineConfiguration: Sendable {
         case rest
         /// Kinto.
         case kinto
+        /// Parse.
+        case parse
     }
 
     /// Which service.
@@ -27,8 +29,11 @@ public struct EngineConfiguration: Sendable {
     private let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
-    /// The command that prints the value of `Authorization`, if there is one.
+    private let parse: ParseOptions?
+    /// The command that prints the value of the header that says who the user is, if there is one.
     public let credentialCommand: [String]?
+    /// That header: `Authorization`, but of Parse the one with the session.
+    public var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
 
     /// - Parameter environment: The values of `${NAME}`.
     /// - Throws: ``SyncError`` `unreadableFile`; `invalidConfiguration` with the path of what is wrong.
@@ -67,9 +72,12 @@ public struct EngineConfiguration: Sendable {
         }
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
+        parse = try reader.optional("parse") { try $0.parse() }
         try reader.end()
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
+        if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
+        if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
     }
 
     /// The service.
@@ -87,6 +95,10 @@ public struct EngineConfiguration: Sendable {
         case .kinto:
             KintoService(
                 baseURL: url, bucket: kinto.bucket, collection: kinto.collection, paths: paths, headers: headers,
+                credentials: credentials, transport: transport)
+        case .parse:
+            ParseService(
+                baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
                 credentials: credentials, transport: transport)
         }
     }

@@ -26,7 +26,8 @@ public actor SyncEngine {
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)
-        self.service = try service.knowing(ServedEntity.all(entities.map(\.name), of: store.model))
+        self.service = try service.knowing(keys: store.keyPaths)
+            .knowing(ServedEntity.all(entities.map(\.name), of: store.model))
         self.settings = settings
     }
 

@@ -118,5 +118,7 @@ final class ParseColumns: @unchecked Sendable {
     private var arrays: Set<[String]> = []
 
     func noteArray(_ field: String, of className: String) { lock.withLock { _ = arrays.insert([className, field]) } }
-    func isArray(_ field: String, of className: String) -> Bool { lock.withLock { arrays.contains([className, field]) } }
+    func isArray(_ field: String, of className: String) -> Bool {
+        lock.withLock { arrays.contains([className, field]) }
+    }
 }

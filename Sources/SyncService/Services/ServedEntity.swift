@@ -66,7 +66,8 @@ extension ServedEntity {
     private init(_ entity: CompiledEntity, of model: SyncModel) throws {
         var members: [Member] = []
         for kind in entity.family.map({ model.compiled.entities[$0] }) {
-            for member in try OutgoingShape(kind, of: model).members where !members.contains(where: { $0.path == member.path }) {
+            let own = try OutgoingShape(kind, of: model).members
+            for member in own where !members.contains(where: { $0.path == member.path }) {
                 members.append(Self.member(member, of: kind, in: model))
             }
         }
@@ -84,7 +85,8 @@ extension ServedEntity {
             let isConverted = attribute.format != nil || !attribute.transformers.isEmpty
             return Member(
                 attribute.name, path: member.path, isNamedByModel: attribute.remoteKey != nil || rule != nil,
-                content: isConverted ? .converted : .value(attribute.type), absence: absence(of: attribute, isConverted))
+                content: isConverted ? .converted : .value(attribute.type), absence: absence(of: attribute, isConverted)
+            )
         case .toOne(let link):
             let relationship = model.compiled[link].first.relationship
             return Member(

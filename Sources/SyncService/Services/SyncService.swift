@@ -34,10 +34,8 @@ extension SyncService {
     /// It knows by itself.
     public func knowing(keys: [String: [[String]]]) -> Self { self }
 
-    /// The keys are all that it asks for.
-    public func knowing(_ entities: [ServedEntity]) -> Self {
-        knowing(keys: Dictionary(entities.map { ($0.name, $0.keyPaths) }) { first, _ in first })
-    }
+    /// Its values are those of JSON.
+    public func knowing(_ entities: [ServedEntity]) -> Self { self }
 
     /// None.
     public func ownMembers(of entity: String) -> [[String]] { [] }

@@ -20,6 +20,18 @@ public struct ServiceCredentials: Sendable {
         ServiceCredentials { [.authorization: try await value($0)] }
     }
 
+    /// The value of another header, asked for again after the service refused it.
+    public static func header(
+        _ name: String, _ value: @escaping @Sendable (_ isRefresh: Bool) async throws -> String
+    ) -> ServiceCredentials {
+        ServiceCredentials { isRefresh in
+            guard let name = HTTPField.Name(name) else {
+                throw ServiceFailure.unauthorized("'\(name)' is no name of a header")
+            }
+            return [name: try await value(isRefresh)]
+        }
+    }
+
     /// The same `Authorization` always.
     public static func authorization(_ value: String) -> ServiceCredentials {
         ServiceCredentials { _ in [.authorization: value] }

@@ -52,7 +52,8 @@ struct EngineOptions: ParsableArguments {
         let configuration = try configuration()
         var settings = configuration.settings
         adjust(&settings)
-        let credentials = configuration.credentialCommand.map { CredentialCommand($0).credentials } ?? .none
+        let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
+        let credentials = command?.credentials ?? .none
         return try SyncEngine(
             stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
             settings: settings)

@@ -1,14 +1,16 @@
 import Foundation
 import Sync
 
-/// A command that prints the value of the header `Authorization`: run when it is first needed, and again after a 401.
+/// A command that prints the value of the header that says who the user is: run when it is first needed, and again after the
+/// service refused it.
 struct CredentialCommand {
     private let arguments: [String]
+    private let header: String
 
-    init(_ arguments: [String]) { self.arguments = arguments }
+    init(_ arguments: [String], _ header: String) { (self.arguments, self.header) = (arguments, header) }
 
     var credentials: ServiceCredentials {
-        .authorization { [arguments] _ in try Self.output(of: arguments) }
+        .header(header) { [arguments] _ in try Self.output(of: arguments) }
     }
 
     private static func output(of arguments: [String]) throws -> String {

@@ -1,0 +1,33 @@
+import HTTPTypes
+import SyncCore
+
+extension ConfigurationValue {
+    func parse() throws -> ParseOptions {
+        var reader = try object()
+        var options = ParseOptions(applicationID: try reader.required("applicationID") { try $0.secret() })
+        options.restKey = try reader.optional("restKey") { try $0.secret() }
+        options.sessionToken = try reader.optional("sessionToken") { try $0.secret() }
+        options.pageSize = try reader.optional("pageSize") { try $0.count() } ?? options.pageSize
+        options.overlap = try reader.optional("overlap") { try $0.duration() } ?? options.overlap
+        options.ids = try reader.optional("ids") { try $0.choice(ServiceCapabilities.IDs.self) } ?? options.ids
+        options.marker = try reader.optional("marker") { try $0.field() }
+        try reader.end()
+        return options
+    }
+
+    /// What goes into a header.
+    private func secret() throws -> String {
+        let text = try text()
+        if text.isEmpty { throw wrong("it is empty; is the variable set?") }
+        guard HTTPField.isValidValue(text) else { throw wrong("it is no single line of text") }
+        return text
+    }
+
+    private func field() throws -> String {
+        let text = try text()
+        guard text.wholeMatch(of: /[A-Za-z][A-Za-z0-9_]*/) != nil else {
+            throw wrong("'\(text)' is no name of a field: letters, digits and _")
+        }
+        return text
+    }
+}
