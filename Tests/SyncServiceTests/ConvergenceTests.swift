@@ -18,6 +18,16 @@ struct ConvergenceTests {
         }
     }
 
+    @Test(
+        "converge with PocketBase",
+        .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
+    func pocketBase() async throws {
+        for seed in RandomTest.pocketbase.seeds {
+            let found = try await Self.failure(UInt64(seed), .pocketBase)
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
+        }
+    }
+
     /// `make soak`: for as long as it says, beginning with a seed of the clock's.
     @Test("converge for a long time", .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
     func soak() async throws {
@@ -40,8 +50,8 @@ struct ConvergenceTests {
     }
 
     /// - Returns: What does not hold after a history, with the fewest steps that it takes; nil if all does.
-    private static func failure(_ seed: UInt64) async throws -> String? {
-        let history = RandomHistory(seed: seed)
+    private static func failure(_ seed: UInt64, _ place: HistoryPlace = .memory) async throws -> String? {
+        let history = RandomHistory(seed: seed, at: place)
         guard var problems = try await history.problems() else { return nil }
         var omitted: Set<Int> = []
         var text = await history.text
@@ -52,7 +62,7 @@ struct ConvergenceTests {
             for start in stride(from: 0, to: length, by: size) {
                 let more = omitted.union(start..<min(start + size, length))
                 guard more != omitted else { continue }
-                let smaller = RandomHistory(seed: seed, omitting: more)
+                let smaller = RandomHistory(seed: seed, at: place, omitting: more)
                 guard let left = try await smaller.problems() else { continue }
                 (omitted, problems, text) = (more, left, await smaller.text)
             }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncService
 
-/// A process that is killed at each of its commits, before and after it, with a Kinto server that really runs. The next run
-/// of the same database must end as if nothing had happened.
-@Suite("A killed process", .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere })
+/// A process that is killed at each of its commits, before and after it, with a server that really runs. The next run of the same
+/// database must end as if nothing had happened.
+@Suite("A killed process")
 struct CrashTests {
     private static let model = """
         {"entities": {
@@ -20,35 +20,44 @@ struct CrashTests {
         }}
         """
 
-    @Test("loses nothing and makes nothing twice", arguments: ["before", "after"])
-    func killed(_ moment: String) async throws {
+    @Test(
+        "loses nothing and makes nothing twice, with Kinto",
+        .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere },
+        arguments: ["before", "after"])
+    func kinto(_ moment: String) async throws {
+        try await killed(moment) { try await KintoPlace() }
+    }
+
+    @Test(
+        "loses nothing and makes nothing twice, with PocketBase",
+        .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere },
+        arguments: ["before", "after"])
+    func pocketBase(_ moment: String) async throws {
+        try await killed(moment) { try await PocketBaseServer.shared.space() }
+    }
+
+    private func killed(_ moment: String, _ place: () async throws -> any CrashPlace) async throws {
         var commit = 1
         var isDone = false
         while !isDone {
-            isDone = try await kill(at: commit, moment)
+            isDone = try await kill(at: commit, moment, place())
             commit += LongTests.count(5, many: 1)
-            #expect(commit < 200)
+            try #require(commit < 200)
         }
         #expect(commit > 4)
     }
 
     /// - Returns: Whether the process ended before it was killed.
-    private func kill(at commit: Int, _ moment: String) async throws -> Bool {
+    private func kill(at commit: Int, _ moment: String, _ place: any CrashPlace) async throws -> Bool {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("crash-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let user = "Basic " + Data("\(UUID().uuidString):pw".utf8).base64EncodedString()
-        let address = try await KintoServer.shared.url()
-        let configuration: JSONValue = [
-            "service": "kinto", "url": .string(address.absoluteString), "entities": ["Project": [:], "Task": [:]],
-            "headers": ["Authorization": .string(user)],
-        ]
         let (model, config, database) = (
             folder.appendingPathComponent("model.json"), folder.appendingPathComponent("config.json"),
             folder.appendingPathComponent("store.sqlite")
         )
         try Data(Self.model.utf8).write(to: model)
-        try JSONEncoder().encode(configuration).write(to: config)
+        try JSONEncoder().encode(place.configuration).write(to: config)
         let entities: [SyncedEntity] = ["Project", "Task"]
         func stack(_ url: URL?) throws -> DataStack {
             let model = try SyncModel(schema: Data(Self.model.utf8))
@@ -56,13 +65,13 @@ struct CrashTests {
         }
         // Another device made what is there, and changes some of it behind the back of the one that dies.
         let other = try Device(
-            try stack(nil), try await KintoServer.shared.service(authorization: user), entities: entities)
+            try stack(nil), place.service, entities: entities)
         for number in 1...3 { try await other.stack.insert("Task", values: ["title": .string("there \(number)")]) }
         try await other.engine.sync()
         do {
             let first = try stack(database)
             let engine = try SyncEngine(
-                stack: first, service: try await KintoServer.shared.service(authorization: user), entities: entities)
+                stack: first, service: place.service, entities: entities)
             try await engine.sync()
             let project = try await first.insert("Project", values: ["name": "new"])
             for number in 1...4 {
@@ -81,7 +90,7 @@ struct CrashTests {
 
         let isDone = try await run([database.path, model.path, config.path, "\(commit)", moment])
         let again = try Device(
-            stack: try stack(database), service: try await KintoServer.shared.service(authorization: user), entities)
+            stack: try stack(database), service: place.service, entities)
         try await again.engine.sync()
         try await other.engine.sync()
         let expected = [
@@ -91,7 +100,7 @@ struct CrashTests {
         for device in [again, other] {
             let rows = try await device.rows(
                 """
-                SELECT title, points, (SELECT name FROM Project WHERE id = projectID) FROM Task ORDER BY title
+                SELECT title, nullif(points, 0), (SELECT name FROM Project WHERE id = projectID) FROM Task ORDER BY title
                 """)
             #expect(rows == expected, "killed \(moment) commit \(commit)")
             #expect(try await device.rows("SELECT count(*) FROM Project") == ["1"])
@@ -111,7 +120,11 @@ struct CrashTests {
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self).contains("done")
+        let isDone = String(decoding: data, as: UTF8.self).contains("done")
+        guard isDone || process.terminationStatus == SIGKILL else {
+            throw ServerFailure(text: "the device ended by itself, with status \(process.terminationStatus)")
+        }
+        return isDone
     }
 
     /// Beside the tests.
@@ -122,6 +135,42 @@ struct CrashTests {
             throw ServerFailure(text: "there is no \(url.path)")
         }
         return url
+    }
+}
+
+/// Where a device that dies, and another one, have their rows.
+protocol CrashPlace: Sendable {
+    var service: any SyncService { get }
+    /// For a process of its own.
+    var configuration: JSONValue { get }
+}
+
+/// A user of Kinto.
+struct KintoPlace: CrashPlace {
+    let service: any SyncService
+    let configuration: JSONValue
+
+    init() async throws {
+        let user = "Basic " + Data("\(UUID().uuidString):pw".utf8).base64EncodedString()
+        let address = try await KintoServer.shared.url()
+        service = try await KintoServer.shared.service(authorization: user)
+        configuration = [
+            "service": "kinto", "url": .string(address.absoluteString), "entities": ["Project": [:], "Task": [:]],
+            "headers": ["Authorization": .string(user)],
+        ]
+    }
+}
+
+extension PocketBaseSpace: CrashPlace {
+    var service: any SyncService { service() }
+    var configuration: JSONValue {
+        [
+            "service": "pocketbase", "url": .string(url.absoluteString),
+            "entities": ["Project": ["path": .string(projects)], "Task": ["path": .string(tasks)]],
+            "pocketbase": [
+                "login": ["collection": "_superusers", "identity": "root@example.com", "password": "rootroot"]
+            ],
+        ]
     }
 }
 

@@ -12,14 +12,16 @@ actor RandomHistory {
     private var random: SeededNumbers
     private let seed: UInt64
     private let omitted: Set<Int>
+    private let place: HistoryPlace
     private(set) var steps: [String] = []
     /// How many steps it has, those that are left out among them.
     private(set) var length = 0
     private var count = 0
     private var shadows: [ShadowLog] = []
 
-    init(seed: UInt64, omitting omitted: Set<Int> = []) {
+    init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
         self.seed = seed
+        self.place = place
         self.omitted = omitted
         random = SeededNumbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     }
@@ -33,7 +35,12 @@ actor RandomHistory {
     }
 
     private func run() async throws -> [String] {
-        let service = FakeService(capabilities(), pageSize: 1 + number(5))
+        let world: any HistoryWorld =
+            switch place {
+            case .memory: MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)))
+            case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
+            }
+        let service = world.service
         let policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
         let policy = policies[number(3)]
         // Nothing tells a service without keys that another device has brought a row back already.
@@ -71,20 +78,19 @@ actor RandomHistory {
             random = SeededNumbers(state: seed &* 31 &+ UInt64(step) &* 0x2545_F491_4F6C_DD1D)
             if omitted.contains(step) { continue }
             let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency))
-            await service.forgetRequests()
-            if mayFail { await service.setFault { _, number in faults.fault(number) } }
+            await world.setFaults(mayFail ? faults : nil)
             let index = number(devices.count)
             switch number(16) {
             case 0...3:
                 if let problem = try await shadows[index].compare() { return ["device \(index): \(problem)"] }
-                try await sync(devices[index], index, editing: edits ? service : nil)
+                try await sync(devices[index], index, editing: edits ? world : nil)
             case 4 where mayBeRestored:
                 note("\(index) goes back to an older copy")
                 try await shadows[index].restore()
             default: try await edit(index)
             }
         }
-        await service.setFault(nil)
+        await world.setFaults(nil)
         note("-- quiet")
         for (index, shadow) in shadows.enumerated() {
             if let problem = try await shadow.compare() { return ["device \(index): \(problem)"] }
@@ -98,7 +104,7 @@ actor RandomHistory {
                 }
             }
         }
-        return try await problems(devices, service)
+        return try await problems(devices, world)
     }
 
     private func capabilities() -> ServiceCapabilities {
@@ -121,15 +127,15 @@ actor RandomHistory {
 
     // MARK: Steps
 
-    private func sync(_ device: Device, _ index: Int, editing service: FakeService?) async throws {
-        await service?.setMeanwhile { [self] _ in await perhapsEdit(index) }
+    private func sync(_ device: Device, _ index: Int, editing world: (any HistoryWorld)?) async throws {
+        await world?.setMeanwhile { [self] in await perhapsEdit(index) }
         do {
             let report = try await device.engine.sync()
             note("\(index) sync \(report.total)")
         } catch {
             note("\(index) sync: \(error)")
         }
-        await service?.setMeanwhile(nil)
+        await world?.setMeanwhile(nil)
         try await shadows[index].look()
     }
 
@@ -175,9 +181,9 @@ actor RandomHistory {
 
     // MARK: What must hold
 
-    private func problems(_ devices: [Device], _ service: FakeService) async throws -> [String] {
+    private func problems(_ devices: [Device], _ world: any HistoryWorld) async throws -> [String] {
         var problems: [String] = []
-        let server = await Self.lines(service)
+        let server = try await Self.lines(world)
         for (index, device) in devices.enumerated() {
             let rows = try await Self.lines(device)
             if rows != server {
@@ -196,21 +202,20 @@ actor RandomHistory {
                   AND NOT EXISTS (SELECT 1 FROM Tag WHERE remoteID = n.k AND n.e = 3)
                 """)
             if !orphans.isEmpty { problems.append("device \(index) knows rows that are not there: \(orphans)") }
-            await service.forgetRequests()
             let report = try await device.engine.sync()
             if !report.isEmpty { problems.append("device \(index) is not done: \(report)") }
-            let lost = try await shadows[index].lost(accepted: await service.accepted)
+            let lost = try await shadows[index].lost(accepted: await world.accepted)
             if !lost.isEmpty { problems.append("device \(index) lost without a word: \(lost.sorted())") }
         }
         // Each row has a name of its own.
         for entity in ["Project", "Task", "Tag"] {
-            let names = await service.contents(of: entity).values.compactMap { $0["title"] ?? $0["name"] }
+            let names = try await world.contents(of: entity).values.compactMap { $0["title"] ?? $0["name"] }
             if Set(names).count != names.count { problems.append("\(entity) has rows twice") }
         }
         return problems
     }
 
-    private static func lines(_ service: FakeService) async -> Set<String> {
+    private static func lines(_ world: any HistoryWorld) async throws -> Set<String> {
         var lines: Set<String> = []
         func text(_ value: JSONValue?) -> String {
             switch value {
@@ -219,13 +224,13 @@ actor RandomHistory {
             default: "nil"
             }
         }
-        for (id, row) in await service.contents(of: "Project") {
+        for (id, row) in try await world.contents(of: "Project") {
             lines.insert("Project \(text(id)) \(text(row["name"]))")
         }
-        for (id, row) in await service.contents(of: "Tag") { lines.insert("Tag \(text(id)) \(text(row["name"]))") }
-        let projects = await service.contents(of: "Project")
-        let tags = await service.contents(of: "Tag")
-        for (id, row) in await service.contents(of: "Task") {
+        for (id, row) in try await world.contents(of: "Tag") { lines.insert("Tag \(text(id)) \(text(row["name"]))") }
+        let projects = try await world.contents(of: "Project")
+        let tags = try await world.contents(of: "Tag")
+        for (id, row) in try await world.contents(of: "Task") {
             // An id of a row that is gone is none.
             let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
             lines.insert(

@@ -35,6 +35,8 @@ package enum RandomTest: String {
     case edits
     /// Histories of devices and a service, which end in the same.
     case history
+    /// The same with a PocketBase server that really runs.
+    case pocketbase
 
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
@@ -54,6 +56,7 @@ package enum RandomTest: String {
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
         case .history: (12, 500)
+        case .pocketbase: (3, 60)
         }
     }
 

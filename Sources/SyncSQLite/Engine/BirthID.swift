@@ -18,6 +18,21 @@ struct BirthID {
 
     init(_ text: String) { self.text = text }
 
+    /// As an id of so many characters, of a to z and 0 to 9; as a UUID where none is given.
+    func text(of length: Int?) -> String {
+        guard let length, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
+        else {
+            return uuid
+        }
+        // Half of the characters from either half, so that none of them depends on the others.
+        return Self.digits(high, length - length / 2) + Self.digits(low, length / 2)
+    }
+
+    private static func digits(_ number: UInt64, _ count: Int) -> String {
+        let text = String(String(number, radix: 36).suffix(count))
+        return String(repeating: "0", count: count - text.count) + text
+    }
+
     /// As a UUID, in lower case.
     var uuid: String {
         let digits = Array(text)

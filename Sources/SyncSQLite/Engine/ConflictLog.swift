@@ -4,6 +4,13 @@ import SyncStore
 
 /// The log of what lost, or waits for a decision.
 struct ConflictLog {
+    /// Why edits are in the log: the server deleted the row.
+    static let deleted = "deleted there"
+    /// Why edits are in the log: the server does not have the row any more, or does not show it to the user.
+    static let missing = "deleted there, or hidden"
+    /// Both, as SQL.
+    static let gone = "\(deleted.literal), \(missing.literal)"
+
     private let db: Database
 
     init(_ db: Database) { self.db = db }
@@ -22,6 +29,13 @@ struct ConflictLog {
                 SQLiteEngine.now, table.number, key, domain, base, local, remote, ruling.winner.rawValue, ruling.why,
                 ruling.winner == .open ? 1 : 0,
             ])
+    }
+
+    /// What was logged since an entry as deleted there is merely missing.
+    func noteMissing(since entry: Int) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET why = ? WHERE id > ? AND why = ?",
+            arguments: [Self.missing, entry, Self.deleted])
     }
 
     /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.

@@ -181,7 +181,7 @@ struct OutboxTriggers {
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', 'deleted there' WHERE \(isEdited)
+                  OLD.\(column.name.quoted), NULL, 'remote', '\(ConflictLog.deleted)' WHERE \(isEdited)
                 """
         }
         // What goes along with a row that the server deleted it deletes by itself, unless the service does not.

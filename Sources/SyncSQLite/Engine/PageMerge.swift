@@ -13,6 +13,8 @@ struct PageMerge {
     private let db: Database
     /// Whether rows made here that have the key of one of the server's are that one.
     var isSame = false
+    /// Whether rows without a record are merely missing: nobody said that they were deleted.
+    var isMissing = false
     private(set) var outcome = PageOutcome()
     /// Rows that are not stored though they were written, and why.
     private(set) var refused: [(row: PulledPage.Row, reason: String)] = []
@@ -118,7 +120,7 @@ struct PageMerge {
     /// A row that was edited here, and that the server deleted.
     private mutating func deletedThere(_ row: PulledPage.Row, _ standing: RowStanding) throws {
         guard table.registration.deletions == .editWins else { return try delete(row, standing) }
-        try bringBack(row, standing, "editWins: deleted there")
+        try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
     }
 
     /// The row is made anew on the server, with all values.
@@ -150,6 +152,7 @@ struct PageMerge {
             return keepsEdits ? .rollback : .commit
         }
         if keepsEdits { return try bringBack(row, standing, "editWins: a row that belongs to it was edited") }
+        if isMissing { try ConflictLog(db).noteMissing(since: before) }
         try forget(key)
         outcome[table.entity.name].conflicts += try lastConflict() - before
         for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }

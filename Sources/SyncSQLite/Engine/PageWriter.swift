@@ -11,6 +11,8 @@ struct PageWriter {
     let db: Database
     /// Whether rows made here that have the key of one of the server's are that one.
     var isSame = false
+    /// Whether rows without a record are merely missing: nobody said that they were deleted.
+    var isMissing = false
     private(set) var outcome = PageOutcome()
     private let clock: Int64
     private let serverTime: Int64?
@@ -60,6 +62,7 @@ struct PageWriter {
     private mutating func attempt(_ rows: [PulledPage.Row]) throws {
         var merge = PageMerge(engine, table, clock: clock, db)
         merge.isSame = isSame
+        merge.isMissing = isMissing
         try engine.muted(in: db) { try merge.apply(rows) }
         outcome.add(merge.outcome)
         for (row, reason) in merge.refused { try setAside(row, reason) }

@@ -242,7 +242,7 @@ struct RequestFreezer {
         guard engine.registration.makesIDs || table.key.hasParts else { return nil }
         guard try isLocal(change.key, table) else { return try table.json(change.key, in: db) }
         guard table.key.type == .single(.string), let birth = change.birth else { return nil }
-        return .string(BirthID(birth).uuid)
+        return .string(BirthID(birth).text(of: engine.registration.idLength))
     }
 
     private func isLocal(_ k: DatabaseValue, _ table: EngineTable) throws -> Bool {

@@ -36,6 +36,7 @@ extension SQLiteEngine {
                 db, sql: "SELECT id FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
             guard !ids.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
+            writer.isMissing = isGuarded
             try writer.apply(
                 ids.map { PulledPage.Row(id: try JSONValue(parsing: $0), record: nil, version: nil, time: nil) })
             try db.execute(

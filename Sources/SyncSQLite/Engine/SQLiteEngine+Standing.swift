@@ -147,7 +147,7 @@ extension SQLiteEngine {
             let values = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT domain, local FROM sync_conflict AS c WHERE e = ? AND k = ? AND why = 'deleted there'
+                    SELECT domain, local FROM sync_conflict AS c WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))
                       AND id = (SELECT max(id) FROM sync_conflict WHERE e = c.e AND k = c.k AND domain = c.domain)
                     """, arguments: [table.number, key]
             ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
@@ -170,7 +170,7 @@ extension SQLiteEngine {
                     """, arguments: StatementArguments(arguments))
             try db.execute(
                 sql:
-                    "UPDATE sync_conflict SET why = 'deleted there, restored' WHERE e = ? AND k = ? AND why = 'deleted there'",
+                    "UPDATE sync_conflict SET why = why || ', restored' WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))",
                 arguments: [table.number, key])
         }
     }

@@ -15,6 +15,8 @@ public struct EngineConfiguration: Sendable {
         case kinto
         /// Parse.
         case parse
+        /// PocketBase.
+        case pocketbase
     }
 
     /// Which service.
@@ -30,6 +32,7 @@ public struct EngineConfiguration: Sendable {
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
     private let parse: ParseOptions?
+    private let pocketBase: PocketBaseSection
     /// The command that prints the value of the header that says who the user is, if there is one.
     public let credentialCommand: [String]?
     /// That header: `Authorization`, but of Parse the one with the session.
@@ -73,11 +76,19 @@ public struct EngineConfiguration: Sendable {
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         parse = try reader.optional("parse") { try $0.parse() }
+        pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
         try reader.end()
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
         if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
         if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
+        if kind != .pocketbase, reader.has("pocketbase") {
+            throw reader.wrong("pocketbase", "this is no PocketBase server")
+        }
+        if pocketBase.login != nil, reader.has("credentials") || headers[.authorization] != nil {
+            throw reader.wrong(
+                "pocketbase.login", "who signs in is said twice: leave out 'credentials' and the header Authorization")
+        }
     }
 
     /// The service.
@@ -100,6 +111,10 @@ public struct EngineConfiguration: Sendable {
             ParseService(
                 baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
                 credentials: credentials, transport: transport)
+        case .pocketbase:
+            PocketBaseService(
+                baseURL: url, paths: paths, options: pocketBase.options, headers: headers,
+                credentials: pocketBase.credentials(at: url, transport) ?? credentials, transport: transport)
         }
     }
 }

@@ -8,6 +8,8 @@ extension EngineRun {
     func push() async throws {
         tell(.phase(.pushing))
         var batchSize = max(1, service.capabilities.batchSize)
+        // A row may have been refused because of one that is known to be gone by now.
+        if report.current.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
         var count = try await pushAll(&batchSize)
         // What is unique on the server may have been taken by a row that is deleted by now.
         let changes = report.current.total

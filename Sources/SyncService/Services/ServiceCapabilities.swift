@@ -46,11 +46,14 @@ public struct ServiceCapabilities: Sendable, Hashable {
     public var sendsCascades: Bool
     /// Whether the answer to a change has the whole record.
     public var answersRecords: Bool
+    /// How many characters the id of a row has that is made here, of a to z and 0 to 9; nil for a UUID.
+    public var idLength: Int?
 
     /// What a service is able to do.
     public init(
         ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
-        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false
+        batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false,
+        idLength: Int? = nil
     ) {
         self.ids = ids
         self.deletions = deletions
@@ -61,6 +64,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.sendsCascades = sendsCascades
         self.answersRecords = answersRecords
         self.takesIDsOfParts = takesIDsOfParts
+        self.idLength = idLength
     }
 }
 

@@ -72,6 +72,12 @@ struct HTTPExchange: Sendable {
         return url
     }
 
+    /// The value of `Authorization` that requests have, and how often it was another one before.
+    func authorization() async throws -> (value: String?, generation: Int) {
+        let (fields, generation) = try await credentials.fields()
+        return (fields[.authorization] ?? headers[.authorization], generation)
+    }
+
     /// Sends a request; after one that the service refuses because of the user once more with new credentials.
     ///
     /// - Throws: ``ServiceFailure`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.

@@ -32,6 +32,8 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
+    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
+    package let idLength: Int?
     /// Whether the service takes ids of several parts.
     package let takesParts: Bool
     /// The member in which the service keeps the name that a new row had here; nil for none.
@@ -42,7 +44,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
+        entities: [Entity], service: String, user: String, makesIDs: Bool, idLength: Int? = nil,
+        takesParts: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -50,6 +53,7 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
+        self.idLength = idLength
         self.takesParts = takesParts
         self.marker = marker
         self.filters = filters

@@ -1,0 +1,195 @@
+import Foundation
+import HTTPTypes
+public import SyncCore
+
+extension PocketBaseService {
+    /// What PocketBase gives at most.
+    private static let mostRows = 1000
+
+    // MARK: Lists
+
+    /// A page, oldest changes first. Each page begins after the last row of the one before it, by time and id, so that none is passed
+    /// over when rows have the same time, or others change meanwhile.
+    public func pull(_ request: PullRequest) async throws -> PullPage {
+        let place = try request.page.map { try PocketBasePage($0) } ?? PocketBasePage()
+        var query = [("perPage", "\(options.pageSize)")]
+        if let updated = options.updated {
+            query.append(("sort", "\(updated),id"))
+            if let (time, id) = place.last, let time {
+                let (time, id) = (Self.quoted(time), Self.quoted(id))
+                query.append(("filter", "\(updated) > \(time) || (\(updated) = \(time) && id > \(id))"))
+            } else if let cursor = request.cursor {
+                query.append(("filter", "\(updated) >= \(Self.quoted(cursor))"))
+            }
+        } else {
+            query.append(("sort", "id"))
+            if let (_, id) = place.last { query.append(("filter", "id > \(Self.quoted(id))")) }
+        }
+        if place.last != nil { query.append(("skipTotal", "1")) }
+        let asked = query
+        let list = try await asKnown { try await listing(of: request.entity, asked) }
+        let rows = try rows(list, of: request.entity)
+        let began = place.began ?? list.time
+        let total = place.total ?? list.total
+        let isListing = request.cursor == nil || options.updated == nil
+        guard list.isFull, let last = rows.last, case .string(let id) = last.id else {
+            return PullPage(
+                rows: rows, cursor: options.updated == nil ? nil : began.map(cursor), isListing: isListing,
+                time: list.time, total: total)
+        }
+        let next = PocketBasePage(last: (last.version, id), began: began, total: total)
+        return PullPage(rows: rows, next: next.text, isListing: isListing, time: list.time, total: total)
+    }
+
+    /// A page of all ids.
+    public func ids(_ request: SweepRequest) async throws -> IDPage {
+        var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", "id"), ("skipTotal", "1")]
+        if let page = request.page { query.append(("filter", "id > \(Self.quoted(page))")) }
+        let asked = query
+        let list = try await asKnown { try await listing(of: request.entity, asked) }
+        let ids = list.items.compactMap { $0["id"] }
+        guard list.isFull, case .string(let last)? = ids.last else { return IDPage(ids: ids) }
+        return IDPage(ids: ids, next: last)
+    }
+
+    private struct List: Sendable {
+        let items: [JSONValue]
+        /// Whether there may be more.
+        let isFull: Bool
+        let total: Int?
+        let time: Date?
+    }
+
+    private func listing(of entity: String, _ query: [(String, String)]) async throws -> List {
+        let answer = try await exchange.send(.get, exchange.url(path(of: entity), query))
+        guard (200..<300).contains(answer.status) else {
+            guard case .refused(let status, let text) = answer.refusal else { throw answer.refusal }
+            throw ServiceFailure.refused(status: status, text + hint(status, entity))
+        }
+        let json = try answer.json()
+        guard case .array(let items)? = json["items"], case .number(let size)? = json["perPage"], let size = Int(size)
+        else { throw ServiceFailure.malformed("there is no list at 'items' (\(answer.place))") }
+        var total: Int?
+        if case .number(let text)? = json["totalItems"], let number = Int(text), number >= 0 { total = number }
+        return List(
+            items: items, isFull: !items.isEmpty && items.count >= min(size, Self.mostRows), total: total,
+            time: answer.time)
+    }
+
+    private func hint(_ status: Int, _ entity: String) -> String {
+        let name = "'\(collection(of: entity))'"
+        return switch status {
+        case 400:
+            options.updated.map { "; does the collection \(name) have a field '\($0)' of the type autodate?" } ?? ""
+        case 403: "; does the collection \(name) have a list rule?"
+        case 404: "; is there a collection \(name)?"
+        default: ""
+        }
+    }
+
+    private func rows(_ list: List, of entity: String) throws -> [RemoteRow] {
+        let rows = list.items.compactMap { row($0, of: entity) }
+        guard rows.count == list.items.count else {
+            throw ServiceFailure.malformed("a record of '\(collection(of: entity))' has no id")
+        }
+        if let updated = options.updated, rows.contains(where: { $0.version == nil }) {
+            throw ServiceFailure.malformed(
+                "a record of '\(collection(of: entity))' has no '\(updated)': is the field hidden?")
+        }
+        return rows
+    }
+
+    /// Where the next pull begins: what was committed by then has a time before it.
+    private func cursor(_ began: Date) -> String { Self.text(began.addingTimeInterval(-options.overlap.seconds)) }
+
+    /// `2026-11-21 02:03:39.000Z`, as PocketBase compares it: as text.
+    private static func text(_ time: Date) -> String {
+        let whole = Date(timeIntervalSince1970: time.timeIntervalSince1970.rounded(.down))
+        return whole.isoText.prefix(19).replacingOccurrences(of: "T", with: " ") + ".000Z"
+    }
+
+    /// As text in a filter.
+    private static func quoted(_ text: String) -> String {
+        "\"\(text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\""))\""
+    }
+
+    // MARK: Single rows
+
+    /// Rows by their ids: in one list, and those that it lacks by themselves, because a collection may show single rows that it does
+    /// not list.
+    public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        guard !ids.isEmpty else { return [] }
+        return try await asKnown(if: { $0.contains(.absent) }) {
+            let known = try await listed(ids, of: entity)
+            var rows: [FetchedRow] = []
+            for id in ids {
+                if let row = known[id] {
+                    rows.append(.found(row))
+                } else {
+                    rows.append(try await single(id, of: entity))
+                }
+            }
+            return rows
+        }
+    }
+
+    /// Those of some rows that are listed.
+    func listed(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRow] {
+        let texts = ids.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        guard texts.count > 1 else { return [:] }
+        let filter = texts.map { "id = \(Self.quoted($0))" }.joined(separator: " || ")
+        let query = [("perPage", "\(texts.count)"), ("skipTotal", "1"), ("filter", filter)]
+        let rows = try await listing(of: entity, query).items.compactMap { row($0, of: entity) }
+        return Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    private func single(_ id: JSONValue, of entity: String) async throws -> FetchedRow {
+        guard case .string(let text) = id, RESTService.isPart(text) else { return .absent }
+        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [text]))
+        switch answer.status {
+        case 200..<300:
+            guard let row = row(try answer.json(), of: entity) else {
+                throw ServiceFailure.malformed("a row of \(entity) was answered without an id")
+            }
+            return .found(row)
+        case 404: return .absent
+        case 403: return .forbidden
+        default: throw answer.refusal
+        }
+    }
+}
+
+/// Where a pull goes on: as a word for the engine, which keeps it.
+struct PocketBasePage {
+    /// The time and id of the last row; the time is nil where rows have none.
+    var last: (time: String?, id: String)?
+    /// The server's clock at the first page.
+    var began: Date?
+    var total: Int?
+
+    init(last: (time: String?, id: String)? = nil, began: Date? = nil, total: Int? = nil) {
+        (self.last, self.began, self.total) = (last, began, total)
+    }
+
+    init(_ text: String) throws {
+        let json = try JSONValue(parsing: text)
+        if case .string(let id)? = json["i"] {
+            var time: String?
+            if case .string(let text)? = json["u"] { time = text }
+            last = (time, id)
+        }
+        if case .string(let text)? = json["t"] { began = Date(isoText: text) }
+        if case .number(let text)? = json["n"] { total = Int(text) }
+    }
+
+    var text: String {
+        var members: [JSONValue.Member] = []
+        if let last {
+            if let time = last.time { members.append(.init("u", .string(time))) }
+            members.append(.init("i", .string(last.id)))
+        }
+        if let began { members.append(.init("t", .string(began.isoText))) }
+        if let total { members.append(.init("n", JSONValue(total))) }
+        return String(decoding: CanonicalJSON.bytes(.object(members)), as: UTF8.self)
+    }
+}

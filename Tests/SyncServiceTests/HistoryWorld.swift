@@ -1,0 +1,54 @@
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+/// Where a random history takes place.
+enum HistoryPlace {
+    /// A service in memory, with whatever abilities.
+    case memory
+    /// A PocketBase server.
+    case pocketBase
+}
+
+/// The service of a random history, whose requests go wrong, and what it has.
+protocol HistoryWorld: Sendable {
+    var service: any SyncService { get }
+    /// Has requests go wrong from now on, or none.
+    func setFaults(_ faults: SeededFaults?) async
+    /// Has something happen while each request is on its way.
+    func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async
+    /// The rows there are, by id, without a word of what is null.
+    func contents(of entity: String) async throws -> [JSONValue: JSONValue]
+    /// The bodies of all creations and updates that were ever carried out.
+    var accepted: [JSONValue] { get async }
+}
+
+/// A service in memory.
+struct MemoryWorld: HistoryWorld {
+    private let memory: FakeService
+
+    init(_ memory: FakeService) { self.memory = memory }
+
+    var service: any SyncService { memory }
+    var accepted: [JSONValue] { get async { await memory.accepted } }
+
+    func setFaults(_ faults: SeededFaults?) async {
+        await memory.forgetRequests()
+        if let faults {
+            await memory.setFault { _, number in faults.fault(number) }
+        } else {
+            await memory.setFault(nil)
+        }
+    }
+
+    func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async {
+        if let meanwhile {
+            await memory.setMeanwhile { _ in await meanwhile() }
+        } else {
+            await memory.setMeanwhile(nil)
+        }
+    }
+
+    func contents(of entity: String) async -> [JSONValue: JSONValue] { await memory.contents(of: entity) }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import HTTPTypes
+import Sync
+
+@testable import SyncService
+
+/// A PocketBase server that the tests start, at a free port, and that ends with them.
+actor PocketBaseServer {
+    /// Shared by all tests, which keep apart by their collections.
+    static let shared = PocketBaseServer()
+
+    /// Whether it runs here. In CI it must: without PyPI elsewhere its tests are skipped.
+    static var isThere: Bool {
+        get async {
+            if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
+            return (try? await shared.url()) != nil
+        }
+    }
+
+    private var starting: Task<URL, any Error>?
+    private var signingIn: Task<String, any Error>?
+    private var process: Process?
+    private let input = Pipe()
+
+    /// Its address, without `/api`.
+    func url() async throws -> URL {
+        if let starting { return try await starting.value }
+        let task = Task { try await start() }
+        starting = task
+        return try await task.value
+    }
+
+    /// The token of the administrator.
+    func token() async throws -> String {
+        if let signingIn { return try await signingIn.value }
+        let url = try await url()
+        let task = Task {
+            let answer = try await PocketBaseSpace.send(
+                .post, url, "collections/_superusers/auth-with-password",
+                ["identity": "root@example.com", "password": "rootroot"], token: nil)
+            guard case .string(let token)? = answer["token"] else { throw ServerFailure(text: "no token: \(answer)") }
+            return token
+        }
+        signingIn = task
+        return try await task.value
+    }
+
+    /// Collections of its own for the entities of ``Device/schema``.
+    ///
+    /// - Parameter rules: By name (`listRule` and so on) for the tasks; where none are given everybody may do everything.
+    func space(rules: [String: JSONValue] = [:]) async throws -> PocketBaseSpace {
+        let space = PocketBaseSpace(url: try await url(), token: try await token())
+        try await space.create(rules)
+        return space
+    }
+
+    private func start() async throws -> URL {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Servers/pocketbase.py")
+        process.arguments = ["python3", script.path]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        let line = try await FirstLine.of(output)
+        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
+            let url = URL(string: "http://127.0.0.1:\(port)")
+        else { throw ServerFailure(text: "PocketBase did not start: '\(line)'") }
+        return url
+    }
+}
