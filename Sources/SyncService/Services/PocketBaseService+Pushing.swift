@@ -119,7 +119,7 @@ extension PocketBaseService {
     }
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
-        if operation.id.map({ !RESTService.isPart(RESTService.text(of: $0)) }) ?? true {
+        guard operation.id.flatMap(RESTService.parts) != nil else {
             return .rejected("it has no id that can stand in an address")
         }
         do {

@@ -1,6 +1,6 @@
 public import Foundation
 public import HTTPTypes
-public import SyncCore
+import SyncCore
 
 /// A [PocketBase](https://pocketbase.io) server: ids of the client's, times as versions, deletions by sweeps.
 ///
