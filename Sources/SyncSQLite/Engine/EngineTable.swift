@@ -150,9 +150,6 @@ struct EngineTable: Sendable {
         return name.flatMap(model.entityID).map { model.entities[$0] } ?? entity
     }
 
-    /// The keys that lead to each part of the id of a record.
-    var keyPaths: [[String]] { shapes[entity.id]?.keyPaths ?? [] }
-
     /// The keys that lead to each value that is sent.
     var memberPaths: [[String]] {
         var seen: Set<[String]> = []

@@ -19,7 +19,6 @@ package struct SQLiteEngine: EngineStore {
     }
 
     package var model: SyncModel { stack.model }
-    package var keyPaths: [String: [[String]]] { tableByName.mapValues(\.keyPaths) }
     package var memberPaths: [String: [[String]]] { tableByName.mapValues(\.memberPaths) }
 
     static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }

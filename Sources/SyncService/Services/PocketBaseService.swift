@@ -14,8 +14,8 @@ public struct PocketBaseService: SyncService {
     let options: PocketBaseOptions
     let paths: [String: String]
     let batches = BatchPermission()
-    /// The members of an entity's records in which an empty text stands for null.
-    private var emptyMembers: [String: Set<String>] = [:]
+    /// By entity, the members that hold texts and no null.
+    private var texts: [String: Set<String>] = [:]
 
     /// A server.
     ///
@@ -49,12 +49,12 @@ public struct PocketBaseService: SyncService {
     /// The collection and the field with the time.
     public func filter(of entity: String) -> String { "\(collection(of: entity)) \(options.updated ?? "")" }
 
-    /// The same service, told which members are no texts, or texts that may be null.
+    /// The same service, told which members are never null.
     public func knowing(_ entities: [ServedEntity]) -> PocketBaseService {
         var service = self
         for entity in entities {
-            let members = entity.members.filter { $0.path.count == 1 && ($0.absence == .null || !$0.isText) }
-            service.emptyMembers[entity.name] = Set(members.compactMap(\.path.first))
+            let texts = entity.members.filter { $0.content == .value(.string) && !$0.isOptional && $0.path.count == 1 }
+            service.texts[entity.name] = Set(texts.compactMap(\.path.first))
         }
         return service
     }
@@ -73,9 +73,10 @@ public struct PocketBaseService: SyncService {
         guard case .object(let members) = record, case .string? = record["id"], let id = record["id"] else {
             return nil
         }
-        let empty = emptyMembers[entity] ?? []
+        // Of a member that may be null nobody knows whether a null or an empty text was sent.
+        let texts = texts[entity] ?? []
         let kept = members.filter { !["collectionId", "collectionName", "expand"].contains($0.key) }.map { member in
-            member.value == "" && empty.contains(member.key) ? JSONValue.Member(member.key, .null) : member
+            member.value == "" && !texts.contains(member.key) ? JSONValue.Member(member.key, .null) : member
         }
         guard let name = options.updated, case .string(let time)? = record[name] else {
             return RemoteRow(id: id, record: .object(kept))
@@ -84,10 +85,6 @@ public struct PocketBaseService: SyncService {
         return RemoteRow(
             id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
     }
-}
-
-extension ServedEntity.Member {
-    fileprivate var isText: Bool { content == .value(.string) || content == .converted }
 }
 
 /// Whether a server takes batches, as far as it said.

@@ -154,8 +154,10 @@ extension RESTService {
             return parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }
         }
         let text = text(of: id)
-        return ["", ".", ".."].contains(text) ? nil : [text]
+        return isPart(text) ? [text] : nil
     }
+
+    static func isPart(_ text: String) -> Bool { !["", ".", ".."].contains(text) }
 
     static func text(of id: JSONValue) -> String {
         switch id {

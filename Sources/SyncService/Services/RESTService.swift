@@ -61,9 +61,9 @@ public struct RESTService: SyncService {
     }
 
     /// The same service, told the keys of the model.
-    public func knowing(keys: [String: [[String]]]) -> RESTService {
+    public func knowing(_ entities: [ServedEntity]) -> RESTService {
         var service = self
-        service.idKeys.merge(keys) { own, _ in own }
+        for entity in entities where idKeys[entity.name] == nil { service.idKeys[entity.name] = entity.keyPaths }
         return service
     }
 

