@@ -43,6 +43,12 @@ struct ConfigurationTests {
             ("Bearer $", "Bearer\\n$", "headers.Authorization"),
             ("\"update\": \"patch\"", "\"update\": 1", "rest.update"),
             ("\"rest\": {", "\"kinto\": {}, \"rest\": {", "kinto"),
+            ("\"rest\": {", "\"pocketbase\": {}, \"rest\": {", "pocketbase"),
+            ("\"rest\": {", "\"pocketbase\": {\"lgin\": {}}, \"rest\": {", "pocketbase.lgin"),
+            (
+                "\"rest\": {", "\"pocketbase\": {\"login\": {\"identity\": \"a\"}}, \"rest\": {",
+                "pocketbase.login.password"
+            ),
             ("https://api", "api", "url"),
             ("example.com/v1", "example.com/v1?key=${API_TOKEN}", "url"),
             ("example.com/v1", "example.com/v1#tasks", "url"),

@@ -19,6 +19,7 @@ actor PocketBaseServer {
 
     private var starting: Task<URL, any Error>?
     private var signingIn: Task<String, any Error>?
+    private var creating: Task<Void, any Error>?
     private var process: Process?
     private let input = Pipe()
 
@@ -50,7 +51,14 @@ actor PocketBaseServer {
     /// - Parameter rules: By name (`listRule` and so on) for the tasks; where none are given everybody may do everything.
     func space(rules: [String: JSONValue] = [:]) async throws -> PocketBaseSpace {
         let space = PocketBaseSpace(url: try await url(), token: try await token())
-        try await space.create(rules)
+        // One after the other: a collection that another one points to is looked for among those that are known already.
+        let others = creating
+        let task = Task {
+            _ = await others?.result
+            try await space.create(rules)
+        }
+        creating = task
+        try await task.value
         return space
     }
 

@@ -42,6 +42,8 @@ actor FailingNetwork: HTTPTransport {
     private var late: [(countdown: Int, request: HTTPRequest, body: Data?)] = []
     /// The bodies of all creations and updates that were carried out.
     private(set) var accepted: [JSONValue] = []
+    /// How many files were asked for.
+    private(set) var downloads = 0
 
     func setFaults(_ faults: SeededFaults?) { (self.faults, count) = (faults, 0) }
     func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) { self.meanwhile = meanwhile }
@@ -49,6 +51,7 @@ actor FailingNetwork: HTTPTransport {
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
         await meanwhile?()
         count += 1
+        if request.path?.hasPrefix("/api/files/") == true { downloads += 1 }
         for index in late.indices { late[index].countdown -= 1 }
         let due = late.filter { $0.countdown <= 0 }
         late.removeAll { $0.countdown <= 0 }
@@ -68,8 +71,9 @@ actor FailingNetwork: HTTPTransport {
 
     private func carryOut(_ request: HTTPRequest, _ body: Data?) async throws -> (HTTPResponse, Data) {
         let answer = try await transport.send(request, body: body)
-        if request.method != .get, answer.0.status.kind == .successful, let body {
-            let json = try JSONValue(parsing: body)
+        if request.method != .get, answer.0.status.kind == .successful, let body,
+            let json = try? JSONValue(parsing: body)
+        {
             if case .array(let requests)? = json["requests"] {
                 accepted += requests.compactMap { $0["body"] }
             } else {

@@ -21,7 +21,7 @@ extension DataStack {
                 try DeferredForeignKeys.during(db, isAdopted) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }
-                    for name in EngineSchema.tableNames { try db.execute(sql: "DROP TABLE \(name.quoted)") }
+                    for name in EngineSchema.tableNames { try db.execute(sql: "DROP TABLE IF EXISTS \(name.quoted)") }
                 }
             }
         }

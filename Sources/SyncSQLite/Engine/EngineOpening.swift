@@ -25,6 +25,7 @@ struct EngineOpening {
         } else {
             try checkScope()
         }
+        try EngineSchema.createFiles(in: db)
         var adopted: Set<Int> = []
         let tables = try registration.entities.map { entity -> EngineTable in
             let isThere = try Int.fetchOne(

@@ -140,10 +140,29 @@ enum EngineSchema {
         """,
     ]
 
+    /// Files that wait to be sent.
+    private static let files = """
+        CREATE TABLE IF NOT EXISTS "sync_file" (
+          "id" INTEGER PRIMARY KEY,
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "attribute" TEXT NOT NULL,
+          "hash" TEXT NOT NULL, "name" TEXT NOT NULL, "type" TEXT NOT NULL,
+          "reason" TEXT, "attempts" INTEGER NOT NULL DEFAULT 0,
+          UNIQUE ("e", "k", "attribute")
+        ) STRICT
+        """
+
+    /// Makes the table of files, which databases of earlier versions lack.
+    static func createFiles(in db: Database) throws { try db.execute(sql: files) }
+
+    /// Forgets the files that wait to be sent.
+    static func forgetFiles(in db: Database) throws {
+        if try db.tableExists("sync_file", in: "main") { try db.execute(sql: "DELETE FROM sync_file") }
+    }
+
     static let tableNames = [
         "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
         "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
-        "sync_alias", "sync_lease", "sync_mute",
+        "sync_alias", "sync_lease", "sync_mute", "sync_file",
     ]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
@@ -186,6 +205,7 @@ enum EngineSchema {
             "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict", "sync_alias",
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
+        try forgetFiles(in: db)
         try db.execute(sql: "INSERT INTO sync_mute VALUES (1) ON CONFLICT DO NOTHING")
     }
 

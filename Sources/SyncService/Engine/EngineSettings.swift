@@ -22,6 +22,8 @@ public struct EngineSettings: Sendable {
     public var settleTime = Duration.seconds(30)
     /// How often all ids are listed, of a service that tells of deletions in no other way.
     public var sweepInterval = Duration.seconds(3600)
+    /// Where files of rows are kept; nil where none are.
+    public var files: FileStore?
     /// What the time is, and how to wait: for tests.
     package var clock = EngineClock()
 

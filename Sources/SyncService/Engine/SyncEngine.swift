@@ -14,7 +14,7 @@ public actor SyncEngine {
     let store: any EngineStore
     let service: any SyncService
     let registration: EngineRegistration
-    private let settings: EngineSettings
+    let settings: EngineSettings
     private nonisolated let feed = EventFeed()
     let name = UUID().uuidString
     private let runs = EngineRuns()
@@ -43,6 +43,7 @@ public actor SyncEngine {
             try await run.delete()
             try await run.push()
             try await run.pushAfterDeletions()
+            try await run.upload()
         }
     }
 
@@ -63,6 +64,7 @@ public actor SyncEngine {
         try await run(.push, entities) { run in
             try await run.recover()
             try await run.push()
+            try await run.upload()
         }
     }
 

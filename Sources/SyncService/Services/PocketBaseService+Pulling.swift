@@ -144,8 +144,8 @@ extension PocketBaseService {
     }
 
     private func single(_ id: JSONValue, of entity: String) async throws -> FetchedRow {
-        guard case .string(let text) = id, RESTService.isPart(text) else { return .absent }
-        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [text]))
+        guard let parts = RESTService.parts(of: id) else { return .absent }
+        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + parts))
         switch answer.status {
         case 200..<300:
             guard let row = row(try answer.json(), of: entity) else {

@@ -119,7 +119,7 @@ extension PocketBaseService {
     }
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
-        if operation.id.map({ !RESTService.isPart(RESTService.text(of: $0)) }) ?? true {
+        guard operation.id.flatMap(RESTService.parts) != nil else {
             return .rejected("it has no id that can stand in an address")
         }
         do {
@@ -143,7 +143,7 @@ extension PocketBaseService {
 
     /// Why the server did not do it. What the row is tells more than the answer: a rule that does not let it be changed is answered
     /// as a row that is not there, and one that is made twice as one whose values are taken, its own.
-    private func refused(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+    func refused(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
         guard [400, 403, 404].contains(answer.status), let id = operation.id else { throw answer.refusal }
         let row = try await fetch([id], of: operation.entity).first
         let reason = "status \(answer.status): \(answer.fieldMessage)"
@@ -188,7 +188,7 @@ extension PocketBaseService {
 
 extension HTTPExchange.Answer {
     /// Whether a rule, or what the user is not known for, may be the reason.
-    fileprivate var isRefused: Bool { [400, 403, 404].contains(status) }
+    var isRefused: Bool { [400, 403, 404].contains(status) }
 
     private var fields: [JSONValue.Member] {
         guard case .object(let members)? = (try? json())?["data"] else { return [] }

@@ -94,6 +94,21 @@ public struct HTTPExchange: Sendable {
     public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Answer {
+        try await send(
+            method, url, content: body.map { Content(data: Data(CanonicalJSON.bytes($0)), type: "application/json") },
+            headers: more)
+    }
+
+    /// What a request carries.
+    struct Content: Sendable {
+        let data: Data
+        let type: String
+    }
+
+    /// The same with anything.
+    func send(
+        _ method: HTTPRequest.Method, _ url: URL, content body: Content?, headers more: [HTTPField.Name: String] = [:]
+    ) async throws -> Answer {
         let (fields, generation) = try await credentials.fields()
         var answer = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
         if isLoginRefused(answer) {
@@ -114,17 +129,16 @@ public struct HTTPExchange: Sendable {
     }
 
     private func sendOnce(
-        _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue?, _ more: [HTTPField.Name: String]
+        _ method: HTTPRequest.Method, _ url: URL, _ body: Content?, _ more: [HTTPField.Name: String]
     ) async throws -> Answer {
         var request = HTTPRequest(method: method, url: url)
         request.headerFields[.accept] = "application/json"
-        if body != nil { request.headerFields[.contentType] = "application/json" }
+        if let body { request.headerFields[.contentType] = body.type }
         for (name, value) in headers { request.headerFields[name] = value }
         for (name, value) in more { request.headerFields[name] = value }
         counter.count()
         do {
-            let data = body.map { Data(CanonicalJSON.bytes($0)) }
-            let (response, received) = try await transport.send(request, body: data)
+            let (response, received) = try await transport.send(request, body: body?.data)
             let answer = Answer(
                 status: response.status.code, headers: response.headerFields, body: received, method: method, url: url)
             if let rest = answer.backoff { rests.note(rest) }

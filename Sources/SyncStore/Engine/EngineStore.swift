@@ -80,6 +80,32 @@ package protocol EngineStore: Sendable {
     /// - Throws: ``SyncError`` `engineBusy` while another holder has the database.
     func reset(_ kind: EngineReset, holder: String) async throws
 
+    // MARK: Files
+
+    /// Looks whether an attribute of a row can hold the name of a file.
+    ///
+    /// - Throws: ``SyncError`` `unknownAttribute`, `invalidOption`, `rowNotFound`.
+    func checkFile(of entity: String, key: JSONValue, attribute: String) async throws
+
+    /// Notes a file that is to be sent, in the place of another one for the same attribute.
+    ///
+    /// - Throws: As `checkFile`.
+    func attach(_ content: AttachedContent, to entity: String, key: JSONValue, attribute: String) async throws
+
+    /// What an attribute holds of a file.
+    ///
+    /// - Throws: As `checkFile`.
+    func file(of entity: String, key: JSONValue, attribute: String) async throws -> HeldFile
+
+    /// All files that the server does not have.
+    func waitingFiles() async throws -> [AttachedFile]
+
+    /// The files of rows that the server has; those of rows that were deleted are forgotten.
+    func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [AttachedFile]
+
+    /// Settles a file by what became of it, unless another one was attached meanwhile.
+    func settle(_ file: AttachedFile, _ outcome: AttachedFile.Outcome, _ lease: EngineLease) async throws
+
     // MARK: Without a lease
 
     /// Where the pull of each entity goes on.

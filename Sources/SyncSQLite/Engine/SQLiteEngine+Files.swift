@@ -1,0 +1,144 @@
+import GRDB
+package import SyncCore
+package import SyncStore
+
+// Files that wait to be sent: what they are is in `sync_file`, their bytes are in a folder.
+extension SQLiteEngine {
+    package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
+        let table = try table(entity)
+        try await stack.reading { [self] db in _ = try place(table, key, attribute, in: db) }
+    }
+
+    package func attach(
+        _ content: AttachedContent, to entity: String, key: JSONValue, attribute: String
+    ) async throws {
+        let table = try table(entity)
+        try await transaction { [self] db in
+            let (key, _) = try place(table, key, attribute, in: db)
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_file (e, k, attribute, hash, name, type) VALUES (?, ?, ?, ?, ?, ?)
+                    ON CONFLICT DO UPDATE SET hash = excluded.hash, name = excluded.name, type = excluded.type,
+                      reason = NULL, attempts = 0
+                    """,
+                arguments: [table.number, key, attribute, content.hash, content.name, content.type])
+        }
+    }
+
+    package func file(of entity: String, key: JSONValue, attribute: String) async throws -> HeldFile {
+        let table = try table(entity)
+        return try await stack.reading { [self] db in
+            let (key, column) = try place(table, key, attribute, in: db)
+            let waiting = try String.fetchOne(
+                db, sql: "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?",
+                arguments: [table.number, key, attribute])
+            let name = try String.fetchOne(
+                db,
+                sql: """
+                    SELECT \(column.quoted) FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?
+                    """, arguments: [key])
+            return HeldFile(
+                waiting: waiting, name: name, remoteID: try OutgoingBodies(self, db).remoteID(of: key, table))
+        }
+    }
+
+    package func waitingFiles() async throws -> [AttachedFile] {
+        try await stack.reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
+    }
+
+    package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [AttachedFile] {
+        let tables = try entities.map { try table($0) }
+        return try await writing(lease) { [self] db in
+            try tables.flatMap { table in
+                let key = table.table.keyColumn.quoted
+                // Of rows that were deleted nobody wants files.
+                try db.execute(
+                    sql: """
+                        DELETE FROM sync_file WHERE e = ? AND NOT EXISTS (
+                          SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = sync_file.k)
+                        """, arguments: [table.number])
+                return try files(
+                    of: table,
+                    "reason IS NULL AND EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = f.e AND n.k = f.k)", in: db)
+            }
+        }
+    }
+
+    package func settle(_ file: AttachedFile, _ outcome: AttachedFile.Outcome, _ lease: EngineLease) async throws {
+        try await writing(lease) { db in
+            // Another one may have been attached meanwhile.
+            let own: StatementArguments = [file.number, file.content.hash]
+            switch outcome {
+            case .sent: try db.execute(sql: "DELETE FROM sync_file WHERE id = ? AND hash = ?", arguments: own)
+            case .refused(let reason):
+                try db.execute(
+                    sql: "UPDATE sync_file SET reason = ? WHERE id = ? AND hash = ?", arguments: [reason] + own)
+            case .failed:
+                try db.execute(
+                    sql: "UPDATE sync_file SET attempts = attempts + 1 WHERE id = ? AND hash = ?", arguments: own)
+            }
+        }
+    }
+
+    private func files(of table: EngineTable, _ condition: String, in db: Database) throws -> [AttachedFile] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT id, k, attribute, hash, name, type, reason FROM sync_file AS f WHERE e = ? AND \(condition)
+                ORDER BY attempts, id
+                """, arguments: [table.number])
+        let bodies = try OutgoingBodies(self, db)
+        return try rows.compactMap { row in
+            let key: DatabaseValue = row[1]
+            let attribute: String = row[2]
+            guard try table.isStored(key, in: db), let path = path(of: attribute, table) else { return nil }
+            return AttachedFile(
+                number: row[0], entity: table.entity.name, key: try table.recordKey(key, in: db),
+                remoteID: try bodies.remoteID(of: key, table), attribute: attribute, path: path,
+                content: AttachedContent(hash: row[3], name: row[4], type: row[5]), reason: row[6])
+        }
+    }
+
+    /// The row that a key names, and the column of an attribute of it that can hold the name of a file.
+    private func place(
+        _ table: EngineTable, _ key: JSONValue, _ attribute: String, in db: Database
+    ) throws -> (key: DatabaseValue, column: String) {
+        let name = table.entity.name
+        guard let slot = table.entity.slotByName[attribute] else {
+            throw SyncError(
+                .unknownAttribute,
+                "there is no attribute '\(attribute)'"
+                    + SimilarName.hint(for: attribute, among: table.entity.slotByName.keys), entity: name)
+        }
+        guard model.compiled[table.entity.table].attributes[slot].type == .string, path(of: attribute, table) != nil
+        else {
+            throw SyncError(
+                .invalidOption, "'\(attribute)' cannot hold the name of a file: make it a string that is exported",
+                entity: name)
+        }
+        guard !table.key.isHidden else {
+            throw SyncError(.invalidOption, "files are attached to rows whose key is one attribute", entity: name)
+        }
+        guard let own = try currentKey(key, table, in: db) else {
+            throw SyncError(.rowNotFound, "no row has the key \(key.text)", entity: name)
+        }
+        return (own, table.table.columns[slot])
+    }
+
+    /// The key of a stored row, also by the one that it had before the server gave it one.
+    private func currentKey(_ key: JSONValue, _ table: EngineTable, in db: Database) throws -> DatabaseValue? {
+        guard let own = try table.key.k(of: key, in: db) else { return nil }
+        if try table.isStored(own, in: db) { return own }
+        let alias = try DatabaseValue.fetchOne(
+            db, sql: "SELECT k FROM sync_alias WHERE e = ? AND old = ?", arguments: [table.number, own])
+        guard let alias, try table.isStored(alias, in: db) else { return nil }
+        return alias
+    }
+
+    private func path(of attribute: String, _ table: EngineTable) -> [String]? {
+        guard let slot = table.entity.slotByName[attribute],
+            let shape = try? OutgoingShape(table.entity, of: model)
+        else { return nil }
+        return shape.members.first { $0.domain == .attribute(slot: slot) }?.path
+    }
+}

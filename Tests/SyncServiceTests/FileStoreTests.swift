@@ -1,0 +1,139 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import SyncService
+
+/// The folder of files, with a service that counts what it is asked.
+@Suite("A folder of files")
+struct FileStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("files-\(UUID().uuidString)")
+
+    private func reference(_ name: String) throws -> FileReference {
+        FileReference(try #require(URL(string: "https://example.com/files/\(name)")))
+    }
+
+    @Test(
+        "names bytes by their SHA-256",
+        arguments: [
+            ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+            (
+                "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+                "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+            ),
+            (
+                String(repeating: "a", count: 1000),
+                "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3"
+            ),
+        ])
+    func hash(_ text: String, _ hash: String) {
+        #expect(SHA256.text(Data(text.utf8)) == hash)
+    }
+
+    @Test("downloads once, for all who want a file, and has it without a request from then on")
+    func once() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = FilesOnly()
+        let store = FileStore(folder: folder)
+        let cat = try reference("cat")
+        let urls = try await withThrowingTaskGroup(of: URL.self) { group in
+            for _ in 0..<8 { group.addTask { try await store.file(cat, from: service) } }
+            return try await group.reduce(into: Set<URL>()) { $0.insert($1) }
+        }
+        #expect(urls.count == 1)
+        #expect(await service.asked == ["/files/cat"])
+        // By a later process too.
+        let later = FileStore(folder: folder)
+        let url = try await later.file(cat, from: service)
+        #expect(try Data(contentsOf: url) == Data("bytes of /files/cat".utf8))
+        #expect(url.lastPathComponent == SHA256.text(try Data(contentsOf: url)))
+        #expect(await service.asked.count == 1)
+        // What fails is asked for again.
+        await service.fail(true)
+        let dog = try reference("dog")
+        await #expect(throws: FileFailure.missing("/files/dog")) { try await later.file(dog, from: service) }
+        await service.fail(false)
+        _ = try await later.file(dog, from: service)
+        #expect(await service.asked.count == 3)
+    }
+
+    @Test("keeps to its limit: what was not used for longest goes")
+    func limit() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let service = FilesOnly()
+        let clock = Ticks()
+        // Each file has 17 bytes, "bytes of /files/1".
+        let store = FileStore(folder: folder, limit: 40, now: { clock.next() })
+        let (one, two, three) = (try reference("1"), try reference("2"), try reference("3"))
+        let waiting = try await store.keepWaiting(Data(repeating: 1, count: 1000))
+        _ = try await store.file(one, from: service)
+        _ = try await store.file(two, from: service)
+        _ = try await store.file(one, from: service)
+        _ = try await store.file(three, from: service)
+        #expect(try await store.cached(two) == nil)
+        #expect(try await store.cached(one) != nil)
+        #expect(try await store.cached(three) != nil)
+        #expect(await store.waitingFile(waiting) != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/references").count == 2)
+        // One that is too large for all is there all the same, and alone.
+        await service.setSize(100)
+        let big = try reference("big")
+        _ = try await store.file(big, from: service)
+        #expect(try await store.cached(big) != nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/contents").count == 1)
+    }
+
+    @Test("says so where it cannot write")
+    func unusable() async throws {
+        try Data().write(to: folder)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let error = await #expect(throws: FileFailure.self) {
+            try await FileStore(folder: folder).file(reference("1"), from: FilesOnly())
+        }
+        #expect(error?.description.contains("the folder of files cannot be used") == true)
+    }
+}
+
+/// Times, a minute apart.
+private final class Ticks: @unchecked Sendable {
+    private let lock = NSLock()
+    private var time = Date(timeIntervalSince1970: 1_700_000_000)
+
+    func next() -> Date {
+        lock.withLock {
+            time += 60
+            return time
+        }
+    }
+}
+
+/// A service that has files and nothing else.
+private actor FilesOnly: FileService {
+    nonisolated let capabilities = ServiceCapabilities(
+        ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false, givesTimes: false)
+    nonisolated let identity = "files"
+    private(set) var asked: [String] = []
+    private var fails = false
+    private var size: Int?
+
+    func fail(_ fails: Bool) { self.fails = fails }
+    func setSize(_ size: Int) { self.size = size }
+
+    nonisolated func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
+        throw FileFailure.missing(name)
+    }
+
+    func download(_ reference: FileReference) async throws -> Data {
+        asked.append(reference.url.path)
+        if fails { throw FileFailure.missing(reference.url.path) }
+        // So that all who want it come while it is on its way.
+        for _ in 0..<100 { await Task.yield() }
+        return size.map { Data(repeating: 7, count: $0) } ?? Data("bytes of \(reference.url.path)".utf8)
+    }
+
+    func upload(_ file: FileUpload) async throws -> PushOutcome { .gone }
+    func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: []) }
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] { [] }
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] { [] }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What PocketBase does otherwise than other services, row by row, with a server that really runs.
+@Suite(
+    "Rows of PocketBase",
+    .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
+struct PocketBaseRowTests {
+    @Test("one row that a batch fails for is parked, and the others are there")
+    func badRow() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        try await space.send(
+            .patch, "collections/\(space.tasks)",
+            ["indexes": [.string("CREATE UNIQUE INDEX i_\(space.tasks) ON \(space.tasks) (title)")]])
+        let device = try space.device()
+        try await space.add(space.tasks, ["title": "taken", "id": "aaaaaaaaaaaaaa1"])
+        for title in ["a", "taken", "b"] { try await device.stack.insert("Task", values: ["title": .string(title)]) }
+        // The row that takes the title is not known here: it comes after the pull.
+        try await device.engine.push()
+        let titles = try await space.rows(space.tasks).compactMap { $0["title"] }
+        #expect(Set(titles) == ["a", "taken", "b"])
+        #expect(titles.count == 3)
+        let parked = try await device.engine.parkedRows()
+        #expect(parked.count == 1)
+        #expect(parked.first?.reason.contains("title: Value must be unique") == true, "\(parked)")
+        #expect(try await device.rows("SELECT count(*) FROM sync_change") == ["1"])
+    }
+
+    @Test("a server that takes no batches, or only small ones, gets the rows by other requests", arguments: [0, 2])
+    func batches(_ most: Int) async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let network = LimitedBatches(most)
+        let device = try space.device(transport: network)
+        for number in 1...7 { try await device.stack.insert("Task", values: ["title": .string("t\(number)")]) }
+        try await device.engine.sync()
+        #expect(try await space.rows(space.tasks).count == 7)
+        #expect(try await device.leftovers() == [])
+        // It is asked once whether it takes them.
+        if most == 0 { #expect(await network.refusals == 1) }
+    }
+
+    @Test("rows with the same time are all pulled, page by page")
+    func sameTime() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let requests = (0..<40).map { number -> JSONValue in
+            [
+                "method": "POST", "url": .string("/api/collections/\(space.tasks)/records"),
+                "body": ["title": .string("t\(number)")],
+            ]
+        }
+        try await space.send(.post, "batch", ["requests": .array(requests)])
+        let times = Set(try await space.rows(space.tasks).compactMap { $0["updated"] })
+        #expect(times.count < 40)
+        let device = try space.device(pageSize: 3)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["40"])
+    }
+
+    @Test("a row that is committed late, with a time before the last pull, is pulled")
+    func late() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let device = try space.device()
+        try await device.engine.sync()
+        // What a transaction that took ten seconds would leave.
+        let time = Date(timeIntervalSinceNow: -10).isoText.replacingOccurrences(of: "T", with: " ")
+        try await space.send(
+            .patch, "collections/\(space.tasks)",
+            ["fields": .array(try await PocketBaseSpace.fields(space, withoutTimes: true))])
+        try await space.add(
+            space.tasks, ["id": "aaaaaaaaaaaaaa2", "title": "late", "updated": .string(time.dropLast() + ".000Z")])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT title FROM Task") == ["late"])
+    }
+
+    @Test("an empty text stands for null, but in attributes that must be texts")
+    func empty() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let schema = """
+            {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true},
+              "title": {"type": "string", "optional": false}, "note": "string", "due": "date"},
+              "relationships": {"project": {"entity": "Project"}}},
+              "Project": {"attributes": {"id": {"type": "string", "primaryKey": true}, "name": "string"}}}}
+            """
+        try await space.add(space.projects, ["id": "ppppppppppppppp", "name": "p"])
+        try await space.add(
+            space.tasks,
+            [
+                "id": "ttttttttttttttt", "title": "t", "note": "n", "due": "2026-11-21 02:03:39.374Z",
+                "project_id": "ppppppppppppppp",
+            ])
+        let device = try Device(space.service(), schema: schema, entities: ["Project", "Task"])
+        try await device.engine.sync()
+        let sql = "SELECT title, note, due, projectID FROM Task"
+        #expect(try await device.rows(sql) == ["t n 2026-11-21 02:03:39.374 ppppppppppppppp"])
+        try await space.change(
+            space.tasks, "ttttttttttttttt", ["title": "", "note": "", "due": "", "project_id": ""])
+        try await device.engine.sync()
+        #expect(try await device.rows(sql) == [" nil nil nil"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_pending") == ["0"])
+        try await device.write("UPDATE Task SET due = '2027-01-02 03:04:05.006', projectID = 'ppppppppppppppp'")
+        try await device.engine.sync()
+        let row = try await space.row(space.tasks, "ttttttttttttttt")
+        #expect(row["due"] == "2027-01-02 03:04:05.006Z" && row["project_id"] == "ppppppppppppppp")
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("a part of a JSON field that is changed leaves the rest of it")
+    func part() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let schema = """
+            {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true},
+              "street": {"type": "string", "remoteKey": "extra.street"}, "zip": {"type": "string", "remoteKey": "extra.zip"}}}}}
+            """
+        try await space.add(
+            space.tasks, ["id": "sssssssssssssss", "extra": ["street": "High St", "zip": "111", "country": "DE"]])
+        let device = try Device(space.service(), schema: schema, entities: ["Task"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET street = 'Low St'")
+        try await device.engine.sync()
+        let extra = try await space.row(space.tasks, "sssssssssssssss")["extra"]
+        #expect(extra?["street"] == "Low St" && extra?["zip"] == "111" && extra?["country"] == "DE")
+    }
+
+    @Test("a row that a required relation points to is deleted after those that point to it, and else parked")
+    func required() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let projects = try await space.create("req_\(space.projects)", [["name": "name", "type": "text"]])
+        try await space.create(
+            "req_\(space.tasks)",
+            [
+                ["name": "title", "type": "text"],
+                ["name": "project_id", "type": "relation", "collectionId": projects, "maxSelect": 1, "required": true],
+            ])
+        let service = PocketBaseService(
+            baseURL: space.url, paths: ["Project": "req_\(space.projects)", "Task": "req_\(space.tasks)"],
+            credentials: .authorization(space.token))
+        let schema = """
+            {"entities": {"Project": {"attributes": {"id": {"type": "string", "primaryKey": true}, "name": "string"},
+              "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "deleteRule": "cascade"}}},
+              "Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"},
+              "relationships": {"project": {"entity": "Project", "inverse": "tasks", "optional": false}}}}}
+            """
+        let device = try Device(service, schema: schema, entities: ["Task", "Project"])
+        let project = try await device.stack.insert("Project", values: ["name": "p"])
+        for number in 1...3 {
+            try await device.stack.insert(
+                "Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
+        }
+        try await device.engine.sync()
+        #expect(try await space.rows("req_\(space.tasks)").count == 3)
+        try await device.write("DELETE FROM Project")
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        try await device.engine.sync()
+        #expect(try await space.rows("req_\(space.projects)").isEmpty)
+        #expect(try await device.leftovers() == [])
+        // A row of somebody else points to it, which is not known here.
+        try await space.add("req_\(space.projects)", ["id": "qqqqqqqqqqqqqqq", "name": "q"])
+        try await device.engine.sync()
+        try await space.add("req_\(space.tasks)", ["title": "other", "project_id": "qqqqqqqqqqqqqqq"])
+        try await device.write("DELETE FROM Project")
+        try await device.engine.push()
+        let parked = try await device.engine.parkedRows()
+        #expect(parked.first?.reason.contains("required relation") == true, "\(parked)")
+        #expect(try await space.rows("req_\(space.projects)").count == 1)
+    }
+
+    @Test("a row that names one which somebody deleted is sent again without it, once that is known")
+    func missingTarget() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        var settings = Device.settings
+        settings.sweepInterval = .seconds(3600)
+        let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
+        try await space.add(space.tags, ["id": "ggggggggggggggg", "name": "g"])
+        try await space.add(space.tasks, ["id": "ttttttttttttttt", "title": "t"])
+        try await device.engine.sync()
+        try await space.remove(space.tags, "ggggggggggggggg")
+        try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES ('ttttttttttttttt', 'ggggggggggggggg')")
+        try await device.write("UPDATE Task SET title = 'edited'")
+        try await device.engine.sync()
+        let reasons = try await device.engine.parkedRows().map(\.reason)
+        #expect(reasons.count == 1 && reasons[0].contains("tag_ids"), "\(reasons)")
+        // An hour later all ids are listed.
+        let again = try Device(device.stack, space.service())
+        try await again.engine.sync()
+        #expect(try await space.row(space.tasks, "ttttttttttttttt")["title"] == "edited")
+        #expect(try await again.leftovers() == [])
+    }
+}
+
+extension PocketBaseSpace {
+    /// The fields of the tasks; the one with the time of the last change as one that a test can set.
+    static func fields(_ space: PocketBaseSpace, withoutTimes: Bool) async throws -> [JSONValue] {
+        let collection = try await space.send(.get, "collections/\(space.tasks)", nil)
+        guard case .array(let fields)? = collection["fields"] else { return [] }
+        return fields.map { $0["name"] == "updated" && withoutTimes ? ["name": "updated", "type": "date"] : $0 }
+    }
+}
+
+/// A server whose settings allow no batches, or small ones.
+actor LimitedBatches: HTTPTransport {
+    private let most: Int
+    private let transport = DefaultTransport()
+    private(set) var refusals = 0
+
+    init(_ most: Int) { self.most = most }
+
+    func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        guard request.path == "/api/batch", let body,
+            case .array(let requests)? = try JSONValue(parsing: body)["requests"],
+            requests.count > most
+        else { return try await transport.send(request, body: body) }
+        refusals += 1
+        // As PocketBase 0.40.6 says it.
+        let text =
+            most == 0
+            ? #"{"data":{},"message":"Batch requests are not allowed.","status":403}"#
+            : #"{"data":{"requests":{"code":"validation_length_too_long","message":"The length must be no more than 2."}},"message":"Invalid batch request data.","status":400}"#
+        return (HTTPResponse(status: most == 0 ? .forbidden : .badRequest), Data(text.utf8))
+    }
+}

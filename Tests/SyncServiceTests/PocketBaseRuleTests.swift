@@ -1,0 +1,187 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rules that hide rows and forbid changes, and who asks, with a PocketBase server that really runs.
+@Suite(
+    "Rules of PocketBase",
+    .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
+struct PocketBaseRuleTests {
+    private static let own: [String: JSONValue] = [
+        "listRule": "owner = @request.auth.id", "viewRule": "owner = @request.auth.id",
+        "updateRule": "owner = @request.auth.id && done = false",
+        "deleteRule": "owner = @request.auth.id && done = false",
+    ]
+    private static let schema = """
+        {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string",
+          "points": "integer", "done": "boolean", "owner": "string"}}}}
+        """
+
+    private func device(
+        _ space: PocketBaseSpace, _ authorization: String, _ deletions: DeleteConflictPolicy = .deleteWins
+    ) throws -> Device {
+        var settings = Device.settings
+        settings.deletionGuard = nil
+        settings.deleteConflicts = deletions
+        return try Device(
+            space.service(authorization: authorization), schema: Self.schema, entities: ["Task"], settings)
+    }
+
+    private func add(_ space: PocketBaseSpace, _ id: String, _ title: String, _ owner: String) async throws {
+        try await space.add(space.tasks, ["id": .string(id), "title": .string(title), "owner": .string(owner)])
+    }
+
+    @Test("a row that another user gets goes from here, and stays there; its edits are in the log")
+    func hidden() async throws {
+        let space = try await PocketBaseServer.shared.space(rules: Self.own)
+        let (ada, bob) = (try await space.user(), try await space.user())
+        try await add(space, "aaaaaaaaaaaaaaa", "stays", ada.id)
+        try await add(space, "bbbbbbbbbbbbbbb", "edited", ada.id)
+        try await add(space, "ccccccccccccccc", "goes", ada.id)
+        let device = try device(space, ada.token)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
+        try await space.change(space.tasks, "bbbbbbbbbbbbbbb", ["owner": .string(bob.id)])
+        try await space.change(space.tasks, "ccccccccccccccc", ["owner": .string(bob.id)])
+        try await device.write("UPDATE Task SET title = 'unsent' WHERE title = 'edited'")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["stays"])
+        #expect(try await device.leftovers() == [])
+        let rows = try await space.rows(space.tasks)
+        #expect(rows.compactMap { $0["title"] } == ["stays", "edited", "goes"])
+        let logged = try await device.engine.conflicts().filter { $0.local == "unsent" }
+        #expect(logged.map(\.why) == ["deleted there, or hidden"])
+        // It can be had back: it is refused then, and not lost.
+        try await device.engine.restore("Task", key: "bbbbbbbbbbbbbbb")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY title") == ["stays", "unsent"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == ["its id is that of a row that the user may not see"])
+        #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
+    }
+
+    @Test("an edit of a row that was hidden keeps it here where edits win, and nothing is changed there")
+    func editWins() async throws {
+        let space = try await PocketBaseServer.shared.space(rules: Self.own)
+        let (ada, bob) = (try await space.user(), try await space.user())
+        try await add(space, "bbbbbbbbbbbbbbb", "edited", ada.id)
+        let device = try device(space, ada.token, .editWins)
+        try await device.engine.sync()
+        try await space.change(space.tasks, "bbbbbbbbbbbbbbb", ["owner": .string(bob.id)])
+        try await device.write("UPDATE Task SET title = 'unsent'")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["unsent"])
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == ["its id is that of a row that the user may not see"])
+        #expect(try await space.row(space.tasks, "bbbbbbbbbbbbbbb")["title"] == "edited")
+    }
+
+    @Test("what the rules do not let be changed or deleted is parked, and is not gone")
+    func forbidden() async throws {
+        let space = try await PocketBaseServer.shared.space(rules: Self.own)
+        let ada = try await space.user()
+        try await add(space, "aaaaaaaaaaaaaaa", "one", ada.id)
+        try await add(space, "bbbbbbbbbbbbbbb", "two", ada.id)
+        let device = try device(space, ada.token)
+        try await device.engine.sync()
+        for id in ["aaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbb"] { try await space.change(space.tasks, id, ["done": true]) }
+        try await device.write("UPDATE Task SET title = 'edited' WHERE title = 'one'")
+        try await device.write("DELETE FROM Task WHERE title = 'two'")
+        try await device.engine.sync()
+        let reasons = try await device.engine.parkedRows().map(\.reason).sorted()
+        #expect(
+            reasons == [
+                "the delete rule of '\(space.tasks)' does not let it be deleted",
+                "the update rule of '\(space.tasks)' does not let it be changed",
+            ])
+        #expect(try await space.rows(space.tasks).count == 2)
+        #expect(try await device.rows("SELECT title, done FROM Task") == ["edited 1"])
+    }
+
+    // MARK: Who asks
+
+    @Test("a token that ran out is noticed, and takes no row away")
+    func token() async throws {
+        let space = try await PocketBaseServer.shared.space(rules: Self.own)
+        let ada = try await space.user()
+        try await add(space, "aaaaaaaaaaaaaaa", "one", ada.id)
+        let wallet = Wallet(space, ada.mail)
+        var settings = Device.settings
+        settings.deletionGuard = nil
+        let device = try Device(
+            space.service(credentials: .authorization { _ in try await wallet.token() }), schema: Self.schema,
+            entities: ["Task"], settings)
+        try await device.engine.sync()
+        #expect(await wallet.count == 1)
+        // Another password makes all tokens void. The list is an empty one then, without an error.
+        try await space.change("users", ada.id, ["password": "password2", "passwordConfirm": "password2"])
+        await wallet.change(to: "password2")
+        try await device.write("UPDATE Task SET points = 7")
+        try await add(space, "bbbbbbbbbbbbbbb", "two", ada.id)
+        let report = try await device.engine.sync()
+        #expect(await wallet.count == 2)
+        #expect(report.total.deleted == 0 && report.total.sent == 1 && report.total.inserted == 1)
+        #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaaa")["points"] == 7)
+        // Without another one the run ends, and nothing is parked or deleted.
+        try await space.change("users", ada.id, ["password": "password3", "passwordConfirm": "password3"])
+        try await device.write("UPDATE Task SET points = 8")
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        #expect(error?.code == .unauthorized)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.engine.pendingChanges() == 2)
+    }
+
+    @Test("the configuration signs in with a password")
+    func login() async throws {
+        let space = try await PocketBaseServer.shared.space(rules: Self.own)
+        let ada = try await space.user()
+        try await add(space, "aaaaaaaaaaaaaaa", "one", ada.id)
+        let json: JSONValue = [
+            "service": "pocketbase", "url": .string(space.url.absoluteString),
+            "entities": ["Task": ["path": .string(space.tasks)]],
+            "pocketbase": ["login": ["identity": "${PB_USER}", "password": "${PB_PASSWORD}"]],
+        ]
+        func device(_ password: String) throws -> Device {
+            let configuration = try EngineConfiguration(
+                JSONEncoder().encode(json), environment: ["PB_USER": ada.mail, "PB_PASSWORD": password])
+            return try Device(
+                configuration.service(), schema: Self.schema, entities: configuration.entities, configuration.settings)
+        }
+        let right = try device("password1")
+        try await right.engine.sync()
+        #expect(try await right.rows("SELECT title FROM Task") == ["one"])
+        let wrong = try device("password7")
+        let error = await #expect(throws: SyncError.self) { try await wrong.engine.sync() }
+        #expect(error?.code == .unauthorized)
+        #expect(error?.message.contains("signing in as") == true && error?.message.contains("password7") == false)
+    }
+}
+
+/// Tokens of somebody, and how many there were.
+private actor Wallet {
+    private let space: PocketBaseSpace
+    private let mail: String
+    private var password = "password1"
+    private var last = ""
+    private(set) var count = 0
+
+    init(_ space: PocketBaseSpace, _ mail: String) { (self.space, self.mail) = (space, mail) }
+
+    func change(to password: String) { self.password = password }
+
+    func token() async throws -> String {
+        count += 1
+        let answer = try? await PocketBaseSpace.send(
+            .post, space.url, "collections/users/auth-with-password",
+            ["identity": .string(mail), "password": .string(password)], token: nil)
+        // Who is refused shows the old one again.
+        if case .string(let token)? = answer?["token"] { last = token }
+        return last
+    }
+}
