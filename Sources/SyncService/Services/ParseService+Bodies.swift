@@ -4,8 +4,9 @@ import SyncCore
 // What is sent of a row, as values and operations of Parse's.
 extension ParseService {
     /// That a row is not sent, and what that means for it.
-    struct Settled: Error {
+    struct Settled: LocalizedError {
         let outcome: PushOutcome
+        var errorDescription: String? { "the row is not sent: \(outcome)" }
     }
 
     /// A new row: what has no value is left out.
