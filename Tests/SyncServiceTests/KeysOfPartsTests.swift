@@ -151,6 +151,67 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A row that gets the key of a deleted one because another row's key changes is that row")
+    func rekeyedByParent() async throws {
+        let service = service()
+        await fill(service)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Pod SET name = 'Web' WHERE name = 'Net'")
+        try await device.write("UPDATE Pod SET name = 'Net' WHERE name = 'Web'")
+        #expect(try await device.engine.sync().isEmpty)
+        // A row of another pod, whose pod then takes the place of the one that went.
+        try await device.write(
+            """
+            INSERT INTO Pod (ownerID, name, summary) VALUES (1, 'New', 'new');
+            INSERT INTO Release (podID, version, note) SELECT sync_id, '1.0', 'new' FROM Pod WHERE name = 'New';
+            """)
+        try await device.write("DELETE FROM Pod WHERE name = 'Net'")
+        try await device.write("UPDATE Pod SET name = 'Net' WHERE name = 'New'")
+        for _ in 0..<2 { try await device.engine.sync() }
+        let releases = await service.contents(of: "Release")
+        #expect(releases.keys.map { $0 } == [[[1, "Net"], "1.0"]])
+        #expect(releases[[[1, "Net"], "1.0"]]?["note"] == "new")
+        #expect(await service.contents(of: "Pod")[[1, "Net"]]?["summary"] == "new")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A row that is made again with the same key before the answer to the first came is that row")
+    func againWhileUnanswered() async throws {
+        let service = service()
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Mark (area, name, color) VALUES (1, 'x', 'first')")
+        await service.setFault { request, _ in
+            if case .push = request { .dropAfter } else { nil }
+        }
+        _ = try? await device.engine.push()
+        await service.setFault(nil)
+        try await device.write("INSERT OR REPLACE INTO Mark (area, name, color) VALUES (1, 'x', 'second')")
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Mark") == [[1, "x"]: ["area": 1, "name": "x", "color": "second"]])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("The parts of a key are sent as the service spells them")
+    func spelling() async throws {
+        let service = service()
+        let schema = """
+            {"entities": {"Stat": {"primaryKey": ["day", "number"],
+              "attributes": {"day": "date", "number": "integer", "note": "string"}}}}
+            """
+        await service.put("Stat", ["2026-01-02", "007"], ["day": "2026-01-02", "number": "007", "note": "n"])
+        let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Stat SET note = 'mine'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Stat")[["2026-01-02", "007"]]?["note"] == "mine")
+        try await device.write("DELETE FROM Stat")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Stat").isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Rows that were there before the engine are known by what they are told apart by")
     func adopted() async throws {
         let service = service()

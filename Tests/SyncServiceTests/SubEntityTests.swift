@@ -108,6 +108,30 @@ struct SubEntityTests {
         for device in [one, two] { #expect(try await device.leftovers() == []) }
     }
 
+    @Test("In one list a row that becomes one of another entity says so, here and there")
+    func becomesAnotherInOneList() async throws {
+        let service = FakeService(pageSize: 10)
+        await service.put("Event", 10, ["name": "May Day", "type": "holiday", "country": "FR"])
+        await service.put("Event", 11, ["name": "Ada's", "type": "birthday", "gift": "cake"])
+        let entities: [SyncedEntity] = ["Event", "Note", "Person"]
+        let one = try Device(service, schema: Self.kinds, entities: entities, settings)
+        let two = try Device(service, schema: Self.kinds, entities: entities, settings)
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write(
+            "UPDATE Event SET sync_entity = 'Birthday', country = NULL, gift = 'pen' WHERE remoteID = 10")
+        await service.put("Event", 11, ["name": "Ada's day", "type": "holiday", "gift": .null, "country": "DE"])
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(await service.contents(of: "Event")[10]?["type"] == "birthday")
+        #expect(await service.contents(of: "Event")[10]?["gift"] == "pen")
+        for device in [one, two] {
+            #expect(
+                try await device.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY remoteID")
+                    == ["Birthday May Day nil pen", "Holiday Ada's day DE nil"])
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.sync().isEmpty)
+        }
+    }
+
     @Test("Lists that number their rows each by itself: entities with keys of their own")
     func ownKeys() async throws {
         let service = FakeService(pageSize: 10)
@@ -159,14 +183,31 @@ struct SubEntityTests {
     func becomesAnother() async throws {
         let service = FakeService(pageSize: 10)
         await service.put("Holiday", 10, ["name": "May Day", "country": "FR"])
-        let entities: [SyncedEntity] = ["Holiday", "Birthday"]
+        await service.put("Note", 30, ["text": "n", "event_id": 10])
+        let entities: [SyncedEntity] = ["Note", "Holiday", "Birthday"]
         let device = try Device(service, schema: Self.abstract, entities: entities, settings)
         try await device.engine.sync()
         try await device.write("UPDATE Event SET sync_entity = 'Birthday', gift = 'pen'")
         for _ in 0..<2 { try await device.engine.sync() }
         #expect(await service.contents(of: "Holiday").isEmpty)
         #expect(await service.contents(of: "Birthday").values.map { $0["gift"] } == ["pen"])
+        #expect(await service.contents(of: "Note")[30]?["event_id"] == service.contents(of: "Birthday").keys.first)
+        #expect(try await device.rows("SELECT count(*) FROM Note JOIN Event ON Event.remoteID = eventID") == ["1"])
         #expect(try await device.leftovers() == [])
+    }
+
+    @Test("A row that is of no entity of the model is parked, and stops nobody")
+    func noEntity() async throws {
+        let service = FakeService(pageSize: 10)
+        let device = try Device(service, schema: Self.kinds, entities: ["Event", "Note"], settings)
+        try await device.write("INSERT INTO Event (sync_entity, name) VALUES ('Nonsense', 'bad')")
+        try await device.stack.insert("Note", values: ["text": "n"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Note").count == 1)
+        #expect(
+            try await device.engine.parkedRows().map(\.reason) == [
+                "its sync_entity 'Nonsense' is no entity of the model"
+            ])
     }
 
     @Test("An entity and one below it are not both registered")

@@ -4,6 +4,8 @@ package struct OutgoingShape: Sendable {
     /// What is merged and sent by itself.
     package enum Domain: Sendable, Hashable {
         case attribute(slot: Int)
+        /// Of which entity the row is, where a list has rows of several.
+        case kind
         /// The foreign key of a to-one, which is sent as an id.
         case toOne(LinkID)
         /// The other rows of a many-to-many, sent as a list of ids.

@@ -75,7 +75,7 @@ struct EngineTable: Sendable {
                 entity: entity.name)
         }
         let shapes = try family.map { try OutgoingShape($0, of: model) }
-        let members = Self.domains(of: shapes)
+        let members = (shapes.contains { $0.kind != nil } ? [.kind] : []) + Self.domains(of: shapes)
         self.number = number
         self.registration = registration
         self.entity = entity
@@ -96,6 +96,10 @@ struct EngineTable: Sendable {
                     name: column, domain: domain, relationship: link.first.relationship?.name,
                     destination: link.second.table,
                     isOptional: !link.isKeyPart && link.first.relationship?.isOptional ?? true)
+            case .kind:
+                return Column(
+                    name: TableLayout.entityColumn, domain: domain, relationship: nil, destination: nil,
+                    isOptional: false)
             case .pairs: return nil
             }
         }
@@ -134,11 +138,19 @@ struct EngineTable: Sendable {
     }
 
     /// What a stored row is sent as: by its own entity.
-    func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingShape? {
-        try shapes[kind(of: key, model, in: db).id]
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity` for a row that says it is of no such entity.
+    func shape(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> OutgoingShape {
+        let kind = try kind(of: key, model, in: db)
+        guard let shape = shapes[kind.id], !kind.isAbstract else {
+            throw SyncError(.unknownEntity, "rows of '\(kind.name)' are none of this list", entity: entity.name)
+        }
+        return shape
     }
 
     /// The entity that a stored row is of.
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity` for a row that says it is of one that is not in the model.
     func kind(of key: DatabaseValue, _ model: CompiledModel, in db: Database) throws -> CompiledEntity {
         guard table.hasEntityColumn else { return entity }
         let name = try String.fetchOne(
@@ -147,7 +159,25 @@ struct EngineTable: Sendable {
                     SELECT \(TableLayout.entityColumn.quoted) FROM \(table.name.quoted)
                     WHERE \(table.keyColumn.quoted) = ?
                     """), arguments: [key])
-        return name.flatMap(model.entityID).map { model.entities[$0] } ?? entity
+        guard let name else { return entity }
+        guard let id = model.entityID(name) else {
+            throw SyncError(.unknownEntity, "its sync_entity '\(name)' is no entity of the model", entity: entity.name)
+        }
+        return model.entities[id]
+    }
+
+    /// The entity that a record says it is of; nil if it does not.
+    func kind(of record: JSONValue, _ model: CompiledModel) -> CompiledEntity? {
+        shapes.first { _, shape in
+            guard let kind = shape.kind else { return false }
+            return record.value(at: kind.path) == .string(kind.value)
+        }.map { model.entities[$0.key] }
+    }
+
+    /// The columns that rows of an entity have no use for, because only others of the family have them.
+    func foreignColumns(to kind: CompiledEntity) -> [String] {
+        let own = Set(shapes[kind.id]?.members.map(\.domain) ?? [])
+        return columns.filter { $0.domain != .kind && !own.contains($0.domain) }.map(\.name)
     }
 
     /// The keys that lead to each value that is sent.
@@ -163,10 +193,27 @@ struct EngineTable: Sendable {
         try self.key.recordKey(key, in: db)?.json ?? .null
     }
 
+    /// How the service spells an id, if it is not as we do.
+    func spelling(of id: JSONValue, _ key: DatabaseValue, in db: Database) throws -> String? {
+        guard id.isSpelledID, try json(key, in: db) != id else { return nil }
+        return id.text
+    }
+
     func recordKey(_ key: DatabaseValue, in db: Database) throws -> RecordKey {
         try self.key.recordKey(key, in: db) ?? RowKey(key)?.recordKey(nil) ?? .text("")
     }
 
     /// What a domain is called by those who do not see columns.
     func domain(_ column: String) -> String { columns.first { $0.name == column }?.relationship ?? column }
+}
+
+extension JSONValue {
+    /// Whether it is an id that addresses can be made of: a part may also be said by a whole record.
+    fileprivate var isSpelledID: Bool {
+        switch self {
+        case .array(let parts): parts.allSatisfy(\.isSpelledID)
+        case .object: false
+        default: true
+        }
+    }
 }

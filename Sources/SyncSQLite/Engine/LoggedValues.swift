@@ -32,10 +32,9 @@ struct LoggedValues {
             let conversion = engine.model.conversion(of: attribute)
             // What the model cannot read is shown as it is.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
+        case .kind: return value.json
         case .toOne, .pairs:
-            guard let table = engine.tables.first(where: { $0.entity.table == column.destination }) else {
-                return value.json
-            }
+            guard let table = try engine.table(column.destination, holding: value, in: db) else { return value.json }
             return try table.recordKey(value, in: db).json
         }
     }

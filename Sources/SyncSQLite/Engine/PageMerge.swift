@@ -207,6 +207,7 @@ struct PageMerge {
         try nested.takeOff(&edits)
         let links = try ListedLinks(plan, engine, db)
         try links.takeOff(&edits)
+        for (row, standing) in rows { try followKind(row, standing) }
         let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()
@@ -220,6 +221,21 @@ struct PageMerge {
         }
     }
 
+    /// The service says that a stored row is of another entity than before: so it is, and has nothing that only the former had.
+    private func followKind(_ row: PulledPage.Row, _ standing: RowStanding) throws {
+        guard table.table.hasEntityColumn, let record = row.record,
+            let kind = table.kind(of: record, engine.model.compiled), try table.isStored(standing.key, in: db),
+            try table.kind(of: standing.key, engine.model.compiled, in: db).id != kind.id
+        else { return }
+        let columns =
+            ["\(TableLayout.entityColumn.quoted) = ?"] + table.foreignColumns(to: kind).map { "\($0.quoted) = NULL" }
+        try db.execute(
+            sql: """
+                UPDATE \(table.table.name.quoted) SET \(columns.joined(separator: ", "))
+                WHERE \(table.table.keyColumn.quoted) = ?
+                """, arguments: [kind.name, standing.key])
+    }
+
     private mutating func note(
         _ row: PulledPage.Row, _ standing: RowStanding, _ result: SyncResult
     ) throws {
@@ -230,7 +246,7 @@ struct PageMerge {
             return
         }
         try InboundRows(engine, table, db).remove(row.id)
-        let isOwn = try table.key.hasParts || table.json(key, in: db) == row.id
+        let spelled = try table.spelling(of: row.id, key, in: db)
         try db.cachedStatement(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
@@ -242,7 +258,7 @@ struct PageMerge {
                 """
         ).execute(
             arguments: [
-                table.number, key, row.version, row.time, row.isWhole ? 1 : 0, isOwn ? nil : row.id.text,
+                table.number, key, row.version, row.time, row.isWhole ? 1 : 0, spelled,
             ])
         try table.key.noteName(key, table.number, in: db)
     }

@@ -191,16 +191,18 @@ struct RequestFreezer {
         if isNew, engine.registration.makesIDs, remoteID == nil {
             return try park(change, table, "its key is a local one, and the service wants an id that is made here")
         }
-        let record: JSONValue
+        let (shape, record): (OutgoingShape, JSONValue)
         do {
+            shape = try table.shape(of: change.key, engine.model.compiled, in: db)
             record = try bodies.record(of: change.key, table)
         } catch let error as SyncError {
             return try park(change, table, error.message)
         }
-        guard let shape = try table.shape(of: change.key, engine.model.compiled, in: db) else { return }
         var body = JSONValue.object([])
         if isNew, let remoteID { body = shape.naming(body, remoteID) }
-        if isNew, let kind = shape.kind { body = body.setting(.string(kind.value), at: kind.path) }
+        if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
+            body = body.setting(.string(kind.value), at: kind.path)
+        }
         for member in shape.members {
             guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
             let value: JSONValue?
@@ -214,6 +216,7 @@ struct RequestFreezer {
                 if !domain.value.isReadable(as: type) {
                     return try park(change, table, "what its '\(domain.name)' holds is no \(type.rawValue)")
                 }
+            case .kind: continue
             case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
             case .pairs:
                 value = .array(
@@ -336,7 +339,7 @@ extension RequestFreezer.Domain {
     fileprivate func matches(_ domain: OutgoingShape.Domain) -> Bool {
         switch domain {
         case .pairs(let link, let end): pairs?.link == link && pairs?.end == end
-        case .attribute, .toOne: column?.domain == domain
+        case .attribute, .toOne, .kind: column?.domain == domain
         }
     }
 }

@@ -55,6 +55,10 @@ struct RequestSettlement {
                 arguments: [Self.patience, table.number, key])
         case .rejected(let reason):
             try removeRequest()
+            // Nobody has it, and nobody will.
+            if reply.request.kind == .create, try !table.isStored(key, in: db) {
+                return try engine.forget(key, table, in: db)
+            }
             try park(key, reason)
             try db.executeCached(
                 sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?",
@@ -165,6 +169,11 @@ struct RequestSettlement {
         else { return old }
         let adoption = KeyAdoption(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
+        // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
+        if table.key.hasParts, try !table.isStored(old, in: db) {
+            try engine.forget(old, table, in: db)
+            return new
+        }
         let isTaken = try isTaken(id, old)
         return try engine.muted(in: db) {
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
@@ -183,7 +192,7 @@ struct RequestSettlement {
                 """,
             arguments: [
                 table.number, key, row?.version, row?.time,
-                try table.key.hasParts ? nil : spelled.flatMap { try $0 == table.json(key, in: db) ? nil : $0.text },
+                try spelled.flatMap { try table.spelling(of: $0, key, in: db) },
             ])
         try table.key.noteName(key, table.number, in: db)
     }

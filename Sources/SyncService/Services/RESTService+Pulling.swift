@@ -69,7 +69,9 @@ extension RESTService {
         guard let since = options.since, let began = place.began, place.number != nil, place.passes < 2 else {
             return false
         }
-        let first = parameters(of: RESTPage(options.paging)) + [(since, began.isoText)]
+        // Of times that are compared as text `40.4Z` is before `40Z`.
+        let before = began.addingTimeInterval(-1)
+        let first = parameters(of: RESTPage(options.paging)) + [(since, before.isoText)]
         let answer = try await exchange.send(.get, exchange.url(path(of: request.entity), first))
         guard (200..<300).contains(answer.status),
             case .array(let records)? = try answer.json().value(at: Self.path(options.records))

@@ -91,6 +91,7 @@ extension ServedEntity {
                 attribute.name, path: member.path, isNamedByModel: attribute.remoteKey != nil || rule != nil,
                 content: isConverted ? .converted : .value(attribute.type), isOptional: attribute.isOptional,
                 absence: absence(of: attribute, isConverted))
+        case .kind: return Member("", path: member.path, content: .value(.string))
         case .toOne(let link):
             let relationship = model.compiled[link].first.relationship
             return Member(
