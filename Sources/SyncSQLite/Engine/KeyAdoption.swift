@@ -15,6 +15,30 @@ struct KeyAdoption {
         self.db = db
     }
 
+    /// A row that had the key of another one at the service, as one that became a row of another entity: what points to it there
+    /// points to that one still, and is to be sent.
+    func tellReferring(to new: DatabaseValue, formerly old: DatabaseValue) throws {
+        for other in engine.tables {
+            for column in other.columns where column.destination == table.entity.table {
+                let key = "r.\(other.table.keyColumn.quoted)"
+                let rows = """
+                    FROM \(other.table.name.quoted) AS r WHERE r.\(column.name.quoted) = ?\(other.isOwn("r"))
+                      AND EXISTS (SELECT 1 FROM sync_known WHERE e = \(other.number) AND k = +\(key))
+                    """
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_base (e, k, domain, value, edited) SELECT \(other.number), \(key), ?, ?, ? \(rows)
+                        ON CONFLICT DO NOTHING
+                        """, arguments: [column.name, old, SQLiteEngine.now, new])
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_change (e, k, kind, seq)
+                        SELECT \(other.number), \(key), 'update', (SELECT seq FROM sync_engine) \(rows) ON CONFLICT DO NOTHING
+                        """, arguments: [new])
+            }
+        }
+    }
+
     /// Whether a key is that of a row of another entity, in the same table: services number the rows of each list by themselves.
     func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
         guard table.isPart, try !table.isStored(k, in: db) else { return false }

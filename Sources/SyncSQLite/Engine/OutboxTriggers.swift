@@ -17,14 +17,9 @@ struct OutboxTriggers {
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     private let dependents: [(table: String, column: String)]
-    /// The foreign keys of registered tables that lead here.
-    private let references: [(child: EngineTable, column: String)]
 
     init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
         let model = layout.model
-        references = tables.flatMap { child in
-            child.columns.filter { $0.destination == table.entity.table }.map { (child, $0.name) }
-        }
         dependents = model.links.compactMap { link in
             guard link.isKeyPart, link.second.table == table.entity.table,
                 tables.contains(where: { $0.entity.table == link.first.table }),
@@ -67,7 +62,7 @@ struct OutboxTriggers {
         if table.isPart {
             // A row that becomes one of another entity is deleted as what it was.
             let column = TableLayout.entityColumn.quoted
-            triggers += [("OLD", "NEW", deletion + unlinked), ("NEW", "OLD", insertion)].map { own, other, body in
+            triggers += [("OLD", "NEW", deletion), ("NEW", "OLD", insertion)].map { own, other, body in
                 trigger(
                     "kind_\(own)", "AFTER UPDATE OF \(column)",
                     when: "\(Self.heard)\(table.isOwn(own)) AND NOT (true\(table.isOwn(other)))", body)
@@ -128,27 +123,6 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
             ] + named
-    }
-
-    /// The service will call the row by another id, which those that point to it are to have then: they are told so, whatever
-    /// they have here.
-    private var unlinked: [String] {
-        references.flatMap { child, column -> [String] in
-            let rows =
-                "FROM \(child.table.name.quoted) AS r WHERE r.\(column.quoted) = OLD.\(key)\(child.isOwn("r")) AND EXISTS "
-                + "(SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(child.number) AND \"k\" = +r.\(child.table.keyColumn.quoted))"
-            let row = "\(child.number), r.\(child.table.keyColumn.quoted)"
-            return [
-                """
-                INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
-                SELECT \(row), \(column.literal), NULL, \(Self.now) \(rows) ON CONFLICT DO UPDATE SET "value" = NULL
-                """,
-                """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq")
-                SELECT \(row), 'update', (SELECT "seq" FROM "sync_engine") \(rows) ON CONFLICT DO NOTHING
-                """,
-            ]
-        }
     }
 
     // MARK: Hidden keys

@@ -177,7 +177,9 @@ struct RequestSettlement {
         let isTaken = try isTaken(id, old)
         return try engine.muted(in: db) {
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
-            return try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
+            let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
+            if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
+            return key
         }
     }
 
