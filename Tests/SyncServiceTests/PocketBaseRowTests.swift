@@ -65,7 +65,10 @@ struct PocketBaseRowTests {
     @Test("a row that is committed late, with a time before the last pull, is pulled")
     func late() async throws {
         let space = try await PocketBaseServer.shared.space()
-        let device = try space.device()
+        var settings = Device.settings
+        // A listing of all ids would find it, too.
+        settings.sweepInterval = .seconds(3600)
+        let device = try Device(space.service(), schema: PocketBaseSpace.schema, settings)
         try await device.engine.sync()
         // What a transaction that took ten seconds would leave.
         let time = Date(timeIntervalSinceNow: -10).isoText.replacingOccurrences(of: "T", with: " ")
