@@ -22,7 +22,8 @@ struct Status: AsyncParsableCommand, ReadingCommand {
     func run() async throws {
         let engine = try options.engine(options.stack())
         let status = try await engine.status()
-        if json { return try Terminal.write(json: Self.json(status)) }
+        let parked = try await engine.parkedRows()
+        if json { return try Terminal.write(json: Self.json(status, parked)) }
         var table = TablePrinter([
             .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "parked", isNumeric: true),
             .init(title: "conflicts", isNumeric: true), .init(title: "last sync"),
@@ -35,23 +36,27 @@ struct Status: AsyncParsableCommand, ReadingCommand {
             ])
         }
         try Terminal.write(table.text)
-        for row in try await engine.parkedRows() {
+        for row in parked {
             try Terminal.write("\(row.entity) \(row.key) is parked: \(row.reason)")
         }
     }
 
-    private static func json(_ status: [EntityStatus]) -> String {
+    private static func json(_ status: [EntityStatus], _ parked: [ParkedRow]) -> String {
         let members = status.map { status -> JSONValue.Member in
             .init(
                 status.entity,
                 [
                     "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
                     "conflicts": JSONValue(status.conflicts),
+                    "conflictingValues": JSONValue(status.conflictingValues),
                     "lastSync": status.lastSync.map { .string($0.text) } ?? .null,
                     "initialSyncComplete": .bool(status.isInitialSyncComplete),
                 ])
         }
-        return JSONLine.text(of: .object([.init("entities", .object(members))]))
+        let rows = parked.map { row -> JSONValue in
+            ["entity": .string(row.entity), "key": row.key.json, "reason": .string(row.reason)]
+        }
+        return JSONLine.text(of: .object([.init("entities", .object(members)), .init("parkedRows", .array(rows))]))
     }
 }
 

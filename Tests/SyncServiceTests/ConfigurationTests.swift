@@ -50,6 +50,11 @@ struct ConfigurationTests {
                 "pocketbase.login.password"
             ),
             ("https://api", "api", "url"),
+            ("example.com/v1", "example.com/v1?key=${API_TOKEN}", "url"),
+            ("example.com/v1", "example.com/v1#tasks", "url"),
+            ("example.com/v1", "example.com/v1?", "url"),
+            ("https://", "https://ann:${API_TOKEN}@", "url"),
+            ("\"path\": \"tasks\"", "\"path\": \"tasks?open=1\"", "entities.Task.path"),
         ])
     func refused(_ right: String, _ wrong: String, _ path: String) throws {
         let text = Self.whole.replacingOccurrences(of: right, with: wrong)
@@ -59,5 +64,27 @@ struct ConfigurationTests {
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path)
         #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test("may have slashes at the ends of addresses and paths", arguments: ["rest", "kinto"])
+    func slashes(_ kind: String) async throws {
+        let text = """
+            {"service": "\(kind)", "url": "https://api.example.com/v1//", "entities": {"Task": {"path": "/tasks/"}}}
+            """
+        let memory = ServedMemory()
+        let transport = Served { request, _ in
+            await memory.note(request)
+            return (200, [:], kind == "rest" ? [] : ["data": [], "responses": [["status": 204]]])
+        }
+        let service = try EngineConfiguration(Data(text.utf8)).service(transport: transport)
+        #expect(service.identity.hasPrefix("https://api.example.com/v1"))
+        #expect(!service.identity.contains("v1/"))
+        _ = try await service.pull(PullRequest(entity: "Task", cursor: nil))
+        _ = try await service.push([
+            PushOperation(entity: "Task", kind: .delete, id: "a", body: [:], version: nil, idempotencyKey: "k")
+        ])
+        let requests = await memory.requests
+        #expect(requests.count >= 2)
+        #expect(requests.allSatisfy { $0.contains(" /v1/") && !$0.contains("//") }, "\(requests)")
     }
 }

@@ -36,6 +36,16 @@ struct CrashTests {
         try await killed(moment) { try await PocketBaseServer.shared.space() }
     }
 
+    @Test(
+        "loses nothing and makes nothing twice, with stubs of Parse and of a changes endpoint",
+        .enabled(if: RESTServer.isThere, "make services builds the server"),
+        arguments: ["before", "after"], ["parse", "changes"])
+    func stubs(_ moment: String, _ dialect: String) async throws {
+        try await killed(moment) {
+            StubPlace(dialect, try await RESTServer.shared.space(["dialect": .string(dialect)]))
+        }
+    }
+
     private func killed(_ moment: String, _ place: () async throws -> any CrashPlace) async throws {
         var commit = 1
         var isDone = false
@@ -158,6 +168,26 @@ struct KintoPlace: CrashPlace {
             "service": "kinto", "url": .string(address.absoluteString), "entities": ["Project": [:], "Task": [:]],
             "headers": ["Authorization": .string(user)],
         ]
+    }
+}
+
+/// A space of the stubs.
+struct StubPlace: CrashPlace {
+    let service: any SyncService
+    let configuration: JSONValue
+
+    init(_ dialect: String, _ space: RESTSpace) {
+        let isParse = dialect == "parse"
+        let url = isParse ? space.url : space.url.appendingPathComponent("sync")
+        service =
+            isParse
+            ? ParseService(baseURL: url, options: ParseOptions(applicationID: "app")) : ChangesService(url: url)
+        var members: [JSONValue.Member] = [
+            .init("service", .string(dialect)), .init("url", .string(url.absoluteString)),
+            .init("entities", ["Project": [:], "Task": [:]]),
+        ]
+        if isParse { members.append(.init("parse", ["applicationID": "app"])) }
+        configuration = .object(members)
     }
 }
 

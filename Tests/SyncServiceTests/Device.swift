@@ -50,6 +50,13 @@ struct Device {
         return settings
     }
 
+    /// Nothing waits, and what fails does so at once.
+    static var impatient: EngineSettings {
+        var settings = settings
+        settings.attempts = 1
+        return settings
+    }
+
     func write(_ sql: String) async throws {
         try await stack.write { db in try db.execute(sql: sql) }
     }

@@ -29,7 +29,8 @@ struct ParseExchangeTests {
         options.pageSize = 2
         let url = try #require(URL(string: "https://api.example.com/parse"))
         let service = ParseService(
-            baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges)
+            baseURL: url, options: options, classes: ["Project": "Plan"], credentials: credentials, transport: exchanges
+        )
         let model = try SyncModel(schema: Data(Self.schema.utf8))
         return service.knowing(try ServedEntity.all(["Task", "Project", "Tag"], of: model))
     }
@@ -58,7 +59,8 @@ struct ParseExchangeTests {
         #expect(record["id"] == "Ed1nuqPvcm" && record["objectId"] == nil)
         #expect(record["due_at"] == "2026-02-01T00:00:00.000Z" && record["data"] == "AQID")
         #expect(record["photo"] == "https://files.example.com/app/profile.png")
-        #expect(record["place"]?["latitude"] == 40.5 && record["project_id"] == "P1" && record["tag_ids"] == ["G1", "G2"])
+        #expect(
+            record["place"]?["latitude"] == 40.5 && record["project_id"] == "P1" && record["tag_ids"] == ["G1", "G2"])
         let bare = try #require(first.rows.last?.record)
         #expect(bare["due_at"] == .null && bare["project_id"] == .null && bare["tag_ids"] == [])
         let next = try #require(first.next)

@@ -62,7 +62,9 @@ struct ParseServiceTests {
         }
     }
 
-    @Test("pages by time and id: rows that share a time are not lost, nor those after a page that is smaller than asked for")
+    @Test(
+        "pages by time and id: rows that share a time are not lost, nor those after a page that is smaller than asked for"
+    )
     func pages() async throws {
         let space = try await space([.init("coarseTimes", true), .init("pageSize", 2)])
         let one = try device(service(space))
@@ -113,7 +115,8 @@ struct ParseServiceTests {
         try await two.write("DELETE FROM Tag_tasks WHERE tagID = (SELECT id FROM Tag WHERE name = 'a')")
         let new = try await two.stack.insert("Tag", values: ["name": "c"])
         #expect(new.entity == "Tag")
-        try await two.write("INSERT INTO Tag_tasks (taskID, tagID) SELECT Task.id, Tag.id FROM Task, Tag WHERE name = 'c'")
+        try await two.write(
+            "INSERT INTO Tag_tasks (taskID, tagID) SELECT Task.id, Tag.id FROM Task, Tag WHERE name = 'c'")
         try await two.engine.sync()
         try await one.engine.sync()
         #expect(try await one.rows(columns) == ["t nil 3 010203 nil 53.5 13.25 {\"a\":[1,2]} p b,c"])

@@ -76,7 +76,7 @@ struct PocketBaseRowTests {
             .patch, "collections/\(space.tasks)",
             ["fields": .array(try await PocketBaseSpace.fields(space, withoutTimes: true))])
         try await space.add(
-            space.tasks, ["id": "aaaaaaaaaaaaaa2", "title": "late", "updated": .string(time.dropLast() + ".000Z")])
+            space.tasks, ["id": "aaaaaaaaaaaaaa2", "title": "late", "updated": .string(time)])
         try await device.engine.pull()
         #expect(try await device.rows("SELECT title FROM Task") == ["late"])
     }

@@ -108,6 +108,53 @@ struct SubEntityTests {
         for device in [one, two] { #expect(try await device.leftovers() == []) }
     }
 
+    @Test("Lists that number their rows each by itself: entities with keys of their own")
+    func ownKeys() async throws {
+        let service = FakeService(pageSize: 10)
+        await service.put("Holiday", 1, ["name": "May Day"])
+        await service.put("Birthday", 1, ["name": "Ada's", "gift": "cake"])
+        let schema = """
+            {"entities": {
+              "Event": {"abstract": true, "attributes": {"name": "string"}},
+              "Holiday": {"parent": "Event", "attributes": {"remoteID": "integer", "country": "string"}},
+              "Birthday": {"parent": "Event", "primaryKey": "number", "attributes": {"number": {"type": "integer", "remoteKey": "id"},
+                "gift": "string"}}}}
+            """
+        let one = try Device(service, schema: schema, entities: ["Holiday", "Birthday"], settings)
+        let two = try Device(service, schema: schema, entities: ["Holiday", "Birthday"], settings)
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(
+            try await two.rows("SELECT sync_entity, name FROM Event ORDER BY 1") == [
+                "Birthday Ada's", "Holiday May Day",
+            ])
+        try await one.write(
+            "UPDATE Event SET country = 'FR' WHERE sync_entity = 'Holiday'; DELETE FROM Event WHERE number = 1")
+        try await one.stack.insert("Birthday", values: ["name": "Bob's"])
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(await service.contents(of: "Holiday")[1]?["country"] == "FR")
+        #expect(await service.contents(of: "Birthday").values.map { $0["name"] } == ["Bob's"])
+        #expect(
+            try await two.rows("SELECT sync_entity, name, country FROM Event ORDER BY 1") == [
+                "Birthday Bob's nil", "Holiday May Day FR",
+            ])
+        for device in [one, two] { #expect(try await device.leftovers() == []) }
+    }
+
+    @Test("An id that a row of another entity has does not stop the run: the row keeps its own until it is free")
+    func takenKey() async throws {
+        let service = FakeService(pageSize: 10)
+        let device = try Device(service, schema: Self.abstract, entities: ["Birthday", "Holiday"], settings)
+        try await device.write("INSERT INTO Event (remoteID, sync_entity, name) VALUES (1, 'Holiday', 'May Day')")
+        try await device.stack.insert("Birthday", values: ["name": "Ada's"])
+        // The service calls the birthday 1, and the holiday 2.
+        for _ in 0..<3 { try await device.engine.sync() }
+        #expect(
+            try await device.rows("SELECT sync_entity, remoteID, name FROM Event ORDER BY 1")
+                == ["Birthday 1 Ada's", "Holiday 2 May Day"])
+        #expect(await service.creations == 2)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A row that becomes one of another entity is deleted as what it was, and made as what it is")
     func becomesAnother() async throws {
         let service = FakeService(pageSize: 10)

@@ -63,4 +63,15 @@ struct ProgressDisplayTests {
         display.show(line(4096))
         #expect(world.drawn.last == "comparing     4096 rows, 2048/s")
     }
+
+    @Test("makes room for a sentence at once, and comes back after it")
+    func sentence() {
+        let world = World()
+        let display = world.display()
+        display.say("waiting 4 s: busy")
+        #expect(world.drawn == ["waiting 4 s: busy"])
+        display.show(line(1))
+        display.clear()
+        #expect(world.drawn.count == 3 && world.drawn.last == "")
+    }
 }

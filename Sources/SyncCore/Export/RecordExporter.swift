@@ -7,7 +7,7 @@
 package struct RecordExporter<Source: ExportSource> {
     private let model: SyncModel
     private let options: ExportOptions
-    private let dates: ExportDates
+    private let values: ExportValues
     private let source: Source
     private var shapes: [ExportShapeKey: ExportShape] = [:]
     /// The rows being exported, outermost first.
@@ -17,7 +17,7 @@ package struct RecordExporter<Source: ExportSource> {
         self.model = model
         self.options = options
         self.source = source
-        dates = ExportDates(options)
+        values = ExportValues(options)
     }
 
     /// The JSON of a row as an element of an array of records of an entity.
@@ -95,17 +95,9 @@ package struct RecordExporter<Source: ExportSource> {
 
     /// - Parameter depth: The level of nesting of the object the value is in.
     private func json(_ value: StoredValue, _ conversion: ValueConversion?, depth: Int) -> JSONValue? {
-        let json: JSONValue
-        switch (value, conversion) {
-        case (.null, _): return .null
-        case (_, let conversion?):
-            guard let value = conversion.json(value) else { return nil }
-            json = value
-        case (.date(let date), nil): return dates.text(date)
-        case (.double(let number), nil) where !number.isFinite: return .null
-        case (_, nil): json = value.jsonForm
+        guard let json = values.json(value, conversion), json.isNested(atMost: JSONValue.maximumDepth - depth) else {
+            return nil
         }
-        guard json.isNested(atMost: JSONValue.maximumDepth - depth) else { return nil }
         return json
     }
 

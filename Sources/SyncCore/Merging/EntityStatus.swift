@@ -8,20 +8,24 @@ public struct EntityStatus: Sendable, Hashable {
     public let pending: Int
     /// Rows that the server refused, or that a constraint here did.
     public let parked: Int
-    /// Conflicts that wait for a decision.
+    /// Rows that wait for a decision.
     public let conflicts: Int
+    /// The values of those rows that somebody has to decide about.
+    public let conflictingValues: Int
     /// When the entity was last in step.
     public let lastSync: Date?
     /// Whether all there was of it has been pulled once.
     public let isInitialSyncComplete: Bool
 
     package init(
-        entity: String, pending: Int, parked: Int, conflicts: Int, lastSync: Date?, isInitialSyncComplete: Bool
+        entity: String, pending: Int, parked: Int, conflicts: Int, conflictingValues: Int, lastSync: Date?,
+        isInitialSyncComplete: Bool
     ) {
         self.entity = entity
         self.pending = pending
         self.parked = parked
         self.conflicts = conflicts
+        self.conflictingValues = conflictingValues
         self.lastSync = lastSync
         self.isInitialSyncComplete = isInitialSyncComplete
     }

@@ -8,11 +8,11 @@ public struct LoggedConflict: Sendable, Hashable {
     public let key: RecordKey
     /// The column, or the relationship.
     public let domain: String
-    /// What both sides had agreed on.
+    /// What both sides had agreed on, as an export writes it; null where nobody knows.
     public let base: JSONValue
-    /// What was here.
+    /// What was here, as an export writes it.
     public let local: JSONValue
-    /// What the server had.
+    /// What the server had, as an export writes it; of a row that was deleted here, its record.
     public let remote: JSONValue
     /// `local`, `remote`, or `open` as long as nobody decided.
     public let winner: String

@@ -2,27 +2,30 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// The rows made here whose name the service keeps in a member of the record: one that was made before, by an older copy of
-/// the store or after nobody waited any more, is the same row.
+/// The rows made here whose name the service keeps, in a member of the record or as the id that it has from here: one that was
+/// made before, by an older copy of the store or after nobody waited any more, is the same row.
 struct Births {
     private let engine: SQLiteEngine
     private let table: EngineTable
     private let db: Database
-    private let marker: String
+    private let marker: String?
     private var created: [String: DatabaseValue] = [:]
 
-    /// Nil for a service without such a member, or if no rows are new here.
+    /// Nil for a service that keeps no such name, or if no rows are new here.
     init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
-        guard let marker = engine.registration.marker else { return nil }
+        marker = engine.registration.marker
+        guard marker != nil || engine.registration.makesIDs else { return nil }
         self.engine = engine
         self.table = table
         self.db = db
-        self.marker = marker
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"),
             arguments: [table.number])
-        for row in rows { created[row[0]] = row[1] as DatabaseValue }
+        for row in rows {
+            let birth = row[0] as String
+            created[marker == nil ? BirthID(birth).text(of: engine.registration.idLength) : birth] = row[1]
+        }
         if created.isEmpty { return nil }
     }
 
@@ -31,9 +34,7 @@ struct Births {
     /// - Parameter key: What the server's row is known by.
     /// - Returns: What the new row is known by then; nil if there is none.
     func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
-        guard case .string(let name)? = row.record?[marker], let own = created[birth(name)],
-            let id = table.key.rowKey(row.id)
-        else { return nil }
+        guard let name = name(of: row), let own = created[name], let id = table.key.rowKey(row.id) else { return nil }
         guard own != key else { return key }
         // What became of the request that made it is found out by that.
         let isOnItsWay = try db.finds(
@@ -41,6 +42,12 @@ struct Births {
         guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
         let adoption = KeyAdoption(engine, table, db)
         return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)
+    }
+
+    private func name(of row: PulledPage.Row) -> String? {
+        guard let marker else { return if case .string(let id) = row.id { id } else { nil } }
+        guard case .string(let name)? = row.record?[marker] else { return nil }
+        return birth(name)
     }
 
     /// Of a later try, `birth-2`.

@@ -38,6 +38,21 @@ struct ConflictLog {
             arguments: [Self.missing, entry, Self.deleted])
     }
 
+    /// How many rows of each entity were logged since a line, and in how many lines.
+    func counts(since line: Int, _ tables: [EngineTable]) throws -> PageOutcome {
+        var outcome = PageOutcome()
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? GROUP BY e"),
+            arguments: [line])
+        for row in rows {
+            guard let table = tables.first(where: { $0.number == row[0] }) else { continue }
+            outcome[table.entity.name].conflicts = row[1]
+            outcome[table.entity.name].conflictingValues = row[2]
+        }
+        return outcome
+    }
+
     /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.
     func closeSettled(_ tables: [EngineTable]) throws {
         let open = try Row.fetchAll(db, sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")

@@ -15,6 +15,32 @@ struct KeyAdoption {
         self.db = db
     }
 
+    /// Whether a key is that of a row of another entity, in the same table: services number the rows of each list by themselves.
+    func isOfAnotherEntity(_ k: DatabaseValue) throws -> Bool {
+        guard table.isPart, try !table.isStored(k, in: db) else { return false }
+        return try db.finds(
+            sql: "SELECT 1 FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?", arguments: [k])
+    }
+
+    /// Gives rows the keys that the service gave them and that were those of rows of other entities then, if they are free now.
+    func adoptFreed() throws {
+        guard table.isPart, !table.key.isHidden else { return }
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT r.\(table.table.keyColumn.quoted), n.remote FROM \(table.table.name.quoted) AS r
+                JOIN sync_known AS n ON n.e = \(table.number) AND n.k = +r.\(table.table.keyColumn.quoted)
+                WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
+                """)
+        for row in rows {
+            guard let id = table.key.rowKey(try JSONValue(parsing: row[1] as String)),
+                let new = try table.key.k(of: id, in: db), try !isOfAnotherEntity(new),
+                try !table.isStored(new, in: db)
+            else { continue }
+            try engine.muted(in: db) { _ = try rekey(row[0], to: id) }
+        }
+    }
+
     /// Another row has the key that an app gave its own one.
     func giveLocalKey(to k: DatabaseValue) throws {
         guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }

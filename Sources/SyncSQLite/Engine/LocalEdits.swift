@@ -112,11 +112,19 @@ struct LocalEdits {
 
     // MARK: Putting back
 
-    /// - Returns: How many conflicts there were.
-    func putBack() throws -> Int {
-        try edits.reduce(0) { try $0 + putBack($1) }
+    /// - Returns: What was in conflict.
+    func putBack() throws -> PageOutcome {
+        var outcome = PageOutcome()
+        for edit in edits {
+            let values = try putBack(edit)
+            guard values > 0 else { continue }
+            outcome[edit.table.entity.name].conflicts += 1
+            outcome[edit.table.entity.name].conflictingValues += values
+        }
+        return outcome
     }
 
+    /// - Returns: How many values were in conflict.
     private func putBack(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         var merged = Merged()

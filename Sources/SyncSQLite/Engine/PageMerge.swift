@@ -154,7 +154,7 @@ struct PageMerge {
         if keepsEdits { return try bringBack(row, standing, "editWins: a row that belongs to it was edited") }
         if isMissing { try ConflictLog(db).noteMissing(since: before) }
         try forget(key)
-        outcome[table.entity.name].conflicts += try lastConflict() - before
+        outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
     }
 
@@ -210,8 +210,10 @@ struct PageMerge {
         let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()
-        outcome[table.entity.name].conflicts += try edits.putBack()
+        outcome.add(try edits.putBack())
         try links.putBack()
+        outcome[table.entity.name].linksAdded += result.linksAdded
+        outcome[table.entity.name].linksRemoved += result.linksRemoved
         for (entity, changes) in result.entities {
             outcome[entity].inserted += changes.insertedCount
             outcome[entity].updated += changes.updatedCount
@@ -251,5 +253,6 @@ struct PageMerge {
         try ConflictLog(db).add(
             table, key, domain: domain, base: .null, local: local, remote: remote, ruling)
         outcome[table.entity.name].conflicts += 1
+        outcome[table.entity.name].conflictingValues += 1
     }
 }

@@ -133,7 +133,7 @@ struct RequestFreezer {
             try db.finds(
                 sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, change.key])
         }
-        if table.registration.isOneDomain, !names.isEmpty || !pairs.isEmpty {
+        if table.registration.isOneDomain || engine.registration.sendsWholeRows, !names.isEmpty || !pairs.isEmpty {
             let inStep = try ColumnsInStep(table, db).names()
             return try all(table, change.key, values).filter { domain in
                 names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)

@@ -74,7 +74,7 @@ struct RequestSettlement {
         case .applied(let row):
             if reply.request.kind == .delete {
                 try finishDeletion(key)
-            } else if let row, try isTaken(row.id, key) {
+            } else if let row, row.record != nil, try isTaken(row.id, key) {
                 try unite(row, key)
             } else {
                 try acknowledge(row, key)
@@ -163,9 +163,10 @@ struct RequestSettlement {
         guard reply.request.kind == .create, let id,
             let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), new != old
         else { return old }
+        let adoption = KeyAdoption(engine, table, db)
+        if try adoption.isOfAnotherEntity(new) { return old }
         let isTaken = try isTaken(id, old)
         return try engine.muted(in: db) {
-            let adoption = KeyAdoption(engine, table, db)
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
             return try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
         }

@@ -23,6 +23,8 @@ extension SQLiteEngine {
                         INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
                         """, arguments: [table.number, SQLiteEngine.now])
             }
+            // They are among those that are tried again.
+            for entity in outcome.entities.keys { outcome[entity].parked = 0 }
             outcome.add(try retryRefused(in: db))
             return outcome
         }

@@ -14,6 +14,7 @@ extension SQLiteEngine {
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
             try Orphans(self, db).settle()
+            for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
             return EngineStart(
@@ -71,11 +72,18 @@ extension SQLiteEngine {
         return table.key.rowKey(record)?.recordKey(table.key.type).json
     }
 
-    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome {
-        try await writing(lease) { [self] db in
-            var writer = try PageWriter(self, table(page.entity), page.serverTime, db)
-            try writer.apply(page)
-            return writer.outcome
+    package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome {
+        for page in pages { _ = try table(page.entity) }
+        return try await writing(lease) { [self] db in
+            var outcome = PageOutcome()
+            for table in pages.count > 1 ? parentsFirst : tables {
+                for page in pages where page.entity == table.entity.name {
+                    var writer = try PageWriter(self, table, page.serverTime, db)
+                    try writer.apply(page)
+                    outcome.add(writer.outcome)
+                }
+            }
+            return outcome
         }
     }
 }

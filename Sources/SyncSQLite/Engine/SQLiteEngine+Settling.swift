@@ -38,6 +38,7 @@ extension SQLiteEngine {
         _ answers: [RequestSettlement.Answer], _ serverTime: Int64?, _ db: Database
     ) throws -> PageOutcome {
         var outcome = PageOutcome()
+        for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
         for table in parentsFirst {
             for isSame in [false, true] {
                 let rows = answers.filter { $0.table.number == table.number && $0.isSame == isSame }.map(\.row)

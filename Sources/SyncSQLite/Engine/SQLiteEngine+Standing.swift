@@ -34,33 +34,36 @@ extension SQLiteEngine {
                         SELECT (SELECT count(*) FROM sync_change WHERE e = :e AND state <> 'parked'),
                           (SELECT count(*) FROM sync_change WHERE e = :e AND state = 'parked')
                             + (SELECT count(*) FROM sync_inbound WHERE e = :e),
+                          (SELECT count(DISTINCT k) FROM sync_conflict WHERE e = :e AND open = 1),
                           (SELECT count(*) FROM sync_conflict WHERE e = :e AND open = 1),
                           (SELECT last_sync FROM sync_cursor WHERE e = :e),
                           coalesce((SELECT initial FROM sync_cursor WHERE e = :e), 0)
                         """, arguments: ["e": table.number])
-                let last: Int64? = row?[3]
+                let last: Int64? = row?[4]
                 return EntityStatus(
                     entity: table.entity.name, pending: row?[0] ?? 0, parked: row?[1] ?? 0, conflicts: row?[2] ?? 0,
+                    conflictingValues: row?[3] ?? 0,
                     lastSync: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-                    isInitialSyncComplete: row?[4] == 1)
+                    isInitialSyncComplete: row?[5] == 1)
             }
         }
     }
 
     package func conflicts() async throws -> [LoggedConflict] {
-        let tables = Dictionary(tables.map { ($0.number, $0) }) { first, _ in first }
-        return try await stack.reading { db in
-            try Row.fetchAll(
+        return try await stack.reading { [self] db in
+            let logged = tables.map { ($0.number, (table: $0, values: LoggedValues(self, $0, db))) }
+            let tables = Dictionary(logged) { first, _ in first }
+            return try Row.fetchAll(
                 db,
                 sql: """
                     SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id
                     """
             ).compactMap { row in
-                guard let table = tables[row[0]] else { return nil }
-                func json(_ index: Int) -> JSONValue { (row[index] as DatabaseValue).json }
+                guard let (table, values) = tables[row[0]] else { return nil }
+                func json(_ index: Int) throws -> JSONValue { try values.json(row[index], domain: row[2]) }
                 return LoggedConflict(
                     entity: table.entity.name, key: try table.recordKey(row[1], in: db), domain: table.domain(row[2]),
-                    base: json(3), local: json(4), remote: json(5), winner: row[6], why: row[7],
+                    base: try json(3), local: try json(4), remote: try json(5), winner: row[6], why: row[7],
                     time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
             }
         }

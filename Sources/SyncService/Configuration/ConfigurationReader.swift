@@ -116,8 +116,27 @@ struct ConfigurationValue {
         let text = try text()
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
         else {
-            throw wrong("'\(text)' is no address of a service")
+            throw wrong("\(spelled) is no address of a service, such as https://api.example.com/v1")
+        }
+        // Requests are made of it and a path: what else it has would be lost without a word.
+        if url.query != nil || url.fragment != nil || text.contains("?") || text.contains("#") {
+            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+        }
+        if url.user != nil || url.password != nil {
+            throw wrong("\(spelled) has a user's name, which no request would have; put it into headers.Authorization")
         }
         return url
+    }
+
+    /// As it stands in the file: the values of variables may be secrets.
+    private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "it" } }
+
+    /// A path below the address of the service.
+    func pathBelow() throws -> String {
+        let text = try text()
+        if text.contains("?") || text.contains("#") {
+            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+        }
+        return text
     }
 }

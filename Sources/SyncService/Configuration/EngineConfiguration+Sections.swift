@@ -25,7 +25,7 @@ extension ConfigurationValue {
     func entities() throws -> [(entity: SyncedEntity, path: String?)] {
         let entities = try members().map { name, value -> (entity: SyncedEntity, path: String?) in
             var reader = try value.object()
-            let path = try reader.optional("path") { try $0.text() }
+            let path = try reader.optional("path") { try $0.pathBelow() }
             var entity = SyncedEntity(name)
             entity.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
             entity.deleteConflicts = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }

@@ -13,10 +13,12 @@ public struct EngineConfiguration: Sendable {
         case rest
         /// Kinto.
         case kinto
-        /// Parse.
-        case parse
         /// PocketBase.
         case pocketbase
+        /// Parse.
+        case parse
+        /// A changes endpoint, as WatermelonDB's sync protocol has it.
+        case changes
     }
 
     /// Which service.
@@ -31,8 +33,9 @@ public struct EngineConfiguration: Sendable {
     private let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
-    private let parse: ParseOptions?
     private let pocketBase: PocketBaseSection
+    private let parse: ParseOptions?
+    private let schemaVersion: Int
     /// The command that prints the value of the header that says who the user is, if there is one.
     public let credentialCommand: [String]?
     /// That header: `Authorization`, but of Parse the one with the session.
@@ -75,13 +78,12 @@ public struct EngineConfiguration: Sendable {
         }
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
-        parse = try reader.optional("parse") { try $0.parse() }
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
+        parse = try reader.optional("parse") { try $0.parse() }
+        schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
-        if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
-        if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
         if kind != .pocketbase, reader.has("pocketbase") {
             throw reader.wrong("pocketbase", "this is no PocketBase server")
         }
@@ -89,6 +91,9 @@ public struct EngineConfiguration: Sendable {
             throw reader.wrong(
                 "pocketbase.login", "who signs in is said twice: leave out 'credentials' and the header Authorization")
         }
+        if kind != .parse, reader.has("parse") { throw reader.wrong("parse", "this is no Parse server") }
+        if kind != .changes, reader.has("changes") { throw reader.wrong("changes", "this is no changes endpoint") }
+        if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
     }
 
     /// The service.
@@ -107,14 +112,18 @@ public struct EngineConfiguration: Sendable {
             KintoService(
                 baseURL: url, bucket: kinto.bucket, collection: kinto.collection, paths: paths, headers: headers,
                 credentials: credentials, transport: transport)
-        case .parse:
-            ParseService(
-                baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
-                credentials: credentials, transport: transport)
         case .pocketbase:
             PocketBaseService(
                 baseURL: url, paths: paths, options: pocketBase.options, headers: headers,
                 credentials: pocketBase.credentials(at: url, transport) ?? credentials, transport: transport)
+        case .parse:
+            ParseService(
+                baseURL: url, options: parse ?? ParseOptions(applicationID: ""), classes: paths, headers: headers,
+                credentials: credentials, transport: transport)
+        case .changes:
+            ChangesService(
+                url: url, tables: paths, schemaVersion: schemaVersion, headers: headers, credentials: credentials,
+                transport: transport)
         }
     }
 }

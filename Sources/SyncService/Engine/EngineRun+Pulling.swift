@@ -6,6 +6,7 @@ import SyncStore
 extension EngineRun {
     func pull() async throws {
         tell(.phase(.pulling))
+        if service.capabilities.pullsTogether { return try await pullTogether() }
         for entity in entities {
             do {
                 try await pull(entity, from: start.cursors[entity])
@@ -36,12 +37,22 @@ extension EngineRun {
             // They are tried again before the run ends.
             outcome[entity].parked = 0
             note(outcome)
-            count += answer.rows.count
+            noteSkipped(answer, of: entity, after: count)
+            count += answer.rows.count + answer.skipped.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
                 if answer.isListing { listed.insert(entity) }
                 return
             }
+        }
+    }
+
+    /// - Parameter count: How many records the pages before had.
+    private func noteSkipped(_ page: PullPage, of entity: String, after count: Int) {
+        guard let first = page.skipped.first else { return }
+        report.note(entity) { changes in
+            changes.skipped += page.skipped.count
+            changes.firstSkipped = changes.firstSkipped ?? count + first
         }
     }
 
@@ -51,7 +62,10 @@ extension EngineRun {
                 changes.inserted += counts.inserted
                 changes.updated += counts.updated
                 changes.deleted += counts.deleted
+                changes.linksAdded += counts.linksAdded
+                changes.linksRemoved += counts.linksRemoved
                 changes.conflicts += counts.conflicts
+                changes.conflictingValues += counts.conflictingValues
                 changes.parked += counts.parked
             }
         }
@@ -62,7 +76,11 @@ extension EngineRun {
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration
     ) async throws -> Bool {
         let cursors = try await store.cursors(registration)
-        for entity in registration.entities.map(\.name) {
+        let entities = registration.entities.map(\.name)
+        if service.capabilities.pullsTogether {
+            return try await isAnythingNew(store, service, entities, oldest(entities.map { cursors[$0]?.cursor }))
+        }
+        for entity in entities {
             let request = PullRequest(entity: entity, cursor: cursors[entity]?.cursor)
             do {
                 let page = try await service.pull(request)
@@ -74,6 +92,21 @@ extension EngineRun {
             }
         }
         return false
+    }
+
+    private static func isAnythingNew(
+        _ store: any EngineStore, _ service: any SyncService, _ entities: [String], _ cursor: String?
+    ) async throws -> Bool {
+        do {
+            for (entity, page) in try await service.pull(entities, since: cursor) {
+                if try await store.hasNews(PulledPage(page, of: entity)) { return true }
+            }
+            return false
+        } catch ServiceFailure.cursorInvalid {
+            return true
+        } catch let failure as ServiceFailure {
+            throw failure.error
+        }
     }
 
     // MARK: Single answers
@@ -96,15 +129,18 @@ extension EngineRun {
     }
 
     func write(remoteFirst operation: PushOperation) async throws {
+        var operation = operation
+        try await findCursor()
+        operation.cursor = operation.cursor ?? cursor.value
         let outcome = try await service.push([operation]).first ?? .unknown("there was no answer")
         let rows: [PulledPage.Row]
         switch outcome {
         case .applied(let row):
             if operation.kind == .delete, let id = operation.id {
                 rows = [PulledPage.Row(id: id, record: nil, version: nil, time: nil)]
-            } else if let row {
+            } else if let row, row.record != nil {
                 rows = [PulledPage.Row(row)]
-            } else if let id = operation.id,
+            } else if let id = row?.id ?? operation.id,
                 case .found(let row)? = try await service.fetch([id], of: operation.entity).first
             {
                 rows = [PulledPage.Row(row)]

@@ -4,6 +4,8 @@ import SyncStore
 // T5 and T6: what is sent is kept before it is sent, and settled by what became of it.
 extension EngineRun {
     private static let freezeSize = 100
+    /// So often a push is made again because something changed meanwhile.
+    private static let mostRounds = 4
 
     func push() async throws {
         tell(.phase(.pushing))
@@ -28,19 +30,37 @@ extension EngineRun {
     /// - Returns: How many changes were done.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
+        var rounds = 0
+        try await findCursor()
         while true {
             try Task.checkCancellation()
             let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
             guard !requests.isEmpty else { return count }
-            count += try await send(requests, &batchSize)
+            do {
+                count += try await send(requests, &batchSize, rounds: rounds)
+            } catch ServiceFailure.outdated where rounds < Self.mostRounds {
+                rounds += 1
+                try await catchUp()
+            }
             tell(.pushed(rows: count))
             // What became of a request that was not answered is asked before anything else of its row is sent.
             try await recover()
         }
     }
 
+    /// Pulls and merges what kept a push from being done.
+    private func catchUp() async throws {
+        try await pull()
+        try await sweep()
+        try await delete()
+        tell(.phase(.pushing))
+    }
+
+    /// - Parameter rounds: How often what changed was pulled because a push was refused.
     /// - Returns: How many were done.
-    private func send(_ requests: [FrozenRequest], _ batchSize: inout Int) async throws -> Int {
+    private func send(
+        _ requests: [FrozenRequest], _ batchSize: inout Int, rounds: Int
+    ) async throws -> Int {
         var rest = try await meetRevived(requests)[...]
         var count = 0
         while !rest.isEmpty {
@@ -51,12 +71,25 @@ extension EngineRun {
                 rest = rest.dropFirst(batch.count)
                 count += try await settle(batch, outcomes)
                 await patience.succeeded()
+                if service.capabilities.pushesTogether {
+                    batchSize = min(batchSize * 2, service.capabilities.batchSize)
+                }
             } catch ServiceFailure.tooLarge {
                 if batch.count == 1 {
                     rest = rest.dropFirst()
                     _ = try await settle(batch, [.rejected("the service takes no request of this size")])
                 }
                 batchSize = max(1, batch.count / 2)
+            } catch ServiceFailure.refusedTogether(let reason) {
+                // It may be the service's word for what should have been pulled.
+                guard rounds > 0 else {
+                    try await postpone(rest)
+                    throw ServiceFailure.outdated
+                }
+                try await isolate(batch, .rejected(reason), &rest, &batchSize)
+            } catch ServiceFailure.outdated where rounds >= Self.mostRounds {
+                let reason = "the service has another version, though it was pulled \(rounds) times"
+                try await isolate(batch, .failing(reason), &rest, &batchSize)
             } catch let failure as ServiceFailure where failure.isTransient {
                 do {
                     try await patience.wait(after: failure)
@@ -71,6 +104,17 @@ extension EngineRun {
             }
         }
         return count
+    }
+
+    /// Of changes that were refused together finds the one that is to blame: sends half as many, until it is alone.
+    private func isolate(
+        _ batch: [FrozenRequest], _ outcome: SettledRequest.Outcome, _ rest: inout ArraySlice<FrozenRequest>,
+        _ batchSize: inout Int
+    ) async throws {
+        batchSize = max(1, batch.count / 2)
+        guard batch.count == 1, let request = batch.first else { return }
+        rest = rest.dropFirst()
+        note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// What another device has brought back already is merged with what is here. A service with keys, or with ids of the client's,
@@ -90,7 +134,7 @@ extension EngineRun {
         return rest
     }
 
-    private func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
+    func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
         let replies = requests.map { SettledRequest(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
     }
@@ -162,7 +206,7 @@ extension EngineRun {
         let paths = memberPaths[request.entity]?.filter { request.body.value(at: $0) != JSONValue?.none }
         return PushOperation(
             entity: request.entity, kind: kind, id: request.remoteID, body: request.body, paths: paths,
-            version: request.version, idempotencyKey: request.idempotencyKey)
+            version: request.version, cursor: cursor.value, idempotencyKey: request.idempotencyKey)
     }
 }
 

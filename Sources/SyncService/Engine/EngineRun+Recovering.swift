@@ -11,6 +11,10 @@ extension EngineRun {
     func recover() async throws {
         var requests = try await store.unanswered(lease)
         if !requests.isEmpty { tell(.phase(.recovering)) }
+        if service.capabilities.pushesTogether, !requests.isEmpty {
+            // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
+            return try await postpone(requests[...])
+        }
         while !requests.isEmpty {
             for request in requests { try await recover(request) }
             requests = try await store.unanswered(lease)
@@ -106,7 +110,7 @@ extension EngineRun {
         let settled = sent.addingTimeInterval(settings.settleTime.seconds)
         let rest = settled.timeIntervalSince(settings.clock.now())
         guard rest > 0, rest <= settings.settleTime.seconds else { return }
-        try await patience.wait(until: settled)
+        try await patience.wait(until: settled, "a request whose answer was lost may still be carried out")
     }
 
     /// Looks for the row that a request makes: by its marker, or among those that the store does not know by what they say.

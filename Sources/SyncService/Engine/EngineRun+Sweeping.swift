@@ -14,7 +14,10 @@ extension EngineRun {
             }
             let missing = try await store.missing(from: entity, lease)
             var gone: [JSONValue] = []
-            for ids in missing.parts(of: Self.fetchSize) {
+            // What one answer of one moment lacks is not there.
+            let asked = service.capabilities.pullsTogether ? [] : missing
+            if asked.isEmpty { gone = missing }
+            for ids in asked.parts(of: Self.fetchSize) {
                 let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
                 for (id, row) in zip(ids, rows) {
                     switch row {

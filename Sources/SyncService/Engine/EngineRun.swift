@@ -15,6 +15,8 @@ final class EngineRun: Sendable {
     /// The keys that lead to each value that is sent, by entity.
     let memberPaths: [String: [[String]]]
     let report = ReportDraft()
+    /// What was pulled last, of a service that has one cursor for all entities.
+    let cursor = SharedCursor()
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
     let listed = NameSet()
@@ -37,10 +39,12 @@ final class EngineRun: Sendable {
         self.feed = feed
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
-        patience = Patience(settings, failures: start.attempts)
+        patience = Patience(settings, failures: start.attempts) { feed.send($0) }
         do {
             if let notBefore = start.notBefore {
-                try await patience.wait(until: Date(timeIntervalSince1970: Double(notBefore) / 1000))
+                try await patience.wait(
+                    until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
+                    "it failed in an earlier run, or asked to be left alone")
             }
         } catch {
             throw await fail(error)

@@ -8,14 +8,16 @@ actor Patience {
     private static let longest = 300.0
 
     private let settings: EngineSettings
+    private let tell: @Sendable (SyncEvent) -> Void
     private var failures: Int
     private var tries = 0
     private var waited = 0.0
     private var notBefore: Date?
 
-    init(_ settings: EngineSettings, failures: Int) {
+    init(_ settings: EngineSettings, failures: Int, tell: @escaping @Sendable (SyncEvent) -> Void) {
         self.settings = settings
         self.failures = failures
+        self.tell = tell
     }
 
     func succeeded() { (failures, tries, notBefore) = (0, 0, nil) }
@@ -29,11 +31,12 @@ actor Patience {
         let until = settings.clock.now().addingTimeInterval(seconds)
         notBefore = until
         guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else { throw failure }
-        try await pause(seconds)
+        try await pause(seconds, failure.description)
     }
 
-    /// The service asked an earlier run to be left alone.
-    func wait(until date: Date) async throws {
+    /// - Parameter reason: Why, in half a sentence.
+    /// - Throws: ``SyncError`` `serviceFailure`, if it takes too long.
+    func wait(until date: Date, _ reason: String) async throws {
         let seconds = date.timeIntervalSince(settings.clock.now())
         guard seconds > 0 else { return }
         // A clock that jumped is no reason to wait for ever.
@@ -42,14 +45,15 @@ actor Patience {
         guard seconds <= settings.patience.seconds else {
             throw SyncError(
                 .serviceFailure,
-                "the service is left alone until \(date.isoText), because it failed or asked for that; try again then")
+                "the service is left alone until \(date.isoText): \(reason); try again then, or wait longer")
         }
-        try await pause(seconds)
+        try await pause(seconds, reason)
         notBefore = nil
     }
 
-    private func pause(_ seconds: Double) async throws {
+    private func pause(_ seconds: Double, _ reason: String) async throws {
         waited += seconds
+        tell(.waiting(.seconds(seconds), reason: reason))
         try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
     }
 

@@ -18,6 +18,8 @@ public enum SyncEvent: Sendable {
     case pulled(entity: String, rows: Int, of: Int?)
     /// Changes were sent: so many by now.
     case pushed(rows: Int)
+    /// Nothing happens for so long, for this reason: the service fails or asks for it, or an answer was lost.
+    case waiting(Duration, reason: String)
     /// The run is over.
     case finished(SyncReport)
     /// The run ended with an error.

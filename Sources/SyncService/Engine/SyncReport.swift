@@ -16,10 +16,20 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var sent = 0
         /// Rows deleted here that the service does not have any more.
         public var removed = 0
-        /// Domains in which both sides differed.
+        /// Pairs of rows that pages of the entity linked.
+        public var linksAdded = 0
+        /// Pairs of rows that pages of the entity unlinked.
+        public var linksRemoved = 0
+        /// Rows of which both sides had changed the same, or one what the other deleted.
         public var conflicts = 0
+        /// The values of those rows that differed: the lines that the log of conflicts has of them.
+        public var conflictingValues = 0
         /// Rows that were refused.
         public var parked = 0
+        /// Records that were left out because they have no id.
+        public var skipped = 0
+        /// The place of the first of them in the list that was pulled, from 0.
+        public var firstSkipped: Int?
 
         /// No changes.
         public init() {}
@@ -56,8 +66,13 @@ extension SyncReport.Changes {
         created += other.created
         sent += other.sent
         removed += other.removed
+        linksAdded += other.linksAdded
+        linksRemoved += other.linksRemoved
         conflicts += other.conflicts
+        conflictingValues += other.conflictingValues
         parked += other.parked
+        skipped += other.skipped
+        firstSkipped = firstSkipped ?? other.firstSkipped
     }
 }
 

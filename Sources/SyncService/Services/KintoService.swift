@@ -48,7 +48,8 @@ public struct KintoService: SyncService {
     public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
 
     private func path(of entity: String) -> [String] {
-        let path = paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))
+        let path = (paths[entity] ?? Inflection.plural(Inflection.snakeCase(entity))).split(separator: "/")
+            .joined(separator: "/")
         let name = collection.replacingOccurrences(of: "{path}", with: path)
         return ["buckets", bucket, "collections", name, "records"]
     }
@@ -80,7 +81,7 @@ public struct KintoService: SyncService {
         // The time of a collection never goes back by itself.
         let (now, known) = (tag(answer).flatMap { Int64($0) }, request.cursor.flatMap { Int64($0) })
         if let now, let known, now < known { throw ServiceFailure.restored }
-        let rows = records.compactMap(row)
+        let (rows, skipped) = PullPage.rows(of: records, row)
         // What changed was thrown away with its tombstones.
         if let now, let known, now > known, known > 0, rows.isEmpty, request.page == nil {
             throw ServiceFailure.cursorInvalid
@@ -90,7 +91,7 @@ public struct KintoService: SyncService {
         let last = [rows.last?.version.flatMap { Int64($0) }, now, known].compactMap(\.self).max() ?? 0
         return PullPage(
             rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: "\(last)", isListing: isListing, time: answer.time)
+            cursor: "\(last)", isListing: isListing, time: answer.time, skipped: skipped)
     }
 
     private func row(_ record: JSONValue) -> RemoteRow? {

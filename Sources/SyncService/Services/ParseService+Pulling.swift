@@ -21,7 +21,8 @@ extension ParseService {
             var ends = [request.cursor ?? Self.beginning]
             if let last, last.id != nil { ends.append(try end(of: last.time)) }
             return PullPage(
-                rows: rows, cursor: ends.max(), isListing: request.cursor == nil, time: answer.time, total: answer.count)
+                rows: rows, cursor: ends.max(), isListing: request.cursor == nil, time: answer.time, total: answer.count
+            )
         }
         return PullPage(
             rows: rows, next: next.text, isListing: request.cursor == nil, time: answer.time, total: answer.count)

@@ -32,11 +32,13 @@ public struct PullPage: Sendable, Hashable {
     public var time: Date?
     /// How many rows all pages have, if the service says.
     public var total: Int?
+    /// The places, from 0, of the page's records that are no rows because they have no id. They are left out and reported.
+    public var skipped: [Int]
 
     /// A page of what changed.
     public init(
         rows: [RemoteRow], next: String? = nil, cursor: String? = nil, isListing: Bool = false, time: Date? = nil,
-        total: Int? = nil
+        total: Int? = nil, skipped: [Int] = []
     ) {
         self.rows = rows
         self.next = next
@@ -44,6 +46,20 @@ public struct PullPage: Sendable, Hashable {
         self.isListing = isListing
         self.time = time
         self.total = total
+        self.skipped = skipped
+    }
+
+    /// The rows that records are, and the places of the records that are none.
+    ///
+    /// - Parameter row: What a record says of its row; nil for one without an id.
+    public static func rows(
+        of records: [JSONValue], _ row: (JSONValue) -> RemoteRow?
+    ) -> (rows: [RemoteRow], skipped: [Int]) {
+        var (rows, skipped): ([RemoteRow], [Int]) = ([], [])
+        for (place, record) in records.enumerated() {
+            if let row = row(record) { rows.append(row) } else { skipped.append(place) }
+        }
+        return (rows, skipped)
     }
 }
 

@@ -24,6 +24,8 @@ public struct PushOperation: Sendable, Hashable {
     public var paths: [[String]]
     /// The version that the change was made on; nil if it is not known.
     public var version: String?
+    /// What was pulled when the change was made, as the service says it; nil for nothing, or where nobody knows.
+    public var cursor: String?
     /// The same for every try.
     public var idempotencyKey: String
 
@@ -32,7 +34,7 @@ public struct PushOperation: Sendable, Hashable {
     /// - Parameter paths: Where the values stand in the body; its members, where nothing is said.
     public init(
         entity: String, kind: Kind, id: JSONValue?, body: JSONValue, paths: [[String]]? = nil, version: String?,
-        idempotencyKey: String
+        cursor: String? = nil, idempotencyKey: String
     ) {
         self.entity = entity
         self.kind = kind
@@ -40,6 +42,7 @@ public struct PushOperation: Sendable, Hashable {
         self.body = body
         self.paths = paths ?? body.memberPaths
         self.version = version
+        self.cursor = cursor
         self.idempotencyKey = idempotencyKey
     }
 }

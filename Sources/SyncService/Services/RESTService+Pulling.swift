@@ -10,7 +10,7 @@ extension RESTService {
         switch answer.status {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
-        case 404 where place.number != nil: return try await end([], place, request, answer)
+        case 404 where place.number != nil: return try await end([], [], place, request, answer)
         case 410: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
@@ -18,7 +18,7 @@ extension RESTService {
         guard case .array(let records)? = json.value(at: Self.path(options.records)) else {
             throw ServiceFailure.malformed(Self.noList(at: options.records, json, answer))
         }
-        let rows = records.compactMap { row($0, of: request.entity) }
+        let (rows, skipped) = PullPage.rows(of: records) { row($0, of: request.entity) }
         if !records.isEmpty, rows.isEmpty {
             throw ServiceFailure.malformed(
                 "no record has a member '\(idNames(of: request.entity))'")
@@ -32,9 +32,10 @@ extension RESTService {
         if next?.number != nil { next?.first = first }
         next?.began = place.began ?? answer.time
         next?.passes = place.passes
-        guard let next else { return try await end(rows, place, request, answer) }
+        guard let next else { return try await end(rows, skipped, place, request, answer) }
         return PullPage(
-            rows: rows, next: next.text, isListing: isListing(request), time: answer.time, total: total(json))
+            rows: rows, next: next.text, isListing: isListing(request), time: answer.time, total: total(json),
+            skipped: skipped)
     }
 
     private static func noList(at path: String, _ json: JSONValue, _ answer: HTTPExchange.Answer) -> String {
@@ -47,17 +48,19 @@ extension RESTService {
     }
 
     private func end(
-        _ rows: [RemoteRow], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer
+        _ rows: [RemoteRow], _ skipped: [Int], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer
     ) async throws -> PullPage {
         if try await isShifted(place, request) {
             var anew = RESTPage(options.paging)
             anew.passes = place.passes + 1
-            return PullPage(rows: rows, next: anew.text, isListing: isListing(request), time: answer.time)
+            return PullPage(
+                rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, skipped: skipped)
         }
         // Rows that change while the pages are read are in the next pull: from the first page on.
         let began = place.began ?? answer.time
         let cursor = options.since == nil ? nil : began?.addingTimeInterval(-options.overlap.seconds).isoText
-        return PullPage(rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time)
+        return PullPage(
+            rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, skipped: skipped)
     }
 
     /// Rows that change while pages are read by number may move to another one, and those behind them with them, so that one is

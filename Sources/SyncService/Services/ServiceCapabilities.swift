@@ -48,12 +48,19 @@ public struct ServiceCapabilities: Sendable, Hashable {
     public var answersRecords: Bool
     /// How many characters the id of a row has that is made here, of a to z and 0 to 9; nil for a UUID.
     public var idLength: Int?
+    /// Whether one request has what changed of all entities, of one moment, with one cursor for all.
+    public var pullsTogether: Bool
+    /// Whether a push is done whole or not at all, is refused where something changed since the last pull, and does no harm when
+    /// it is done once more.
+    public var pushesTogether: Bool
+    /// Whether a change is sent with the values of its row that stay as they are.
+    public var sendsWholeRows: Bool
 
     /// What a service is able to do.
     public init(
         ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
         batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false,
-        idLength: Int? = nil
+        idLength: Int? = nil, pullsTogether: Bool = false, pushesTogether: Bool = false, sendsWholeRows: Bool = false
     ) {
         self.ids = ids
         self.deletions = deletions
@@ -65,6 +72,9 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.answersRecords = answersRecords
         self.takesIDsOfParts = takesIDsOfParts
         self.idLength = idLength
+        self.pullsTogether = pullsTogether
+        self.pushesTogether = pushesTogether
+        self.sendsWholeRows = sendsWholeRows
     }
 }
 

@@ -15,6 +15,10 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
     case restored
     /// The batch is too large.
     case tooLarge
+    /// Nothing was done, because something changed that was not pulled: it is pulled, and the changes are sent again.
+    case outdated
+    /// Nothing was done, because one of the changes is refused.
+    case refusedTogether(String)
     /// What it says cannot be understood, or should never happen.
     case malformed(String)
     /// It refuses the request.
@@ -30,7 +34,8 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
     var isTransient: Bool {
         switch self {
         case .unreachable, .busy: true
-        case .unauthorized, .cursorInvalid, .restored, .tooLarge, .malformed, .refused: false
+        case .unauthorized, .cursorInvalid, .restored, .tooLarge, .outdated, .refusedTogether, .malformed, .refused:
+            false
         }
     }
 
@@ -47,6 +52,9 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
                 "the service has less than it had: it seems to have been restored from an older copy; nothing was deleted"
             )
         case .tooLarge: SyncError(.serviceFailure, "the service takes no request of this size")
+        case .outdated:
+            SyncError(.serviceFailure, "the service has changes that are not here yet: sync again")
+        case .refusedTogether(let text): SyncError(.serviceFailure, "the service refuses the changes: \(text)")
         case .malformed(let text): SyncError(.serviceFailure, "the service's answer cannot be read: \(text)")
         case .refused(let status, let text) where status >= 500:
             SyncError(.serviceFailure, "the service failed with status \(status): \(text)")

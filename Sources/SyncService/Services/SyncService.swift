@@ -17,6 +17,8 @@ public protocol SyncService: Sendable {
     func ownMembers(of entity: String) -> [[String]]
     /// One page of what changed since a cursor.
     func pull(_ request: PullRequest) async throws -> PullPage
+    /// What changed of entities since a cursor that is the same for all; of a service that pulls them together.
+    func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage]
     /// Does what rows need, in this order; one outcome for each.
     func push(_ operations: [PushOperation]) async throws -> [PushOutcome]
     /// One page of the ids of all rows.
@@ -30,6 +32,13 @@ public protocol SyncService: Sendable {
 extension SyncService {
     /// It knows by itself.
     public func knowing(_ entities: [ServedEntity]) -> Self { self }
+
+    /// It pulls them one by one.
+    public func pull(_ entities: [String], since cursor: String?) async throws -> [String: PullPage] {
+        var pages: [String: PullPage] = [:]
+        for entity in entities { pages[entity] = try await pull(PullRequest(entity: entity, cursor: cursor)) }
+        return pages
+    }
 
     /// None.
     public func ownMembers(of entity: String) -> [[String]] { [] }

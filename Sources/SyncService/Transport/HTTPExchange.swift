@@ -1,19 +1,27 @@
-import Foundation
-import HTTPTypes
-import SyncCore
+public import Foundation
+public import HTTPTypes
+public import SyncCore
 
-/// Requests of one service: its address, its headers, who asks. What every service needs and none says in its own way.
-struct HTTPExchange: Sendable {
+/// Requests of one service: its address, its headers, who asks. What every service needs and none says in its own way: paths and
+/// queries are escaped, credentials are asked for anew after a 401, and statuses that say the same of every service are failures.
+public struct HTTPExchange: Sendable {
     /// An answer, whatever its status.
-    struct Answer: Sendable {
-        let status: Int
-        let headers: HTTPFields
-        let body: Data
-        let method: HTTPRequest.Method
-        let url: URL
+    public struct Answer: Sendable {
+        /// Its status.
+        public let status: Int
+        /// Its header fields.
+        public let headers: HTTPFields
+        /// Its bytes.
+        public let body: Data
+        /// How it was asked for.
+        public let method: HTTPRequest.Method
+        /// What was asked for.
+        public let url: URL
 
+        /// Its body.
+        ///
         /// - Throws: ``ServiceFailure`` `malformed`.
-        func json() throws -> JSONValue {
+        public func json() throws -> JSONValue {
             do {
                 return try JSONValue(parsing: body)
             } catch {
@@ -23,10 +31,11 @@ struct HTTPExchange: Sendable {
         }
 
         /// The clock of the service.
-        var time: Date? { headers[.date].flatMap(HTTPDate.date) }
+        public var time: Date? { headers[.date].flatMap(HTTPDate.date) }
     }
 
-    let base: URL
+    /// The address of the service, without a slash at its end.
+    public let base: URL
     private let headers: [HTTPField.Name: String]
     private let transport: any HTTPTransport
     private let credentials: CredentialCache
@@ -41,7 +50,7 @@ struct HTTPExchange: Sendable {
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
         _ credentials: ServiceCredentials, isLoginRefused: @escaping @Sendable (Answer) -> Bool = { $0.status == 401 }
     ) {
-        self.base = base
+        self.base = base.withoutTrailingSlashes
         self.isLoginRefused = isLoginRefused
         self.headers = headers
         self.transport = transport
@@ -53,9 +62,8 @@ struct HTTPExchange: Sendable {
     /// - Parameters:
     ///   - path: Its parts, not escaped.
     ///   - query: Names and values, not escaped.
-    func url(_ path: [String], _ query: [(String, String)] = []) throws -> URL {
+    public func url(_ path: [String], _ query: [(String, String)] = []) throws -> URL {
         var text = base.absoluteString
-        while text.hasSuffix("/") { text.removeLast() }
         for part in path { text += "/" + part.escapedForURL }
         if !query.isEmpty {
             text += "?" + query.map { "\($0.escapedForURL)=\($1.escapedForURL)" }.joined(separator: "&")
@@ -65,7 +73,9 @@ struct HTTPExchange: Sendable {
     }
 
     /// The address that an answer names, if it is one of this service: credentials are not sent to another.
-    func url(following text: String, from answer: URL) throws -> URL {
+    ///
+    /// - Throws: ``ServiceFailure`` `malformed` for one elsewhere.
+    public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
             throw ServiceFailure.malformed("its next page is at another place: '\(text)'")
         }
@@ -81,7 +91,7 @@ struct HTTPExchange: Sendable {
     /// Sends a request; after one that the service refuses because of the user once more with new credentials.
     ///
     /// - Throws: ``ServiceFailure`` `unreachable`, `busy`, `unauthorized`, `tooLarge`; `CancellationError`.
-    func send(
+    public func send(
         _ method: HTTPRequest.Method, _ url: URL, _ body: JSONValue? = nil, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Answer {
         try await send(
@@ -146,7 +156,7 @@ struct HTTPExchange: Sendable {
 
 extension HTTPExchange.Answer {
     /// What it says of an error, short.
-    var message: String {
+    public var message: String {
         if let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
                 if case .string(let text)? = json[key] { return text }
@@ -159,7 +169,7 @@ extension HTTPExchange.Answer {
     var place: String { "\(method) \(url.path)" }
 
     /// That the service refuses, and where.
-    var refusal: ServiceFailure {
+    public var refusal: ServiceFailure {
         var text = message
         if let location = headers[.location], (300..<400).contains(status) { text = "it is at \(location) now" }
         return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
@@ -206,24 +216,6 @@ final class RequestCounter: @unchecked Sendable {
     var total: Int { lock.withLock { value } }
 }
 
-/// Dates in headers.
-enum HTTPDate {
-    /// `Mon, 23 Nov 2026 16:34:43 GMT`; nil for anything else.
-    static func date(_ text: String) -> Date? {
-        let parts = text.split(separator: " ")
-        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard parts.count == 6, let day = Int(parts[1]), let month = months.firstIndex(of: String(parts[2])),
-            let year = Int(parts[3])
-        else { return nil }
-        let clock = parts[4].split(separator: ":").compactMap { Int($0) }
-        guard clock.count == 3 else { return nil }
-        func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let iso =
-            "\(year)-\(padded(month + 1))-\(padded(day))T\(padded(clock[0])):\(padded(clock[1])):\(padded(clock[2]))Z"
-        return Date(isoText: iso)
-    }
-}
-
 extension Date {
     /// ISO 8601, and the other forms that a sync reads.
     init?(isoText: String) {
@@ -264,6 +256,13 @@ extension String {
 }
 
 extension URL {
+    /// The same address, however it is spelled.
+    fileprivate var withoutTrailingSlashes: URL {
+        var text = absoluteString
+        while text.hasSuffix("/") { text.removeLast() }
+        return URL(string: text) ?? self
+    }
+
     func isSameOrigin(as other: URL) -> Bool {
         func port(_ url: URL) -> Int? { url.port ?? (url.scheme == "https" ? 443 : 80) }
         return scheme == other.scheme && host == other.host && port(self) == port(other)

@@ -36,6 +36,8 @@ package struct EngineRegistration: Sendable {
     package let takesParts: Bool
     /// How many characters such a key has, of a to z and 0 to 9; nil for a UUID.
     package let idLength: Int?
+    /// Whether a change is sent with all values of its row.
+    package let sendsWholeRows: Bool
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -45,7 +47,7 @@ package struct EngineRegistration: Sendable {
 
     package init(
         entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
-        idLength: Int? = nil,
+        idLength: Int? = nil, sendsWholeRows: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -55,6 +57,7 @@ package struct EngineRegistration: Sendable {
         self.makesIDs = makesIDs
         self.takesParts = takesParts
         self.idLength = idLength
+        self.sendsWholeRows = sendsWholeRows
         self.marker = marker
         self.filters = filters
         self.resolver = resolver

@@ -11,8 +11,9 @@ package protocol EngineStore: Sendable {
     /// - Throws: ``SyncError`` `engineBusy` if another process has it.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart
 
-    /// Applies a page: rows, tombstones, merges, versions and where to go on, all or nothing.
-    func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome
+    /// Applies pages of several entities, those first that others point to: rows, tombstones, merges, versions and where to go on,
+    /// all or nothing.
+    func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome
 
     /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
     ///
@@ -118,6 +119,13 @@ package protocol EngineStore: Sendable {
 
     /// The id that a record has; nil if it has none that can be read.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
+}
+
+extension EngineStore {
+    /// Applies a page.
+    package func apply(_ page: PulledPage, _ lease: EngineLease) async throws -> PageOutcome {
+        try await apply([page], lease)
+    }
 }
 
 /// The permission to write for one run. Whoever takes the database from a run that seems dead has a higher token.

@@ -53,8 +53,12 @@ package struct PageOutcome: Sendable {
         package var inserted = 0
         package var updated = 0
         package var deleted = 0
-        /// New lines in the log of conflicts.
+        package var linksAdded = 0
+        package var linksRemoved = 0
+        /// Rows with new lines in the log of conflicts.
         package var conflicts = 0
+        /// Those lines.
+        package var conflictingValues = 0
         /// Rows that were parked or set aside.
         package var parked = 0
     }
@@ -73,7 +77,10 @@ package struct PageOutcome: Sendable {
             self[entity].inserted += counts.inserted
             self[entity].updated += counts.updated
             self[entity].deleted += counts.deleted
+            self[entity].linksAdded += counts.linksAdded
+            self[entity].linksRemoved += counts.linksRemoved
             self[entity].conflicts += counts.conflicts
+            self[entity].conflictingValues += counts.conflictingValues
             self[entity].parked += counts.parked
         }
     }

@@ -62,6 +62,7 @@ public struct ServiceConformance: Sendable {
         [
             ("a row that is created", created), ("pages", pages), ("a change", changed), ("a stale change", stale),
             ("a deletion", deleted), ("a row that is created twice", twice), ("several at once", batch),
+            ("all or nothing", together),
         ]
     }
 
@@ -136,7 +137,7 @@ public struct ServiceConformance: Sendable {
         let outcome = try await push(.delete, id, [:], try await found(id).version)
         guard case .applied = outcome else { throw fail("a deletion", "it is answered \(outcome)") }
         try expect(try await service.fetch([id], of: entity) == [.absent], "a deletion", "the row is still there")
-        if case .applied = try await push(.update, id, [member: "x"], nil) {
+        if case .applied? = try? await push(.update, id, [member: "x"], nil, since: cursor) {
             throw fail("a deletion", "the row can be changed")
         }
         guard case .applied = try await push(.delete, id, [:], nil) else {
@@ -154,10 +155,10 @@ public struct ServiceConformance: Sendable {
         // A row may be in two pages: of lists that are read anew because rows moved.
         let before = Set(try await whole()).count
         let operation = creation(60)
-        guard case .applied(let row)? = try await service.push([operation]).first else {
+        guard case .applied(let row)? = try await pushNow([operation]).first else {
             throw fail("a row that is created twice", "it is not created once")
         }
-        let again = try await service.push([operation]).first
+        let again = try await pushNow([operation]).first
         switch again {
         case .applied(let second)?, .exists(let second)?:
             if let row, let second {
@@ -170,7 +171,7 @@ public struct ServiceConformance: Sendable {
 
     @Sendable private func batch() async throws {
         let ids = [try await create(70), try await create(71)]
-        let outcomes = try await service.push(
+        let outcomes = try await pushNow(
             ids.map {
                 PushOperation(
                     entity: entity, kind: .update, id: $0, body: .object([.init(member, "batch")]), version: nil,
@@ -182,6 +183,34 @@ public struct ServiceConformance: Sendable {
         }
     }
 
+    @Sendable private func together() async throws {
+        guard capabilities.pushesTogether else { return }
+        let check = "all or nothing"
+        let ids = [try await create(80), try await create(81)]
+        let cursor = try await end()
+        _ = try await push(.update, ids[0], [member: "theirs"], nil)
+        var operations: [PushOperation] = []
+        for id in ids {
+            let body: JSONValue = .object([.init(member, "ours"), .init(other, "other")])
+            operations.append(
+                PushOperation(
+                    entity: entity, kind: .update, id: id, body: body, version: nil, cursor: cursor,
+                    idempotencyKey: "together"))
+        }
+        do {
+            let outcomes = try await service.push(operations)
+            throw fail(check, "a change of what was changed since the pull is answered \(outcomes)")
+        } catch ServiceFailure.outdated {
+            for (id, value) in zip(ids, ["theirs", "value 81"]) {
+                let found = try await found(id).record?[member]
+                try expect(found == .string(value), check, "a row has \(found ?? .null), and not \(value)")
+            }
+        }
+        guard capabilities.pullsTogether else { return }
+        let pages = try await service.pull([entity], since: cursor)
+        try expect(pages[entity]?.rows.map(\.id) == [ids[0]], check, "a pull of all since then has not what changed")
+    }
+
     // MARK: Asking
 
     private func creation(_ number: Int) -> PushOperation {
@@ -189,14 +218,15 @@ public struct ServiceConformance: Sendable {
             .init(member, .string("value \(number)")), .init(other, .string("other \(number)")),
         ])
         return PushOperation(
-            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : nil, body: body,
+            entity: entity, kind: .create, id: capabilities.ids == .client ? newID(number) : JSONValue?.none,
+            body: body,
             version: nil,
             idempotencyKey: "conformance-\(number)")
     }
 
     private func create(_ number: Int) async throws -> JSONValue {
         let operation = creation(number)
-        let outcome = try await service.push([operation]).first
+        let outcome = try await pushNow([operation]).first
         guard case .applied(let row)? = outcome, let id = row?.id ?? operation.id else {
             throw fail("a row that is created", "it is answered \(String(describing: outcome))")
         }
@@ -204,13 +234,30 @@ public struct ServiceConformance: Sendable {
     }
 
     private func push(
-        _ kind: PushOperation.Kind, _ id: JSONValue, _ body: KeyValuePairs<String, JSONValue>, _ version: String?
+        _ kind: PushOperation.Kind, _ id: JSONValue, _ body: KeyValuePairs<String, JSONValue>, _ version: String?,
+        since cursor: String? = nil
     ) async throws -> PushOutcome {
         let members = body.map { JSONValue.Member($0.key, $0.value) }
         let operation = PushOperation(
-            entity: entity, kind: kind, id: id, body: .object(members), version: version,
+            entity: entity, kind: kind, id: id, body: .object(members), version: version, cursor: cursor,
             idempotencyKey: "\(kind) \(id)")
-        return try await service.push([operation]).first ?? .unknown("no answer")
+        return try await pushNow([operation]).first ?? .unknown("no answer")
+    }
+
+    /// Pushes with what the engine would give along: where the pull is, and whole rows.
+    private func pushNow(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        let cursor = capabilities.pushesTogether ? try await end() : nil
+        var whole: [PushOperation] = []
+        for var operation in operations {
+            operation.cursor = operation.cursor ?? cursor
+            if capabilities.sendsWholeRows, operation.kind == .update, let id = operation.id,
+                case .found(let row)? = try await service.fetch([id], of: entity).first, let record = row.record
+            {
+                operation.body = operation.overlaid(on: record)
+            }
+            whole.append(operation)
+        }
+        return try await service.push(whole)
     }
 
     private func found(_ id: JSONValue) async throws -> RemoteRow {

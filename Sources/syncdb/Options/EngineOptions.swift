@@ -97,34 +97,15 @@ struct EngineRunOptions: ParsableArguments {
             settings.patience = .milliseconds(Int64((wait ?? 30) * 1000))
             settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }
-        let display = ProgressDisplay(isQuiet: quiet)
-        let watching = display.map { display in
-            Task { for await event in engine.events { ProgressLine(event).map(display.show) } }
-        }
-        defer {
-            watching?.cancel()
-            display?.clear()
-        }
+        let watch = RunWatch(engine, isQuiet: quiet)
+        defer { watch.cancel() }
         let names = only.isEmpty ? nil : only
         let report = try await Interruption.cancelling(outcome: "what was done stays done, and the next run goes on") {
             try await body(engine, names)
         }
-        watching?.cancel()
-        display?.clear()
+        await watch.end()
         let status = try await engine.status()
         if !quiet { try SyncReportPrinter(report: report, status: status).print(asJSON: json) }
         if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.waiting.rawValue) }
-    }
-}
-
-extension ProgressLine {
-    /// A point in a run of the engine; nil for what is no number.
-    fileprivate init?(_ event: SyncEvent) {
-        switch event {
-        case .pulled(let entity, let rows, let total):
-            self.init(label: "pull \(entity)", unit: .rows, completed: rows, total: total)
-        case .pushed(let rows): self.init(label: "push", unit: .rows, completed: rows)
-        case .phase, .finished, .failed: return nil
-        }
     }
 }

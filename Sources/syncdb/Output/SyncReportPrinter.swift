@@ -3,17 +3,21 @@ import Sync
 
 /// Prints what a run of the engine did, and what it left.
 ///
-///     Task     pulled 3 new, 1 changed   sent 2 created
-///     Project  nothing
-///     1 conflict waits for a decision: 'syncdb conflicts' lists it, 'syncdb resolve' decides it
+///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
+///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
+///     Task: 1 record without an id was left out: number 4 of the list
+///     Task: 1 row parked: it was refused; 'syncdb status' says why
+///     Task: 1 row waits for a decision; 'syncdb resolve' takes it
 struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
 
     func print(asJSON: Bool) throws {
         if asJSON { return try Terminal.write(json: json) }
-        try Terminal.write(lines.joined(separator: "\n"))
+        try Terminal.write(text)
     }
+
+    // MARK: For programs
 
     private var json: String {
         let members = status.map { status -> JSONValue.Member in
@@ -24,46 +28,87 @@ struct SyncReportPrinter {
                     "inserted": JSONValue(changes.inserted), "updated": JSONValue(changes.updated),
                     "deleted": JSONValue(changes.deleted), "created": JSONValue(changes.created),
                     "sent": JSONValue(changes.sent), "removed": JSONValue(changes.removed),
-                    "conflicts": JSONValue(changes.conflicts), "pending": JSONValue(status.pending),
-                    "parked": JSONValue(status.parked),
+                    "linksAdded": JSONValue(changes.linksAdded), "linksRemoved": JSONValue(changes.linksRemoved),
+                    "conflicts": JSONValue(changes.conflicts),
+                    "conflictingValues": JSONValue(changes.conflictingValues),
+                    "skipped": JSONValue(changes.skipped),
+                    "firstSkipped": changes.firstSkipped.map { JSONValue($0) } ?? .null,
+                    "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
                 ])
         }
         return JSONLine.text(of: .object([.init("entities", .object(members))]))
     }
 
-    private var lines: [VisibleText] {
-        var lines: [VisibleText] = []
-        for name in report.entities.keys.sorted() {
-            guard let changes = report.entities[name], !changes.isEmpty else { continue }
-            let pulled = Self.list([
-                (changes.inserted, "new"), (changes.updated, "changed"), (changes.deleted, "deleted"),
-            ])
-            let sent = Self.list([
-                (changes.created, "created"), (changes.sent, "changed"), (changes.removed, "deleted"),
-            ])
-            let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }].compactMap(\.self)
-            if !parts.isEmpty { lines.append("\(name): " + VisibleText(parts.joined(separator: "; "))) }
-            if changes.conflicts > 0 {
-                lines.append("\(name): \(changes.conflicts) in conflict; 'syncdb conflicts' says who won")
-            }
+    // MARK: For people
+
+    var text: VisibleText {
+        let happened = report.entities.keys.sorted().flatMap { name in
+            report.entities[name].map { lines(name, $0) } ?? []
         }
-        if lines.isEmpty { lines.append("nothing to do") }
-        for status in status {
-            if status.pending > status.conflicts {
-                lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
-            }
-            if status.parked > 0 {
-                lines.append("\(status.entity): \(status.parked) parked: they were refused; 'syncdb status' says why")
-            }
-            if status.conflicts > 0 {
-                lines.append("\(status.entity): \(status.conflicts) wait for a decision; 'syncdb resolve' takes it")
-            }
+        let left = status.flatMap(lines)
+        if happened.isEmpty, left.isEmpty { return "nothing to do" }
+        return (happened.isEmpty ? ["nothing new"] + left : happened + left).joined(separator: "\n")
+    }
+
+    private func lines(_ name: String, _ changes: SyncReport.Changes) -> [VisibleText] {
+        var lines: [VisibleText] = []
+        let pulled = Self.list([
+            (changes.inserted, "new"), (changes.updated, "changed"), (changes.deleted, "deleted"),
+        ])
+        let sent = Self.list([
+            (changes.created, "created"), (changes.sent, "changed"), (changes.removed, "deleted"),
+        ])
+        let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
+        let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
+            .compactMap(\.self)
+        if !parts.isEmpty { lines.append("\(name): " + VisibleText(parts.joined(separator: "; "))) }
+        if changes.conflicts > 0 {
+            lines.append(
+                "\(name): \(Self.conflicts(changes.conflicts, changes.conflictingValues)); 'syncdb conflicts' says who won"
+            )
+        }
+        if let first = changes.firstSkipped {
+            let (were, place) = changes.skipped == 1 ? ("was", "") : ("were", "the first is ")
+            lines.append(
+                "\(name): \(Self.count(changes.skipped, "record")) without an id \(were) left out: \(place)number \(first + 1) of the list"
+            )
         }
         return lines
     }
 
+    private func lines(_ status: EntityStatus) -> [VisibleText] {
+        var lines: [VisibleText] = []
+        if status.pending > status.conflicts {
+            lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
+        }
+        if status.parked > 0 {
+            let they = status.parked == 1 ? "it was" : "they were"
+            lines.append(
+                "\(status.entity): \(Self.count(status.parked, "row")) parked: \(they) refused; 'syncdb status' says why"
+            )
+        }
+        if status.conflicts > 0 {
+            let wait = status.conflicts == 1 ? "waits" : "wait"
+            lines.append(
+                "\(status.entity): \(Self.count(status.conflicts, "row")) \(wait) for a decision; 'syncdb resolve' takes it"
+            )
+        }
+        return lines
+    }
+
+    // MARK: Words
+
     private static func list(_ counts: [(Int, String)]) -> String? {
         let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private static func count(_ number: Int, _ name: String) -> String {
+        "\(number) \(name)\(number == 1 ? "" : "s")"
+    }
+
+    /// `2 rows in conflict (9 values)`; of rows with one value each only how many.
+    private static func conflicts(_ rows: Int, _ values: Int) -> String {
+        count(rows, "row") + " in conflict" + (values > rows ? " (\(values) values)" : "")
     }
 }

@@ -44,6 +44,16 @@ final class ProgressDisplay: @unchecked Sendable {
         }
     }
 
+    /// Shows a sentence in the place of the line, at once: nothing else is going to happen for a while.
+    func say(_ text: VisibleText) {
+        lock.withLock {
+            (label, nextDrawing) = (nil, now())
+            // A line that wraps could not be taken back.
+            draw(String(text.text.prefix(max(0, Terminal.width(of: .errors) - 1))))
+            isShown = true
+        }
+    }
+
     /// Takes the line away. It stays away until ``show(_:)`` is called again.
     func clear() {
         lock.withLock {

@@ -83,11 +83,8 @@ extension Space {
         var id = body["objectId"]?.text
         if id != nil, settings.ids == .server { throw .parse(104, "objectId is an invalid field name.") }
         if let id, collections[name]?.live(id) != nil { throw .parse(137, "Object exists") }
-        if id == nil {
-            var rows = collections[name, default: Rows()]
-            id = ParseID.text(rows.nextID())
-            collections[name] = rows
-        }
+        // No two objects have one, of whatever classes they are.
+        if id == nil { id = ParseID.text(nextObjectID()) }
         let key = id ?? ""
         let members = try parseMembers([:], body, name, key)
         try checkParseUnique(name, members, except: nil)
@@ -96,7 +93,8 @@ extension Space {
         let row = rows.make(id: .string(key), key: key, members: members, at: time)
         collections[name] = rows
         var answer = Answer(
-            status: 201, json: ["objectId": .string(key), "createdAt": .string(Timestamp.text(row.created, coarse: false))])
+            status: 201,
+            json: ["objectId": .string(key), "createdAt": .string(Timestamp.text(row.created, coarse: false))])
         answer.headers["Location"] = "/classes/\(name)/\(key)"
         return answer
     }

@@ -40,6 +40,8 @@ struct Settings: Sendable, Equatable {
         case rest
         /// That of Parse, as its documentation has it.
         case parse
+        /// That of WatermelonDB's sync protocol, as its documentation has it.
+        case changes
     }
 
     /// What it speaks.
@@ -48,6 +50,10 @@ struct Settings: Sendable, Equatable {
     var applicationID: String?
     /// The session that a request has to show, in the dialect of Parse.
     var session: String?
+    /// Whether a pull has all there is, in the dialect of changes.
+    var isReplacement = false
+    /// What a push is answered that changes what was changed since, in the dialect of changes.
+    var conflictStatus = 409
     /// What pages a list has.
     var paging = Paging.none
     /// The rows of a page, unless the client asks for fewer.

@@ -18,6 +18,7 @@ actor Space {
     var parseRelations: [[String]: [String]] = [:]
     /// When changes happen.
     var clock = Clock()
+    private var lastObjectID = 0
 
     /// Carries out a call, or has it go wrong if it is the turn of a fault.
     func answer(_ call: Call) -> Ending {
@@ -52,6 +53,7 @@ actor Space {
             return switch settings.dialect {
             case .rest: try route(call)
             case .parse: try routeParse(call)
+            case .changes: try routeChanges(call)
             }
         }
     }
@@ -63,6 +65,12 @@ actor Space {
         } catch {
             return error.answer
         }
+    }
+
+    /// A number for one more object, whatever it is.
+    func nextObjectID() -> Int {
+        lastObjectID += 1
+        return lastObjectID
     }
 
     /// The time of one more change.

@@ -15,6 +15,13 @@ extension ConfigurationValue {
         return options
     }
 
+    func changes() throws -> Int {
+        var reader = try object()
+        let version = try reader.optional("schemaVersion") { try $0.count() } ?? 1
+        try reader.end()
+        return version
+    }
+
     /// What goes into a header.
     private func secret() throws -> String {
         let text = try text()

@@ -1,0 +1,42 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// What the log of conflicts has of the values of a table, as an export writes them.
+struct LoggedValues {
+    private let engine: SQLiteEngine
+    private let db: Database
+    private let columns: [String: EngineTable.Column]
+    private let attributes: [SyncModel.Attribute]
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        self.engine = engine
+        self.db = db
+        columns = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
+        attributes = engine.model.compiled[table.entity.table].attributes
+    }
+
+    /// - Parameter domain: The column; empty for a whole row, whose record is logged.
+    func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
+        guard !value.isNull else { return .null }
+        guard let column = columns[domain] else {
+            if domain.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
+                return record
+            }
+            return value.json
+        }
+        switch column.domain {
+        case .attribute(let slot):
+            let attribute = attributes[slot]
+            let stored = ColumnValue.storedValue(value, as: attribute.type)
+            let conversion = engine.model.conversion(of: attribute)
+            // What the model cannot read is shown as it is.
+            return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
+        case .toOne, .pairs:
+            guard let table = engine.tables.first(where: { $0.entity.table == column.destination }) else {
+                return value.json
+            }
+            return try table.recordKey(value, in: db).json
+        }
+    }
+}

@@ -1,0 +1,17 @@
+public import Foundation
+public import HTTPTypes
+
+extension HTTPExchange {
+    /// Requests of a service.
+    ///
+    /// - Parameter headers: Fields that every request has; `Accept` and `Content-Type` say JSON where they say nothing else.
+    public init(
+        baseURL: URL, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
+        transport: any HTTPTransport = DefaultTransport()
+    ) {
+        self.init(baseURL, headers: headers, transport, credentials)
+    }
+
+    /// How long the service wants to be left alone, by what it said last; nil for not at all. For ``SyncService/backoff``.
+    public var backoff: Duration? { rests.left }
+}

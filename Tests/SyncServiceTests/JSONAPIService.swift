@@ -1,0 +1,257 @@
+import Foundation
+import HTTPTypes
+import Sync
+
+/// A service that speaks [JSON:API](https://jsonapi.org/format/).
+struct JSONAPIService: SyncService {
+    private let exchange: HTTPExchange
+    /// By entity, the `type` of its resources, which is also the path of their list.
+    private let types: [String: String]
+    private let ids: ServiceCapabilities.IDs
+    /// The attribute with the time of a resource's last change, if there is one.
+    private let updated: String?
+    /// By entity, the members that are ids of rows of others.
+    private var references: [String: [ServedEntity.Member]] = [:]
+
+    init(
+        baseURL: URL, types: [String: String], ids: ServiceCapabilities.IDs = .server, updated: String? = nil,
+        credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport()
+    ) {
+        let mediaType = "application/vnd.api+json"
+        exchange = HTTPExchange(
+            baseURL: baseURL, headers: [.accept: mediaType, .contentType: mediaType], credentials: credentials,
+            transport: transport)
+        self.types = types
+        self.ids = ids
+        self.updated = updated
+    }
+
+    var capabilities: ServiceCapabilities {
+        ServiceCapabilities(
+            ids: ids, deletions: .sweep, createIdempotency: ids == .client ? .clientID : .probe,
+            hasPreconditions: false, givesTimes: updated != nil)
+    }
+
+    var identity: String { exchange.base.absoluteString }
+    var backoff: Duration? { exchange.backoff }
+
+    func ownMembers(of entity: String) -> [[String]] { updated.map { [[$0]] } ?? [] }
+
+    func knowing(_ entities: [ServedEntity]) -> JSONAPIService {
+        var service = self
+        for entity in entities {
+            service.references[entity.name] = entity.members.filter { member in
+                switch member.content {
+                case .reference, .references: true
+                case .value, .converted: false
+                }
+            }
+        }
+        return service
+    }
+
+    private func type(_ entity: String) throws -> String {
+        guard let type = types[entity] else { throw ServiceFailure.malformed("\(entity) has no resource type") }
+        return type
+    }
+
+    private func url(_ entity: String, _ id: JSONValue? = nil) throws -> URL {
+        try exchange.url([try type(entity)] + (id.map { [Self.text($0)] } ?? []))
+    }
+
+    private static func text(_ id: JSONValue) -> String { if case .string(let text) = id { text } else { "\(id)" } }
+}
+
+// MARK: Rows
+
+extension JSONAPIService {
+    /// `{"type": "tasks", "id": "1", "attributes": {…}, "relationships": {…}}` as a record of the engine's; nil without an id.
+    private func row(_ json: JSONValue, of entity: String) -> RemoteRow? {
+        guard let id = json["id"], case .string = id else { return nil }
+        var members: [JSONValue.Member] = []
+        if case .object(let attributes)? = json["attributes"] { members = attributes }
+        for reference in references[entity] ?? [] {
+            // Without `data` it says nothing.
+            guard let data = json["relationships"]?[reference.name]?["data"] else { continue }
+            if case .array(let others) = data {
+                members.append(.init(reference.key, .array(others.compactMap { $0["id"] })))
+            } else {
+                members.append(.init(reference.key, data["id"] ?? .null))
+            }
+        }
+        var row = RemoteRow(id: id, record: .object([.init("id", id)] + members))
+        if let updated, case .string(let text)? = json["attributes"]?[updated] {
+            row.version = text
+            row.time = try? Date(text, strategy: .iso8601)
+            // Two changes may have one time.
+            row.isWhole = false
+        }
+        return row
+    }
+
+    /// What the engine sends as a document.
+    private func document(_ operation: PushOperation) throws -> JSONValue {
+        var (attributes, relationships): ([JSONValue.Member], [JSONValue.Member]) = ([], [])
+        if case .object(let members) = operation.body {
+            for member in members where member.key != "id" {
+                if let reference = references[operation.entity]?.first(where: { $0.key == member.key }) {
+                    let data = try linkage(member.value, reference)
+                    relationships.append(.init(reference.name, ["data": data]))
+                } else {
+                    attributes.append(member)
+                }
+            }
+        }
+        var data: [JSONValue.Member] = [.init("type", .string(try type(operation.entity)))]
+        if let id = operation.id { data.append(.init("id", .string(Self.text(id)))) }
+        data.append(.init("attributes", .object(attributes)))
+        data.append(.init("relationships", .object(relationships)))
+        return ["data": .object(data)]
+    }
+
+    private func linkage(_ value: JSONValue, _ reference: ServedEntity.Member) throws -> JSONValue {
+        switch (value, reference.content) {
+        case (.null, _): .null
+        case (.array(let ids), _): .array(try ids.map { try linkage($0, reference) })
+        case (_, .reference(let entity)), (_, .references(let entity)):
+            ["type": .string(try type(entity)), "id": .string(Self.text(value))]
+        case (_, .value), (_, .converted): value
+        }
+    }
+}
+
+extension ServedEntity.Member {
+    /// What the engine calls it in a record; of names with dots, which JSON:API does not have, the last part.
+    fileprivate var key: String { path.last ?? name }
+}
+
+// MARK: Pulling
+
+extension JSONAPIService {
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        let url =
+            try request.page.map { try exchange.url(following: $0, from: exchange.base) } ?? url(request.entity)
+        let answer = try await exchange.send(.get, url)
+        guard (200..<300).contains(answer.status) else { throw answer.refusal }
+        let json = try answer.json()
+        guard case .array(let data)? = json["data"] else {
+            throw ServiceFailure.malformed("there is no list at 'data'")
+        }
+        let (rows, skipped) = PullPage.rows(of: data) { row($0, of: request.entity) }
+        let link = json["links"]?["next"]
+        var next: String?
+        if case .string(let address)? = link?["href"] ?? link {
+            next = try exchange.url(following: address, from: answer.url).absoluteString
+        }
+        return PullPage(rows: rows, next: next, isListing: true, time: answer.time, skipped: skipped)
+    }
+
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        var rows: [FetchedRow] = []
+        for id in ids {
+            let answer = try await exchange.send(.get, url(entity, id))
+            switch answer.status {
+            case 200..<300:
+                // `null` is an answer: there is none.
+                rows.append(try answer.json()["data"].flatMap { row($0, of: entity) }.map { .found($0) } ?? .absent)
+            case 404, 410: rows.append(.absent)
+            case 403: rows.append(.forbidden)
+            default: throw answer.refusal
+            }
+        }
+        return rows
+    }
+}
+
+// MARK: Pushing
+
+extension JSONAPIService {
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var outcomes: [PushOutcome] = []
+        for operation in operations {
+            do {
+                outcomes.append(try await push(operation))
+            } catch ServiceFailure.unreachable(let text) {
+                // It may have been done, and the answer lost.
+                outcomes.append(.unknown(text))
+            } catch ServiceFailure.malformed(let text) {
+                outcomes.append(.unknown(text))
+            }
+        }
+        return outcomes
+    }
+
+    private func push(_ operation: PushOperation) async throws -> PushOutcome {
+        var operation = operation
+        if operation.changesParts, let id = operation.id {
+            // An attribute is replaced whole: of one that a part of is changed, the rest is what the service has.
+            guard case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
+            else { return .gone }
+            operation = operation.completed(by: record)
+        }
+        let answer: HTTPExchange.Answer
+        switch operation.kind {
+        case .create:
+            answer = try await exchange.send(.post, url(operation.entity), document(operation))
+        case .update:
+            answer = try await exchange.send(.patch, url(operation.entity, operation.id), document(operation))
+        case .delete:
+            answer = try await exchange.send(.delete, url(operation.entity, operation.id))
+        }
+        return try await outcome(answer, operation)
+    }
+
+    private func outcome(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+        let errors = Errors(answer)
+        switch answer.status {
+        // It is going to be done, or not.
+        case 202: return .unknown("status 202")
+        case 200..<300: return try applied(answer, operation)
+        case 404 where operation.kind == .delete, 410 where operation.kind == .delete: return .applied(nil)
+        case 404, 410:
+            // That is also said of a row that a relationship leads to.
+            guard let id = operation.id, operation.kind == .update else { return .rejected(errors.text) }
+            let row = try await fetch([id], of: operation.entity).first
+            return row == .absent ? .gone : .rejected(errors.text)
+        // It names a member where that is the reason: a value that is taken.
+        case 409 where !errors.areOfResource: return .rejected(errors.text)
+        case 409 where operation.kind == .create: return operation.id == nil ? .rejected(errors.text) : .exists(nil)
+        case 409: return .conflict(nil)
+        // Somebody else answers.
+        case 300..<400, 407: throw answer.refusal
+        default: return .rejected(errors.text)
+        }
+    }
+
+    private func applied(_ answer: HTTPExchange.Answer, _ operation: PushOperation) throws -> PushOutcome {
+        if operation.kind == .delete { return .applied(nil) }
+        if answer.status == 204 { return .applied(operation.id.map { RemoteRow(id: $0, record: nil) }) }
+        guard let data = try answer.json()["data"], let row = row(data, of: operation.entity) else {
+            return .unknown("the answer has no resource with an id")
+        }
+        return .applied(row)
+    }
+
+    /// `{"errors": [{"detail": "is taken", "source": {"pointer": "/data/attributes/title"}}]}`
+    private struct Errors {
+        let text: String
+        /// Whether they are of the resource as a whole, and not of a member.
+        let areOfResource: Bool
+
+        init(_ answer: HTTPExchange.Answer) {
+            var (texts, pointers): ([String], [String]) = ([], [])
+            if let json = try? answer.json(), case .array(let errors)? = json["errors"] {
+                for error in errors {
+                    var pointer = ""
+                    if case .string(let text)? = error["source"]?["pointer"] { pointer = text }
+                    if case .string(let text)? = error["detail"] ?? error["title"] {
+                        texts.append(pointer.isEmpty ? text : "\(pointer): \(text)")
+                    }
+                    pointers.append(pointer)
+                }
+            }
+            text = "status \(answer.status): \(texts.isEmpty ? answer.message : texts.joined(separator: "; "))"
+            areOfResource = pointers.allSatisfy { ["", "/data", "/data/id"].contains($0) }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What the older tools did or promised, each with two services: Kinto, which really runs, and a stub of Parse, for which most of
+/// them were made. `Docs/OlderTools.md` is the table.
+@Suite(
+    "What the older tools did",
+    .enabled("Kinto comes from PyPI, which cannot be reached, or make services was not run") {
+        await KintoServer.isThere && RESTServer.isThere
+    })
+struct OlderToolsTests {
+    enum Place: String, CaseIterable, Sendable { case kinto, parse }
+
+    private static let schema = """
+        {"entities": {
+          "Event": {"abstract": true, "attributes": {"id": "string", "name": "string", "date": "date", "image": "url",
+              "points": "integer", "updatedAt": "date"},
+            "relationships": {"person": {"entity": "Person", "inverse": "events"}}},
+          "Holiday": {"parent": "Event", "attributes": {"country": "string"}},
+          "Birthday": {"parent": "Event", "attributes": {"gift": "string"}},
+          "Person": {"attributes": {"id": "string", "name": "string"},
+            "relationships": {"events": {"entity": "Event", "many": true, "inverse": "person", "deleteRule": "cascade"},
+              "friends": {"entity": "Person", "many": true, "inverse": "friends"}}}
+        }}
+        """
+
+    /// One user's rows at a service.
+    private func world(_ place: Place) async throws -> World {
+        switch place {
+        case .kinto:
+            let user = "Basic " + Data("\(UUID().uuidString):pw".utf8).base64EncodedString()
+            return World(service: try await KintoServer.shared.service(authorization: user))
+        case .parse:
+            let space = try await RESTServer.shared.space(["dialect": "parse", "applicationID": "app"])
+            var options = ParseOptions(applicationID: "app", restKey: "key")
+            options.overlap = .zero
+            // Class names are the app's: its holidays are called otherwise there.
+            return World(
+                service: ParseService(baseURL: space.url, options: options, classes: ["Holiday": "PublicHoliday"]),
+                space: space)
+        }
+    }
+
+    private struct World: Sendable {
+        let service: any SyncService
+        var space: RESTSpace?
+
+        func device(_ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"]) throws -> Device {
+            var settings = Device.settings
+            settings.deletionGuard = nil
+            return try Device(service, schema: OlderToolsTests.schema, entities: entities, settings)
+        }
+
+        func devices(_ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"]) throws -> (Device, Device) {
+            (try device(entities), try device(entities))
+        }
+    }
+
+    @Test(
+        "Register classes in any order; one that is unknown, or registered twice, is an error",
+        arguments: Place.allCases)
+    func register(_ place: Place) async throws {
+        let world = try await world(place)
+        try await world.device(["Person", "Birthday", "Holiday"]).engine.sync()
+        for (entities, message) in [
+            (["Holliday"], "unknown entity 'Holliday'"), (["Person", "Person"], "registered twice"),
+        ] {
+            let error = #expect(throws: SyncError.self) { try world.device(entities.map { SyncedEntity($0) }) }
+            #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+        }
+    }
+
+    @Test("Start once: a second sync joins the first; the flag is up meanwhile", arguments: Place.allCases)
+    func startOnce(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        try await one.stack.insert("Person", values: ["name": "Ada"])
+        async let first = one.engine.sync()
+        async let second = one.engine.sync()
+        let created = try await [first, second].map(\.total.created)
+        #expect(created.max() == 1)
+        #expect(await !one.engine.isSyncing)
+        try await two.engine.sync()
+        #expect(try await two.rows("SELECT name FROM Person") == ["Ada"])
+    }
+
+    @Test("Delta by time of change: what is older than the newest row here comes too", arguments: Place.allCases)
+    func delta(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        try await one.stack.insert("Person", values: ["name": "Ada"])
+        for device in [one, two] { try await device.engine.sync() }
+        // Two has a row that is newer than what one makes before two looks again.
+        try await one.stack.insert("Person", values: ["name": "Bob"])
+        try await two.stack.insert("Person", values: ["name": "Cid"])
+        try await one.engine.sync()
+        try await two.engine.push()
+        let report = try await two.engine.sync()
+        #expect(report.total.inserted == 1)
+        #expect(try await two.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob", "Cid"])
+        #expect(try await two.engine.sync().isEmpty)
+    }
+
+    @Test("Dates, addresses of files, numbers, and what is nothing come as they went", arguments: Place.allCases)
+    func values(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        try await one.stack.insert(
+            "Holiday",
+            values: [
+                "name": "Fête nationale 🎆", "date": "2026-07-14T22:30:00.125Z",
+                "image": "https://img.example/a%20b.png?x=1&y=2",
+            ])
+        for device in [one, two] { try await device.engine.sync() }
+        let sql = "SELECT name, date, image, points, country FROM Event"
+        #expect(
+            try await two.rows(sql)
+                == ["Fête nationale 🎆 2026-07-14 22:30:00.125 https://img.example/a%20b.png?x=1&y=2 nil nil"])
+        try await two.write("UPDATE Event SET date = NULL, image = NULL, points = 0")
+        for device in [two, one] { try await device.engine.sync() }
+        #expect(try await one.rows(sql) == ["Fête nationale 🎆 nil nil 0 nil"])
+    }
+
+    @Test(
+        "Staged answers: a page is stored whole or not at all, and a pull goes on where it was",
+        arguments: Place.allCases)
+    func staged(_ place: Place) async throws {
+        let world = try await world(place)
+        let one = try world.device()
+        for number in 1...4 { try await one.stack.insert("Person", values: ["name": .string("p\(number)")]) }
+        try await one.engine.sync()
+        let two = try world.device()
+        // The store refuses the last row of the page.
+        try await two.write(
+            "CREATE TRIGGER refuse BEFORE INSERT ON Person WHEN NEW.name = 'p4' BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        )
+        let report = try await two.engine.sync()
+        #expect(report.total.parked == 1)
+        #expect(try await two.rows("SELECT count(*) FROM Person") == ["3"])
+        try await two.write("DROP TRIGGER refuse")
+        try await two.engine.sync()
+        #expect(try await two.rows("SELECT count(*) FROM Person") == ["4"])
+    }
+
+    @Test("Progress and notifications: phases, rows, and an end", arguments: Place.allCases)
+    func progress(_ place: Place) async throws {
+        let device = try await world(place).device()
+        try await device.stack.insert("Person", values: ["name": "Ada"])
+        let events = device.engine.events
+        let heard = Task {
+            var heard: [String] = []
+            for await event in events {
+                switch event {
+                case .phase(let phase): heard.append(phase.rawValue)
+                case .pushed(let rows): heard.append("sent \(rows)")
+                case .finished(let report): return heard + ["\(report.total.created) created"]
+                case .failed, .pulled, .waiting: break
+                }
+            }
+            return heard
+        }
+        try await device.engine.sync()
+        let text = await heard.value
+        #expect(text.first == "pulling" && text.last == "1 created" && text.contains("sent 1"), "\(text)")
+    }
+
+    @Test(
+        "Delete here when it was deleted there, and there when it was here; what was made is sent",
+        arguments: Place.allCases)
+    func createAndDelete(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        for name in ["Ada", "Bob"] { try await one.stack.insert("Person", values: ["name": .string(name)]) }
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(try await two.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob"])
+        try await two.write("DELETE FROM Person WHERE name = 'Ada'")
+        #expect(try await two.engine.sync().total.removed == 1)
+        #expect(try await one.engine.sync().total.deleted == 1)
+        #expect(try await one.rows("SELECT name FROM Person") == ["Bob"])
+    }
+
+    @Test("Relationships, to one and to many, of rows that are new together", arguments: Place.allCases)
+    func relationships(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        let ada = try await one.stack.insert("Person", values: ["name": "Ada"])
+        let bob = try await one.stack.insert("Person", values: ["name": "Bob"], links: ["friends": [ada]])
+        try await one.stack.insert("Birthday", values: ["name": "Bob's"], links: ["person": [bob]])
+        for device in [one, two] { try await device.engine.sync() }
+        let friends = try await two.stack.fetch("Person", where: "ANY friends.name == 'Ada'").map { $0["name"]?.string }
+        #expect(friends == ["Bob"])
+        #expect(try await two.rows("SELECT p.name FROM Event e JOIN Person p ON p.id = e.personID") == ["Bob"])
+        try await two.write("UPDATE Event SET personID = (SELECT id FROM Person WHERE name = 'Ada')")
+        for device in [two, one] { try await device.engine.sync() }
+        #expect(try await one.rows("SELECT p.name FROM Event e JOIN Person p ON p.id = e.personID") == ["Ada"])
+    }
+
+    @Test("Last write wins: of each value by itself, or, as the older tools had it, of all", arguments: Place.allCases)
+    func lastWrite(_ place: Place) async throws {
+        let own = try await world(place)
+        for isOneDomain in [false, true] {
+            let (one, two) = try own.devices(
+                isOneDomain
+                    ? ["Birthday", "Person", .lastIn(allAttributes: "Holiday")] : ["Birthday", "Person", "Holiday"])
+            let name = "n\(isOneDomain)"
+            try await one.engine.sync()
+            try await one.stack.insert("Holiday", values: ["name": .string(name), "points": 1, "country": "FR"])
+            for device in [one, two] { try await device.engine.sync() }
+            try await one.write("UPDATE Event SET points = 2 WHERE name = '\(name)'")
+            try await two.write("UPDATE Event SET country = 'DE' WHERE name = '\(name)'")
+            for device in [one, two, one] { try await device.engine.sync() }
+            for device in [one, two] {
+                #expect(
+                    try await device.rows("SELECT points, country FROM Event WHERE name = '\(name)'")
+                        == [isOneDomain ? "1 DE" : "2 DE"])
+            }
+        }
+    }
+
+    @Test(
+        "Inheritance: each sub-entity has a class of its own, under the name that it has there",
+        arguments: Place.allCases)
+    func inheritance(_ place: Place) async throws {
+        let world = try await world(place)
+        let (one, two) = try world.devices()
+        try await one.stack.insert("Holiday", values: ["name": "May Day", "country": "FR"])
+        try await one.stack.insert("Birthday", values: ["name": "Ada's", "gift": "tea"])
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(
+            try await two.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY 1")
+                == ["Birthday Ada's nil tea", "Holiday May Day FR nil"])
+        if let space = world.space {
+            #expect(try await space.rows("PublicHoliday").count == 1)
+            #expect(try await space.rows("Event").isEmpty)
+        }
+    }
+
+    @Test("When everything was last in step, and reset, after which nothing is there twice", arguments: Place.allCases)
+    func lastSyncAndReset(_ place: Place) async throws {
+        let device = try await world(place).device()
+        #expect(try await device.engine.lastSyncDate == nil)
+        #expect(try await !device.engine.isInitialSyncComplete)
+        for name in ["Ada", "Bob"] { try await device.stack.insert("Person", values: ["name": .string(name)]) }
+        try await device.engine.sync()
+        #expect(try await device.engine.lastSyncDate != nil)
+        #expect(try await device.engine.isInitialSyncComplete)
+        try await device.engine.reset(.relink)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob"])
+        try await device.engine.reset(.local)
+        #expect(try await device.rows("SELECT count(*) FROM Person") == ["0"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob"])
+    }
+
+    @Test("One entity alone is synced, and the others wait", arguments: Place.allCases)
+    func single(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices()
+        try await one.stack.insert("Person", values: ["name": "Ada"])
+        try await one.stack.insert("Holiday", values: ["name": "May Day"])
+        try await one.engine.sync(only: ["Holiday"])
+        #expect(try await one.engine.pendingChanges() == 1)
+        try await two.engine.sync()
+        #expect(try await two.rows("SELECT name FROM Event") == ["May Day"])
+        #expect(try await two.rows("SELECT count(*) FROM Person") == ["0"])
+    }
+
+    @Test("More than 1,000 rows come, and go", arguments: Place.allCases)
+    func many(_ place: Place) async throws {
+        let (one, two) = try await world(place).devices(["Person"])
+        try await one.stack.write { db in
+            for number in 1...1_030 {
+                try one.stack.insert("Person", values: ["name": .string("p\(number)")], in: db)
+            }
+        }
+        #expect(try await one.engine.sync().total.created == 1_030)
+        #expect(try await two.engine.sync().total.inserted == 1_030)
+        #expect(try await two.rows("SELECT count(DISTINCT name) FROM Person") == ["1030"])
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+@testable import SyncService
+
+private let schema = """
+    {"entities": {
+      "Pod": {"primaryKey": ["name", "version"],
+        "attributes": {
+          "name": {"type": "string", "remoteKey": "spec.name"}, "version": {"type": "string", "remoteKey": "spec.version"},
+          "summary": {"type": "string", "remoteKey": "spec.summary"}, "git": {"type": "url", "remoteKey": "spec.source.git"}},
+        "relationships": {
+          "authors": {"entity": "Author", "many": true, "inverse": "pods", "remoteKey": "spec.authors", "keyedBy": true}}},
+      "Author": {"primaryKey": "name", "attributes": {"name": "string", "email": "string"},
+        "relationships": {"pods": {"entity": "Pod", "many": true, "inverse": "authors"}}}}}
+    """
+
+/// Where the pods come from: three pages of them, one of which is slow to come the first time.
+actor PodIndex: HTTPTransport {
+    private(set) var pages: [String] = []
+    private var fails = true
+
+    func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        let page = request.path?.split(separator: "=").last.map(String.init) ?? ""
+        pages.append(page)
+        if page == "2", fails {
+            fails = false
+            throw URLError(.timedOut)
+        }
+        return (HTTPResponse(status: .ok), Data(Self.answer(page).utf8))
+    }
+
+    private static func answer(_ page: String) -> String {
+        let pods = ["AFNetworking", "Alamofire", "Kingfisher"].map { name in
+            """
+            {"spec": {"name": "\(name)", "version": "\(page).0", "summary": "Of \(name)",
+              "source": {"git": "https://git.example/\(name)"}, "authors": {"Mattt": {"email": "m@example.com"}}}}
+            """
+        }
+        return "{\"number_of_pages\": 3, \"result\": [\(pods.joined(separator: ","))]}"
+    }
+}
+
+@Suite("Pod specifications")
+struct PodsTutorialTests {
+    @Test("All pages are imported in the background, and a screen follows")
+    func importer() async throws {
+        let index = PodIndex()
+        // On a device: DataStack(model: model, at: file)
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+
+        // The service
+        var options = RESTOptions()
+        options.records = "result"
+        options.paging = .page(total: "number_of_pages")
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://pods.example/api")), paths: ["Pod": "pods"], options: options,
+            transport: index)
+
+        // A screen
+        let screen = Task {
+            var counts: [Int] = []
+            for try await pods in stack.observe("Pod", orderedBy: "name") {
+                counts.append(pods.count)
+                if pods.count == 9 { break }
+            }
+            return counts
+        }
+
+        // The import
+        var settings = EngineSettings()
+        settings.attempts = 1
+        await #expect(throws: SyncError.self) {
+            try await Sync.importPages(from: service, entity: "Pod", stack: stack, settings: settings)
+        }
+        #expect(try await stack.count("Pod") == 3)
+        let report = try await Sync.importPages(from: service, entity: "Pod", stack: stack) { rows, total in
+            print("\(rows) of \(total ?? rows)")
+        }
+        #expect(report.entities["Pod"]?.inserted == 6)
+        #expect(await index.pages == ["1", "2", "2", "3"])
+
+        // What there is
+        let pod = try #require(try await stack.fetch("Pod", id: ["Alamofire", "2.0"]))
+        #expect(pod["git"]?.url == URL(string: "https://git.example/Alamofire"))
+        #expect(
+            try await stack.fetch("Author", where: "pods.@count == 9").map { $0["email"]?.string } == ["m@example.com"])
+        #expect(try await screen.value.last == 9)
+        let again = try await Sync.importPages(from: service, entity: "Pod", stack: stack)
+        #expect(again.isEmpty)
+    }
+}
