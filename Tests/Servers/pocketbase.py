@@ -63,11 +63,14 @@ def main() -> None:
     program = install()
     if "--install" in sys.argv:
         return
-    data = tempfile.mkdtemp(prefix="pocketbase-")
+    folder = tempfile.mkdtemp(prefix="pocketbase-")
+    # PocketBase looks for migrations and hooks beside its data, and would write a migration for every collection that is made.
+    data = f"{folder}/data"
     port = free_port()
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([program, "superuser", "upsert", NAME, PASSWORD, "--dir", data], check=True, **quiet)
-    server = subprocess.Popen([program, "serve", f"--http=127.0.0.1:{port}", "--dir", data], **quiet)
+    server = subprocess.Popen(
+        [program, "serve", f"--http=127.0.0.1:{port}", "--dir", data, "--automigrate=false", "--hooksWatch=false"], **quiet)
     try:
         set_up(server, port)
         print(f"port {port}", flush=True)
@@ -76,7 +79,7 @@ def main() -> None:
     finally:
         server.kill()
         server.wait()
-        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
