@@ -40,21 +40,10 @@ actor KintoServer {
     }
 
     private func start() async throws -> URL {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Servers/kinto.py")
-        process.arguments = ["python3", script.path]
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let (process, output) = try LoopbackServer.python("kinto.py", input: input)
         self.process = process
-        let line = try await FirstLine.of(output)
-        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
-            let url = URL(string: "http://127.0.0.1:\(port)/v1"), let heartbeat = URL(string: "\(url)/__heartbeat__")
-        else { throw ServerFailure(text: "Kinto did not start: '\(line)'") }
+        let url = try LoopbackServer.address(try await FirstLine.of(output), of: "Kinto").appendingPathComponent("v1")
+        let heartbeat = url.appendingPathComponent("__heartbeat__")
         while process.isRunning {
             if let (response, _) = try? await DefaultTransport().send(
                 .init(method: .get, url: heartbeat), body: nil),

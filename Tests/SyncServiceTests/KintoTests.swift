@@ -27,34 +27,7 @@ struct KintoTests {
         func device() async throws -> Device {
             try Device(try await KintoServer.shared.service(authorization: user, pageSize: 2), schema: Self.schema)
         }
-        let one = try await device()
-        let two = try await device()
-        let project = try await one.stack.insert("Project", values: ["name": "p"])
-        for number in 1...5 {
-            try await one.stack.insert("Task", values: ["title": .string("t\(number)")], links: ["project": [project]])
-        }
-        try await one.engine.sync()
-        try await two.engine.sync()
-        #expect(try await two.rows("SELECT count(*), count(projectID) FROM Task") == ["5 5"])
-        try await one.write("UPDATE Task SET title = 'one' WHERE title = 't1'")
-        try await two.write("UPDATE Task SET points = 7 WHERE title = 't1'")
-        try await one.write("DELETE FROM Task WHERE title = 't2'")
-        try await two.write("UPDATE Task SET title = 'lost' WHERE title = 't2'")
-        try await one.engine.sync()
-        try await two.engine.sync()
-        try await one.engine.sync()
-        for device in [one, two] {
-            #expect(
-                try await device.rows("SELECT title, points FROM Task ORDER BY title")
-                    == ["one 7", "t3 nil", "t4 nil", "t5 nil"])
-            #expect(try await device.leftovers() == [])
-            #expect(try await device.engine.sync().isEmpty)
-        }
-        #expect(try await two.engine.conflicts().contains { $0.local == "lost" })
-        try await two.write("DELETE FROM Project")
-        try await two.engine.sync()
-        try await one.engine.sync()
-        #expect(try await one.rows("SELECT count(*) FROM Task") == ["0"])
+        try await OfflineScript.play(try await device(), try await device())
     }
 
     @Test("a part of an object that is changed leaves the rest of it")

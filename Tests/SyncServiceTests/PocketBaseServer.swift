@@ -63,21 +63,8 @@ actor PocketBaseServer {
     }
 
     private func start() async throws -> URL {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Servers/pocketbase.py")
-        process.arguments = ["python3", script.path]
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let (process, output) = try LoopbackServer.python("pocketbase.py", input: input)
         self.process = process
-        let line = try await FirstLine.of(output)
-        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
-            let url = URL(string: "http://127.0.0.1:\(port)")
-        else { throw ServerFailure(text: "PocketBase did not start: '\(line)'") }
-        return url
+        return try LoopbackServer.address(try await FirstLine.of(output), of: "PocketBase")
     }
 }

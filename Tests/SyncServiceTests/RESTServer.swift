@@ -34,20 +34,9 @@ actor RESTServer {
     }
 
     private func start() async throws -> URL {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.program)
-        process.arguments = ["--port", "0"]
-        let output = Pipe()
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let (process, output) = try LoopbackServer.run(Self.program, ["--port", "0"], input: input)
         self.process = process
-        let line = try await FirstLine.of(output)
-        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
-            let url = URL(string: "http://127.0.0.1:\(port)")
-        else { throw ServerFailure(text: "the REST server did not start: '\(line)'") }
-        return url
+        return try LoopbackServer.address(try await FirstLine.of(output), of: "the REST server")
     }
 }
 

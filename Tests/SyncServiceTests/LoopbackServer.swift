@@ -1,0 +1,31 @@
+import Foundation
+
+/// Starts servers of the tests: at a free port of loopback, which they print at the end of their first line. They end when their
+/// input does, with the tests.
+enum LoopbackServer {
+    static func run(_ program: String, _ arguments: [String], input: Pipe) throws -> (process: Process, output: Pipe) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return (process, output)
+    }
+
+    /// A script of `Tests/Servers`.
+    static func python(_ script: String, input: Pipe) throws -> (process: Process, output: Pipe) {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        return try run(
+            "/usr/bin/env", ["python3", folder.appendingPathComponent("Servers/\(script)").path], input: input)
+    }
+
+    static func address(_ line: String, of name: String) throws -> URL {
+        guard let port = line.split(separator: " ").last.flatMap({ Int($0) }),
+            let url = URL(string: "http://127.0.0.1:\(port)")
+        else { throw ServerFailure(text: "\(name) did not start: '\(line)'") }
+        return url
+    }
+}
