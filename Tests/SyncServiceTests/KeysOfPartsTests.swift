@@ -212,6 +212,28 @@ struct KeysOfPartsTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A part with a date format of the service's is read and sent in that", arguments: [true, false])
+    func format(_ hasParts: Bool) async throws {
+        let service = service()
+        let schema = """
+            {"entities": {"Stat": {"primaryKey": \(hasParts ? "[\"day\", \"number\"]" : "\"day\""),
+              "attributes": {"day": {"type": "date", "format": "dd.MM.yyyy"}, "number": "integer", "note": "string"}}}}
+            """
+        func id(_ day: String) -> JSONValue { hasParts ? [.string(day), 7] : .string(day) }
+        await service.put("Stat", id("02.01.2026"), ["day": "02.01.2026", "number": 7, "note": "n"])
+        let device = try Device(service, schema: schema, entities: ["Stat"], Device.settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Stat SET note = 'mine'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Stat")[id("02.01.2026")]?["note"] == "mine")
+        #expect(try await device.leftovers() == [])
+        guard hasParts else { return }
+        try await device.write("INSERT INTO Stat (day, number, note) VALUES ('2026-02-03 00:00:00.000', 7, 'new')")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Stat")[id("03.02.2026")]?["day"] == "03.02.2026")
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("Rows that were there before the engine are known by what they are told apart by")
     func adopted() async throws {
         let service = service()

@@ -56,6 +56,14 @@ struct PocketBaseSpace: Sendable {
             [
                 .init("name", .string(name)), .init("type", "base"), .init("fields", .array(fields + Self.times)),
             ] + names.map { .init($0, rules[$0] ?? "") } + more
+        // The server looks for a collection that another one points to among those that it has read, which takes it a while.
+        for _ in 0..<100 {
+            do {
+                return try await send(.post, "collections", .object(body))["id"] ?? .null
+            } catch let failure as ServerFailure where failure.text.contains("relation_missing_collection") {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
         return try await send(.post, "collections", .object(body))["id"] ?? .null
     }
 

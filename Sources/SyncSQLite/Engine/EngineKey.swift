@@ -14,15 +14,27 @@ struct EngineKey: Sendable {
     let type: KeyType
     private let columns: KeyColumns
     private let model: CompiledModel
+    /// How values of the parts are written otherwise, by their places.
+    private let conversions: [Int: (ValueConversion, AttributeType)]
 
     /// Nil for a keyless entity.
-    init?(_ entity: CompiledEntity, _ layout: StoreLayout) {
+    init?(_ entity: CompiledEntity, _ layout: StoreLayout, formats declared: SyncModel? = nil) {
         guard let columns = KeyColumns(entity, layout) else { return nil }
         self.entity = entity
         self.columns = columns
         table = layout[entity.table]
         type = columns.type
         model = layout.model
+        let attributes = layout.model[entity.table].attributes
+        let parts = entity.keySlot.map { [.attribute($0)] } ?? entity.compositeKey?.parts ?? []
+        var conversions: [Int: (ValueConversion, AttributeType)] = [:]
+        for (place, part) in parts.enumerated() {
+            guard case .attribute(let slot) = part, let found = declared?.conversion(of: attributes[slot]) else {
+                continue
+            }
+            conversions[place] = (found, attributes[slot].type)
+        }
+        self.conversions = conversions
     }
 
     var isHidden: Bool { table.hasHiddenKey }
@@ -34,7 +46,24 @@ struct EngineKey: Sendable {
     // MARK: From what the service says
 
     /// The key of an entity that JSON is; nil if it is none.
-    func rowKey(_ id: JSONValue) -> RowKey? { model.rowKey(id, of: entity) }
+    func rowKey(_ id: JSONValue) -> RowKey? {
+        guard !conversions.isEmpty else { return model.rowKey(id, of: entity) }
+        return model.rowKey(
+            converting(id) { conversion, value, _ in conversion.storedValue(value)?.jsonForm }, of: entity)
+            ?? model.rowKey(id, of: entity)
+    }
+
+    /// The parts as something else makes of them, those that have a form of their own.
+    private func converting(
+        _ id: JSONValue, _ convert: (ValueConversion, JSONValue, AttributeType) -> JSONValue?
+    ) -> JSONValue {
+        func part(_ place: Int, _ value: JSONValue) -> JSONValue {
+            conversions[place].flatMap { convert($0.0, value, $0.1) } ?? value
+        }
+        guard hasParts else { return part(0, id) }
+        guard case .array(let parts) = id else { return id }
+        return .array(parts.enumerated().map { part($0.offset, $0.element) })
+    }
 
     /// What the row of an id is known by; nil for what is no key.
     func k(of id: JSONValue, in db: Database) throws -> DatabaseValue? {
@@ -56,6 +85,15 @@ struct EngineKey: Sendable {
     }
 
     // MARK: To what the service is told
+
+    /// The key of a row as an export writes it; nil for one that is not stored and has no name.
+    func json(_ k: DatabaseValue, in db: Database) throws -> JSONValue? {
+        let id = try recordKey(k, in: db)?.json
+        guard let id, !conversions.isEmpty else { return id }
+        return converting(id) { conversion, value, type in
+            Coercion.storedValue(value, as: type).flatMap { conversion.json($0) }
+        }
+    }
 
     /// The key of a row as a result reports it; nil for one that is not stored and has no name.
     func recordKey(_ k: DatabaseValue, in db: Database) throws -> RecordKey? {

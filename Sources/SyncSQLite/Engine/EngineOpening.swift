@@ -101,7 +101,8 @@ struct EngineOpening {
         }
     }
 
-    /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows.
+    /// Rows that were there before the engine: the server has those whose key is its own, as far as anybody knows; -1 says that
+    /// nobody has heard it say so.
     private func adopt(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         let isLocal = table.key.isLocal
@@ -114,7 +115,7 @@ struct EngineOpening {
         try db.execute(
             sql: """
                 INSERT INTO sync_known (e, k, seq, name)
-                SELECT \(table.number), \(key), 0, \(table.key.isHidden ? table.key.name(of: "r") : "NULL")
+                SELECT \(table.number), \(key), -1, \(table.key.isHidden ? table.key.name(of: "r") : "NULL")
                 FROM \(name) AS r WHERE \(key) IS NOT NULL AND NOT (\(isLocal))\(table.isOwn("r"))
                 """)
     }

@@ -52,7 +52,7 @@ struct EngineTable: Sendable {
         let compiled = model.compiled
         let entity = try compiled.entity(named: registration.name)
         let tree = compiled[entity.table]
-        guard let key = EngineKey(entity, layout) else {
+        guard let key = EngineKey(entity, layout, formats: model) else {
             throw SyncError(.keylessEntity, "rows without a key of their own are not kept in step", entity: entity.name)
         }
         if key.hasParts, !takesParts {
@@ -190,7 +190,7 @@ struct EngineTable: Sendable {
 
     /// The JSON that a key of the table is, unless the service spells it in another way.
     func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
-        try self.key.recordKey(key, in: db)?.json ?? .null
+        try self.key.json(key, in: db) ?? .null
     }
 
     /// How the service spells an id, if it is not as we do.

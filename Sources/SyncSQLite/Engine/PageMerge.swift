@@ -252,8 +252,8 @@ struct PageMerge {
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
                 VALUES (?, ?, ?, ?, ?, (SELECT seq FROM sync_engine), ?)
                 ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time, whole = excluded.whole,
-                  remote = excluded.remote
-                WHERE version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
+                  remote = excluded.remote, seq = max(seq, 0)
+                WHERE seq < 0 OR version IS NOT excluded.version OR time IS NOT excluded.time OR whole <> excluded.whole
                   OR remote IS NOT excluded.remote
                 """
         ).execute(

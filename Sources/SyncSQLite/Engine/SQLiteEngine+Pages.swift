@@ -69,7 +69,7 @@ extension SQLiteEngine {
 
     package func id(of record: JSONValue, _ entity: String) throws -> JSONValue? {
         let table = try table(entity)
-        return table.key.rowKey(record)?.recordKey(table.key.type).json
+        return model.compiled.rowKey(record, of: table.entity)?.recordKey(table.key.type).json
     }
 
     package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome {
