@@ -28,7 +28,7 @@ struct PartedHistoryTests {
 
     @Test("all devices and the service end with the same rows")
     func converge() async throws {
-        for seed in RandomTest.history.seeds {
+        for seed in RandomTest.parted.seeds {
             let history = PartedHistory(seed: UInt64(seed), schema: Self.schema)
             let problems = try await history.problems()
             let steps = await history.steps.joined(separator: "\n")

@@ -37,6 +37,8 @@ package enum RandomTest: String {
     case history
     /// The same with a PocketBase server that really runs.
     case pocketbase
+    /// Histories of rows with keys of several parts.
+    case parted
 
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
@@ -56,7 +58,8 @@ package enum RandomTest: String {
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
         case .history: (12, 500)
-        case .pocketbase: (3, 60)
+        case .parted: (6, 250)
+        case .pocketbase: (2, 40)
         }
     }
 
