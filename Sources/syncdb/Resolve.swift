@@ -22,7 +22,7 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
     @Option(help: "The entity of the row.")
     var entity: String
 
-    @Option(help: "The key of the row.")
+    @Option(help: "The key of the row; of several parts a list: '[\"a\",2]'.")
     var key: String
 
     @Option(help: "Whose value stays: local or remote.")
@@ -36,8 +36,7 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
 
     func run() async throws {
         let engine = try options.engine(options.stack())
-        // Read by the type of the key, as ids in payloads are.
-        let key = JSONValue.string(key)
+        let key = JSONValue(keyArgument: key)
         do {
             try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)
         } catch let error as SyncError where error.code == .rowNotFound && take == .local && domain == nil {

@@ -90,6 +90,31 @@ struct OddServiceTests {
         #expect(await !memory.requests.contains { $0.hasPrefix("PUT") })
     }
 
+    @Test("A value that was sent under a name that the service does not keep is parked, and not undone by the answer")
+    func misnamed() async throws {
+        await memory.set([["id": 1, "firstName": "there"]])
+        let schema = """
+            {"entities": {"Task": {"attributes": {"remoteID": "integer", "firstName": "string", "title": "string"}}}}
+            """
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")),
+            transport: Served { [memory] request, _ in
+                if request.method == .post { return (201, [:], ["id": 2, "firstName": .null, "title": "t"]) }
+                let row = await memory.rows[0]
+                return (200, [:], request.path?.hasSuffix("/tasks") == true ? .array([row]) : row)
+            })
+        var settings = Device.settings
+        settings.settleTime = .zero
+        let device = try Device(service, schema: schema, entities: ["Task"], settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET firstName = 'mine'")
+        try await device.stack.insert("Task", values: ["firstName": "new", "title": "t"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT firstName FROM Task ORDER BY remoteID").contains("mine"))
+        #expect(try await device.engine.parkedRows().allSatisfy { $0.reason.contains("its records have 'firstName'") })
+        #expect(try await device.engine.parkedRows().count >= 1)
+    }
+
     @Test("A service that gives the same page for ever is noticed")
     func samePage() async throws {
         var options = RESTOptions()

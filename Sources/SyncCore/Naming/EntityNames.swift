@@ -147,6 +147,13 @@ package final class EntityNames: Sendable {
     /// The relationships that are read from a key, in their order.
     func relationships(readFrom key: String) -> [RelationshipKey] { relationshipKeys[key] ?? [] }
 
+    /// Whether a key is one that a relationship is read from.
+    ///
+    /// - Parameter index: Its position in the entity.
+    package func isRead(_ key: String, asRelationship index: Int) -> Bool {
+        relationships(readFrom: key).contains { $0.index == index }
+    }
+
     // MARK: Nothing
 
     /// Whether a key is ignored by its very name.

@@ -191,6 +191,10 @@ struct RequestFreezer {
         if isNew, engine.registration.makesIDs, remoteID == nil {
             return try park(change, table, "its key is a local one, and the service wants an id that is made here")
         }
+        if isNew, remoteID == .null {
+            let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
+            return try park(change, table, "a part of its key is missing: \(names)")
+        }
         let (shape, record): (OutgoingShape, JSONValue)
         do {
             shape = try table.shape(of: change.key, engine.model.compiled, in: db)

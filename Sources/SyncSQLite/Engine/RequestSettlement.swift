@@ -145,6 +145,20 @@ struct RequestSettlement {
             return try deletedMeanwhile(row, key)
         }
         try note(row, key)
+        let misnamed = try MisnamedMembers(table, engine.model, db).found(
+            in: row?.record, of: key, sent: reply.request.body)
+        if let first = misnamed.first {
+            // The service has not got these values: what it answers would take their place.
+            for member in misnamed where reply.request.kind == .create {
+                try setBase(member.domain, key, to: .null, now: values[member.domain])
+            }
+            for (domain, value) in sent
+            where !misnamed.contains(where: { $0.domain == domain }) && !domain.contains(" ") {
+                try setBase(domain, key, to: value, now: values[domain])
+            }
+            try settleChange(key)
+            return try park(key, first.reason)
+        }
         for (domain, value) in sent {
             if let pairs = table.pairs.first(where: { "\($0.name) \($0.end)" == domain }) {
                 try settlePairs(pairs, key, try PairList.keys(value))

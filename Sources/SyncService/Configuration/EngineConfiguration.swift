@@ -79,6 +79,8 @@ public struct EngineConfiguration: Sendable {
         rest = try reader.optional("rest") { try $0.rest() } ?? RESTOptions()
         kinto = try reader.optional("kinto") { try $0.kinto() } ?? ("default", "{path}")
         pocketBase = try reader.optional("pocketbase") { try $0.pocketBase() } ?? PocketBaseSection()
+        // Another login is another user.
+        if settings.user.isEmpty { settings.user = pocketBase.login?.identity ?? "" }
         parse = try reader.optional("parse") { try $0.parse() }
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()

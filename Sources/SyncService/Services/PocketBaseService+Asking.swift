@@ -15,7 +15,10 @@ extension PocketBaseService {
         for _ in 0..<Self.mostTokens {
             let (token, generation) = try await exchange.authorization()
             let answer = try await body()
-            guard isDoubtful(answer), let account = token.flatMap(Self.accounts(ofToken:)) else { return answer }
+            guard isDoubtful(answer), let token else { return answer }
+            guard let account = Self.accounts(ofToken: token) else {
+                throw ServiceFailure.unauthorized("what 'Authorization' holds is no token of PocketBase's")
+            }
             // A 401 has the exchange get another token, and end with `unauthorized` if there is none.
             let url = try exchange.url(["api", "collections", account, "auth-refresh"])
             let known = try await exchange.send(.post, url)

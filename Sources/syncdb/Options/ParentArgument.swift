@@ -23,14 +23,18 @@ struct ParentArgument: ExpressibleByArgument, Equatable {
     }
 
     /// The key as JSON: text is coerced to every type a key can have; one of several parts is a list or an object.
-    var parent: Sync.Parent { (entity, parts ?? .string(id)) }
-
-    private var parts: JSONValue? {
-        id.hasPrefix("[") || id.hasPrefix("{") ? try? JSONValue(parsing: id) : nil
-    }
+    var parent: Sync.Parent { (entity, JSONValue(keyArgument: id)) }
 
     private static func isName(_ text: Substring) -> Bool {
         guard let first = text.first, first.isLetter || first == "_" else { return false }
         return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+}
+
+extension JSONValue {
+    /// A key as it is written at a shell: text, which is read by the type of the key; of several parts a list or an object.
+    init(keyArgument text: String) {
+        let parts = text.hasPrefix("[") || text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
+        self = parts ?? .string(text)
     }
 }

@@ -1,0 +1,53 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Members that were sent under names that the service does not know: its answer lacks them, and has the same attribute or
+/// relationship under another name, which a pull reads. To take that for what became of the value would undo the edit.
+struct MisnamedMembers {
+    struct Member {
+        /// The column.
+        let domain: String
+        let reason: String
+    }
+
+    private let table: EngineTable
+    private let model: SyncModel
+    private let db: Database
+
+    init(_ table: EngineTable, _ model: SyncModel, _ db: Database) {
+        (self.table, self.model, self.db) = (table, model, db)
+    }
+
+    func found(in record: JSONValue?, of key: DatabaseValue, sent body: JSONValue) throws -> [Member] {
+        guard case .object(let members)? = record, case .object(let sent) = body else { return [] }
+        let names = Set(members.map(\.key))
+        guard sent.contains(where: { !names.contains($0.key) && $0.value != .null }) else { return [] }
+        let shape = try table.shape(of: key, model.compiled, in: db)
+        return shape.members.compactMap { member in
+            guard let name = member.path.first, member.path.count == 1, !names.contains(name),
+                let value = body.value(at: member.path), value != .null,
+                let other = members.first(where: { isRead($0.key, as: member.domain) }),
+                let column = table.columns.first(where: { $0.domain == member.domain })
+            else { return nil }
+            return Member(
+                domain: column.name,
+                reason:
+                    "it was sent as '\(name)', which the service does not keep; its records have '\(other.key)': say so with a "
+                    + "remoteKey in the model")
+        }
+    }
+
+    private func isRead(_ key: String, as domain: OutgoingShape.Domain) -> Bool {
+        let names = model.compiled.names(of: table.entity)
+        switch domain {
+        case .attribute(let slot): return names.attribute(forKey: key)?.slot == slot
+        case .toOne(let link):
+            guard let index = table.entity.relationships.firstIndex(where: { $0.link == link && !$0.isToMany }) else {
+                return false
+            }
+            return names.isRead(key, asRelationship: index)
+        case .pairs, .kind: return false
+        }
+    }
+}
