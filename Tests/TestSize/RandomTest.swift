@@ -58,8 +58,8 @@ package enum RandomTest: String {
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
         case .history: (12, 500)
-        case .parted: (6, 250)
-        case .pocketbase: (2, 40)
+        case .parted: (6, 120)
+        case .pocketbase: (2, 20)
         }
     }
 
