@@ -115,6 +115,23 @@ struct OddServiceTests {
         #expect(try await device.engine.parkedRows().count >= 1)
     }
 
+    @Test("A server that is no Kinto has no empty collections")
+    func noKinto() async throws {
+        let service = KintoService(
+            baseURL: try #require(URL(string: "https://service.example/v1")),
+            transport: Served { _, _ in (404, [:], ["message": "not found"]) })
+        let error = await #expect(throws: SyncError.self) {
+            try await Device(service, schema: PocketBaseSpace.schema, entities: ["Task"], Self.settings).engine.sync()
+        }
+        #expect(error?.message.contains("no Kinto server answers") == true, "\(error?.message ?? "")")
+    }
+
+    private static var settings: EngineSettings {
+        var settings = Device.settings
+        settings.attempts = 1
+        return settings
+    }
+
     @Test("A service that gives the same page for ever is noticed")
     func samePage() async throws {
         var options = RESTOptions()

@@ -71,7 +71,14 @@ public struct KintoService: SyncService {
         switch answer.status {
         case 200..<300: break
         // A collection that nothing was written to yet.
-        case 403, 404: return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
+        case 403, 404:
+            // Kinto's errors have numbers; others know nothing of collections.
+            guard case .number? = (try? answer.json())?["errno"] else {
+                throw ServiceFailure.malformed(
+                    "no Kinto server answers at \(exchange.base.absoluteString): its address ends with /v1 (\(answer.place))"
+                )
+            }
+            return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
         case 410: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
