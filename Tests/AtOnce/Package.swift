@@ -50,8 +50,9 @@ let package = Package(
             ]
                 + grdb,
             sources: [
-                "ConvergenceTests.swift", "Device.swift", "RandomHistory.swift", "ShadowLog.swift",
-                "TransportTests.swift", "TwoDeviceTests.swift",
+                "ConvergenceTests.swift", "Device.swift", "HistoryWorld.swift", "KintoServer.swift", "LoopbackServer.swift",
+                "PocketBaseServer.swift", "PocketBaseSpace.swift", "PocketBaseWorld.swift", "RandomHistory.swift",
+                "RESTServer.swift", "ShadowLog.swift", "TransportTests.swift", "TwoDeviceTests.swift",
             ],
             swiftSettings: language),
     ]
