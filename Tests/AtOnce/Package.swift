@@ -50,7 +50,8 @@ let package = Package(
             ]
                 + grdb,
             sources: [
-                "ConvergenceTests.swift", "Device.swift", "HistoryWorld.swift", "KintoServer.swift", "LoopbackServer.swift",
+                "ConvergenceTests.swift", "Device.swift", "HistoryWorld.swift", "KintoServer.swift",
+                "LoopbackServer.swift",
                 "PocketBaseServer.swift", "PocketBaseSpace.swift", "PocketBaseWorld.swift", "RandomHistory.swift",
                 "RESTServer.swift", "ShadowLog.swift", "TransportTests.swift", "TwoDeviceTests.swift",
             ],
