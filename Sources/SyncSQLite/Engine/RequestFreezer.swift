@@ -88,6 +88,8 @@ struct RequestFreezer {
         if !waiting.isEmpty {
             let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
             if isNew, !breaksCycle || !isSendable { return }
+            // What a whole row does not say is gone there.
+            if !isNew, engine.registration.sendsWholeRows { return }
             domains.removeAll { domain in waiting.contains { $0.name == domain.name } }
             if domains.isEmpty, !isNew { return }
             if isNew, try waitsForBlocked(waiting) { return }
