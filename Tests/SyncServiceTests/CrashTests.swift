@@ -69,6 +69,9 @@ struct CrashTests {
         try Data(Self.model.utf8).write(to: model)
         try JSONEncoder().encode(place.configuration).write(to: config)
         let entities: [SyncedEntity] = ["Project", "Task"]
+        // Who signs in is whose the database is.
+        var settings = Device.settings
+        settings.user = try EngineConfiguration(contentsOf: config).settings.user
         func stack(_ url: URL?) throws -> DataStack {
             let model = try SyncModel(schema: Data(Self.model.utf8))
             return try url.map { try DataStack(model: model, at: $0) } ?? .inMemory(model)
@@ -81,7 +84,7 @@ struct CrashTests {
         do {
             let first = try stack(database)
             let engine = try SyncEngine(
-                stack: first, service: place.service, entities: entities)
+                stack: first, service: place.service, entities: entities, settings: settings)
             try await engine.sync()
             let project = try await first.insert("Project", values: ["name": "new"])
             for number in 1...4 {
@@ -99,8 +102,7 @@ struct CrashTests {
         try await other.engine.sync()
 
         let isDone = try await run([database.path, model.path, config.path, "\(commit)", moment])
-        let again = try Device(
-            stack: try stack(database), service: place.service, entities)
+        let again = try Device(try stack(database), place.service, entities: entities, settings)
         try await again.engine.sync()
         try await other.engine.sync()
         let expected = [
@@ -126,7 +128,6 @@ struct CrashTests {
         process.arguments = arguments
         let output = Pipe()
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
         try process.run()
         let data = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
@@ -201,11 +202,5 @@ extension PocketBaseSpace: CrashPlace {
                 "login": ["collection": "_superusers", "identity": "root@example.com", "password": "rootroot"]
             ],
         ]
-    }
-}
-
-extension Device {
-    init(stack: DataStack, service: any SyncService, _ entities: [SyncedEntity]) throws {
-        try self.init(stack, service, entities: entities)
     }
 }
