@@ -57,11 +57,12 @@ actor RandomHistory {
         var settings = Device.settings
         settings.deletionGuard = nil
         settings.settleTime = .zero
-        let schema =
-            does.ids == .client
-            ? Device.schema.replacingOccurrences(
+        var schema = Device.schema.replacingOccurrences(
+            of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
+        if does.ids == .client {
+            schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
-            : Device.schema
+        }
         var devices: [Device] = []
         for _ in 0..<(2 + number(2)) {
             let device = try Device(service, schema: schema, entities: entities, settings)
@@ -152,7 +153,7 @@ actor RandomHistory {
         func some(_ table: String) -> String {
             "(SELECT remoteID FROM \(table) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
         }
-        switch number(12) {
+        switch number(13) {
         case 0: return try await insert(index, "Project", "name")
         case 1, 2, 3: return try await insert(index, "Task", "title")
         case 4: return try await insert(index, "Tag", "name")
@@ -164,6 +165,14 @@ actor RandomHistory {
             sql =
                 "INSERT OR IGNORE INTO Tag_tasks (taskID, tagID) SELECT a, b FROM (SELECT \(some("Task")) AS a, \(some("Tag")) AS b) WHERE a IS NOT NULL AND b IS NOT NULL"
         case 10: sql = "DELETE FROM Tag_tasks WHERE rowid = (SELECT rowid FROM Tag_tasks LIMIT 1 OFFSET \(number(3)))"
+        case 11:
+            let order = ["-\(Device.place)", "length(tagID), tagID", "tagID DESC"][number(3)]
+            sql = """
+                UPDATE Tag_tasks SET \(Device.place) = place FROM (
+                  SELECT taskID AS task, tagID AS tag, row_number() OVER (PARTITION BY taskID ORDER BY \(order)) AS place
+                  FROM Tag_tasks)
+                WHERE taskID = task AND tagID = tag AND taskID = \(some("Task"))
+                """
         default:
             sql =
                 number(3) == 0
@@ -236,7 +245,8 @@ actor RandomHistory {
             lines.insert(
                 "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
             guard case .array(let ids)? = row["tag_ids"] else { continue }
-            for tag in ids where tags[tag] != nil { lines.insert("pair \(text(id)) \(text(tag))") }
+            let list = ids.filter { tags[$0] != nil }.map(text).joined(separator: " ")
+            if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
         }
         return lines
     }
@@ -248,7 +258,11 @@ actor RandomHistory {
                 SELECT 'Project', remoteID, name FROM Project
                 """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
                 + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
-                + device.rows("SELECT 'pair', taskID, tagID FROM Tag_tasks"))
+                + device.rows(
+                    """
+                    SELECT 'list', taskID, group_concat(tagID, ' ')
+                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(Device.place) NULLS LAST, tagID) GROUP BY taskID
+                    """))
     }
 
     // MARK: Chance

@@ -24,7 +24,7 @@ actor ShadowLog {
             for (entity, columns) in Self.columns {
                 try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
             }
-            try db.execute(sql: "CREATE TABLE shadow_pairs (taskID, tagID)")
+            try db.execute(sql: "CREATE TABLE shadow_pairs (taskID, tagID, place)")
         }
     }
 
@@ -87,7 +87,9 @@ actor ShadowLog {
                 try db.execute(sql: "INSERT INTO shadow_\(entity) SELECT \(names) FROM \(entity)")
             }
             try db.execute(
-                sql: "DELETE FROM shadow_pairs; INSERT INTO shadow_pairs SELECT taskID, tagID FROM Tag_tasks")
+                sql:
+                    "DELETE FROM shadow_pairs; INSERT INTO shadow_pairs SELECT taskID, tagID, \(Device.place) FROM Tag_tasks"
+            )
         }
     }
 
@@ -133,7 +135,23 @@ actor ShadowLog {
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
             """)
+        wrong += try await device.rows(
+            """
+            WITH old(task, list) AS (\(Self.lists("shadow_pairs", "place"))),
+              new(task, list) AS (\(Self.lists("Tag_tasks", Device.place)))
+            SELECT 'an order edited, but not noted', task, old.list, new.list FROM old JOIN new USING (task)
+            WHERE old.list <> new.list AND NOT EXISTS (
+              SELECT 1 FROM sync_base WHERE e = 2 AND k = +task AND domain GLOB 'Tag_tasks *' AND value = '[' || old.list || ']')
+            """)
         return wrong.isEmpty ? nil : wrong.joined(separator: "; ")
+    }
+
+    /// The lists of all tasks, as JSON.
+    private static func lists(_ table: String, _ place: String) -> String {
+        """
+        SELECT taskID, group_concat(json_quote(tagID), ',')
+        FROM (SELECT * FROM \(table) ORDER BY taskID, \(place) NULLS LAST, tagID) GROUP BY taskID
+        """
     }
 
     // MARK: An older copy

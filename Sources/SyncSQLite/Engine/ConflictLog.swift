@@ -67,7 +67,9 @@ struct ConflictLog {
                     row[0], isDeletedHere ? .local : .remote, "the row was deleted \(isDeletedHere ? "here" : "there")")
                 continue
             }
-            guard let here = values[row[3]], here == row[4] as DatabaseValue else { continue }
+            let pairs = table.pairs.first { $0.domain == row[3] }
+            let list = try pairs.map { PairList.text(try PairList($0).others(of: key, in: db)) }
+            guard let here = list ?? values[row[3]], here == row[4] as DatabaseValue else { continue }
             try close(row[0], .remote, "the row was edited to what the service has")
             try release(table, key)
         }

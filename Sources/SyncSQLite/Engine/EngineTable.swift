@@ -204,7 +204,9 @@ struct EngineTable: Sendable {
     }
 
     /// What a domain is called by those who do not see columns.
-    func domain(_ column: String) -> String { columns.first { $0.name == column }?.relationship ?? column }
+    func domain(_ name: String) -> String {
+        columns.first { $0.name == name }?.relationship ?? pairs.first { $0.domain == name }?.relationship ?? name
+    }
 }
 
 extension JSONValue {

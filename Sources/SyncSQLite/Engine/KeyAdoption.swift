@@ -155,6 +155,7 @@ struct KeyAdoption {
                         arguments: [new, pairs.name, old])
                 }
                 if pairs.destination == table.entity.table {
+                    try ListBase(other, pairs, db).follow(old, new)
                     try db.executeCached(
                         sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
                         arguments: [new, pairs.name, old])

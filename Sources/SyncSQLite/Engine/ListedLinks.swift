@@ -12,6 +12,8 @@ struct ListedLinks {
     private var columns: [(table: EngineTable, column: EngineTable.Column, key: DatabaseValue, value: DatabaseValue)] =
         []
     private var pairs: [(pairs: EngineTable.Pairs, key: DatabaseValue, other: DatabaseValue)] = []
+    /// The order that they were in.
+    private var lists: [(pairs: EngineTable.Pairs, key: DatabaseValue, others: [DatabaseValue])] = []
 
     init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
         self.engine = engine
@@ -61,6 +63,9 @@ struct ListedLinks {
                 JOIN \(pairs.table.table) p ON p.\(pairs.table.mine) = c.k WHERE c.e = ? AND c.kind = 'create'
                 """, arguments: [table.number])
         self.pairs += new.map { (pairs, $0[0], $0[1]) }
+        guard pairs.isOrdered else { return }
+        let owners = Set(new.map { $0[0] as DatabaseValue })
+        lists += try owners.map { (pairs, $0, try PairList(pairs).others(of: $0, in: db)) }
     }
 
     func takeOff(_ edits: inout LocalEdits) throws {
@@ -87,6 +92,11 @@ struct ListedLinks {
                     INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other)) SELECT ?, ?
                     WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
                     """, arguments: [key, other, other])
+        }
+        for (pairs, key, others) in lists {
+            let stored = try PairList(pairs).others(of: key, in: db)
+            try PairList(pairs).order(
+                ListOrder.merged(leader: others, follower: stored, of: stored), of: key, in: db)
         }
     }
 }

@@ -7,8 +7,7 @@ import SyncStore
 /// merge of what both had agreed on, what was here and what is there now.
 struct LocalEdits {
     private struct Edit {
-        let table: EngineTable
-        let key: DatabaseValue
+        let row: EditRulings.Subject
         /// Nil for a row that nobody is known to have edited.
         let kind: String?
         /// The columns that a unique index kept from holding their base.
@@ -21,17 +20,17 @@ struct LocalEdits {
         var base: [String: (value: DatabaseValue, edited: Int64)]
         /// What each column held.
         let local: [String: DatabaseValue]
-        /// By place in ``EngineTable/pairs``.
-        let links: [(pairs: Int, other: DatabaseValue, op: Int)]
-        let changed: Int64?
-        let known: Int64?
+        let pairs: PairEdits
         /// Whether the server has the version that was known: nothing of it is news.
         let isCurrent: Bool
+
+        var table: EngineTable { row.table }
+        var key: DatabaseValue { row.key }
     }
 
     private let engine: SQLiteEngine
     private let db: Database
-    private let clock: Int64
+    private let rulings: EditRulings
     private var edits: [Edit] = []
     private var taken: [Int: Set<DatabaseValue>] = [:]
     private var inStep: [Int: Set<String>] = [:]
@@ -39,7 +38,7 @@ struct LocalEdits {
     init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
         self.engine = engine
         self.db = db
-        self.clock = clock
+        rulings = EditRulings(engine, db, clock: clock)
     }
 
     // MARK: Taking off
@@ -63,14 +62,19 @@ struct LocalEdits {
             db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         while let row = try rows.next() { base[row[0]] = (row[1], row[2]) }
-        let links = try links(of: key, table, isNew: kind == "create")
+        let row = EditRulings.Subject(table: table, key: key, changed: changed, known: known)
+        let inStep = try columnsInStep(table)
+        let pairs = try PairEdits(
+            row, isNew: kind == "create", isAudited: isAudited, isCurrent: isCurrent, inStep: inStep, base: base,
+            engine,
+            db)
+        base = base.filter { local[$0.key] != nil }
         let stuck = try takeOff(base.mapValues(\.value), from: key, table)
-        for link in links { try set(link.op < 0, table.pairs[link.pairs], key, link.other) }
+        try pairs.takeOff()
         edits.append(
             Edit(
-                table: table, key: key, kind: kind, stuck: stuck, inStep: try columnsInStep(table),
-                isAudited: isAudited, base: base, local: local, links: links, changed: changed,
-                known: known, isCurrent: isCurrent))
+                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base, local: local,
+                pairs: pairs, isCurrent: isCurrent))
     }
 
     private mutating func columnsInStep(_ table: EngineTable) throws -> Set<String> {
@@ -93,21 +97,6 @@ struct LocalEdits {
             stuck.insert(name)
         }
         return stuck
-    }
-
-    /// Pairs that were added (1) or removed (-1); of a row that the server does not know, all.
-    private func links(
-        of key: DatabaseValue, _ table: EngineTable, isNew: Bool
-    ) throws -> [(pairs: Int, other: DatabaseValue, op: Int)] {
-        try table.pairs.enumerated().flatMap { place, pairs in
-            let sql =
-                isNew
-                ? "SELECT \(pairs.table.other), 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ?"
-                : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(pairs.name.literal) AND op <> 0"
-            return try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [key]).map {
-                row -> (pairs: Int, other: DatabaseValue, op: Int) in (place, row[0], row[1])
-            }
-        }
     }
 
     // MARK: Putting back
@@ -135,10 +124,11 @@ struct LocalEdits {
         }
         try write(merged.kept, to: edit.key, edit.table)
         try dropReferences(merged.kept, edit)
+        let pairs = try edit.pairs.putBack(rulings)
+        merged.isOpen = merged.isOpen || pairs.isOpen
         try note(merged, edit)
-        try putBackLinks(edit)
         try settle(edit)
-        return merged.conflicts
+        return merged.conflicts + pairs.conflicts
     }
 
     /// What becomes of the columns of a row.
@@ -170,7 +160,7 @@ struct LocalEdits {
         case .local: merged.kept[name] = here
         case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
         }
-        try close(name, edit, here, there)
+        try rulings.close(name, edit.row, here, there)
     }
 
     /// Whether a column without a base was edited while nobody took notice.
@@ -184,8 +174,7 @@ struct LocalEdits {
         } else {
             merged.conflicts += 1
             try ConflictLog(db).add(
-                edit.table, edit.key, domain: name, base: .null, local: here, remote: there,
-                ConflictRuling(winner: .remote, why: "edits may have been missed, and the service has another version"))
+                edit.table, edit.key, domain: name, base: .null, local: here, remote: there, .missedEdits)
         }
     }
 
@@ -214,60 +203,19 @@ struct LocalEdits {
         _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
         _ edited: Int64, _ merged: inout Merged
     ) throws {
-        let (ruling, value) = try ruling(name, edit, base: base, here, there, edited)
+        let (ruling, own) = try rulings.ruling(
+            EditRulings.Case(domain: name, base: base.json, here: here.json, there: there.json, edited: edited),
+            of: edit.row)
         if ruling.winner == .remote {
             merged.bases[name] = .some(nil)
         } else {
-            merged.kept[name] = value
+            merged.kept[name] = own?.columnValue ?? here
             merged.bases[name] = .some(there)
             if ruling.winner == .open { merged.isOpen = true }
         }
-        if ruling.winner == .open, try isOpen(name, edit, there) { return }
+        if ruling.winner == .open, try rulings.isOpen(name, edit.row, there) { return }
         merged.conflicts += 1
         try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
-    }
-
-    /// Who wins, and what the row holds then unless it is the server.
-    private func ruling(
-        _ name: String, _ edit: Edit, base: DatabaseValue, _ here: DatabaseValue, _ there: DatabaseValue,
-        _ edited: Int64
-    ) throws -> (ConflictRuling, DatabaseValue) {
-        let conflict = DomainConflict(
-            entity: edit.table.entity.name, key: try edit.table.recordKey(edit.key, in: db),
-            domain: edit.table.domain(name),
-            base: base.json, local: here.json, remote: there.json,
-            edited: Date(timeIntervalSince1970: Double(edited) / 1000))
-        switch engine.registration.resolver?(conflict) ?? .byPolicy {
-        case .local: return (ConflictRuling(winner: .local, why: "resolver"), here)
-        case .remote: return (ConflictRuling(winner: .remote, why: "resolver"), there)
-        case .wait: return (ConflictRuling(winner: .open, why: "resolver"), here)
-        case .value(let json): return (ConflictRuling(winner: .local, why: "resolver: \(json)"), json.columnValue)
-        case .byPolicy:
-            let ruling = ConflictRuling(
-                edit.table.registration.policy, edited: edited, changed: edit.changed, known: edit.known,
-                now: SQLiteEngine.now, clock: clock)
-            return (ruling, here)
-        }
-    }
-
-    // MARK: Open conflicts
-
-    /// Whether the same is waiting for a decision already; what it says of the server is brought up to date.
-    private func isOpen(_ name: String, _ edit: Edit, _ there: DatabaseValue) throws -> Bool {
-        try db.executeCached(
-            sql: "UPDATE sync_conflict SET remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
-            arguments: [there, edit.table.number, edit.key, name])
-        return db.changesCount > 0
-    }
-
-    /// A conflict is over when the server has what was there before, or what is here.
-    private func close(_ name: String, _ edit: Edit, _ here: DatabaseValue, _ there: DatabaseValue) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the server came back to it'
-                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
-                """
-        ).execute(arguments: [edit.table.number, edit.key, name, there, here, there])
     }
 
     // MARK: Notes
@@ -299,25 +247,6 @@ struct LocalEdits {
             try db.executeCached(
                 sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?",
                 arguments: [edit.table.number, edit.key])
-        }
-    }
-
-    private func putBackLinks(_ edit: Edit) throws {
-        for link in edit.links {
-            let pairs = edit.table.pairs[link.pairs]
-            let isThere = try isLinked(pairs, edit.key, link.other)
-            if isThere == (link.op > 0) {
-                try db.executeCached(
-                    sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
-                    arguments: [pairs.name, edit.key, link.other])
-                continue
-            }
-            try set(link.op > 0, pairs, edit.key, link.other)
-            guard edit.kind == "create" else { continue }
-            try db.executeCached(
-                sql: """
-                    INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, 1, ?) ON CONFLICT DO NOTHING
-                    """, arguments: [pairs.name, edit.key, link.other, SQLiteEngine.now])
         }
     }
 
@@ -372,24 +301,5 @@ struct LocalEdits {
                     WHERE owner_entity IN (\(edit.table.family)) AND owner_key = ? AND relationship = ?
                     """, arguments: [edit.key, relationship])
         }
-    }
-
-    private func isLinked(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?",
-            arguments: [key, other])
-    }
-
-    private func set(_ isLinked: Bool, _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ other: DatabaseValue) throws
-    {
-        let destination = engine.stack.layout[pairs.destination]
-        let sql =
-            isLinked
-            ? """
-            INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other)) SELECT ?, ?
-            WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
-            """
-            : "DELETE FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? AND \(pairs.table.other) = ?"
-        try db.executeCached(sql: sql, arguments: isLinked ? [key, other, other] : [key, other])
     }
 }

@@ -6,19 +6,24 @@ import SyncStore
 struct LoggedValues {
     private let engine: SQLiteEngine
     private let db: Database
+    private let table: EngineTable
     private let columns: [String: EngineTable.Column]
     private let attributes: [SyncModel.Attribute]
 
     init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
         self.engine = engine
         self.db = db
+        self.table = table
         columns = Dictionary(table.columns.map { ($0.name, $0) }) { first, _ in first }
         attributes = engine.model.compiled[table.entity.table].attributes
     }
 
-    /// - Parameter domain: The column; empty for a whole row, whose record is logged.
+    /// - Parameter domain: The column, or the list; empty for a whole row, whose record is logged.
     func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
+        if let pairs = table.pairs.first(where: { $0.domain == domain }) {
+            return .array(try PairList.keys(value).map { try id($0, pairs.destination) })
+        }
         guard let column = columns[domain] else {
             if domain.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
                 return record
@@ -33,9 +38,13 @@ struct LoggedValues {
             // What the model cannot read is shown as it is.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
         case .kind: return value.json
-        case .toOne, .pairs:
-            guard let table = try engine.table(column.destination, holding: value, in: db) else { return value.json }
-            return try table.recordKey(value, in: db).json
+        case .toOne, .pairs: return try id(value, column.destination)
         }
+    }
+
+    /// What the row of a foreign key is called.
+    private func id(_ key: DatabaseValue, _ destination: TableID?) throws -> JSONValue {
+        guard let table = try engine.table(destination, holding: key, in: db) else { return key.json }
+        return try table.recordKey(key, in: db).json
     }
 }

@@ -8,15 +8,15 @@ import SyncStore
 /// An upsert's own clause holds whatever the statement that fires a trigger says of conflicts. Keys are compared as
 /// `k = +NEW.id`: with the affinity of the column SQLite could not use the index.
 struct OutboxTriggers {
-    private let table: EngineTable
-    private let key: String
+    let table: EngineTable
+    let key: String
     /// The columns of each of the table's unique indexes besides that of its key: `REPLACE` takes rows away by them, and
     /// fires no trigger.
     private let uniqueColumns: [[String]]
     private let isRowID: Bool
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
-    private let dependents: [(table: String, column: String)]
+    let dependents: [(table: String, column: String)]
 
     init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
         let model = layout.model
@@ -125,93 +125,6 @@ struct OutboxTriggers {
             ] + named
     }
 
-    // MARK: Hidden keys
-
-    /// A key that is made of another row's changes with that, and no column of the row itself does.
-    private var hasOtherName: [String] {
-        guard table.key.isHidden, table.key.hasParts else { return [] }
-        let name = table.key.name(of: "NEW")
-        return [
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))",
-            // It has the name of one that is gone.
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name) AND \"k\" IS NOT NEW.\(key))",
-        ]
-    }
-
-    /// Has the rows that are told apart by this one be looked at.
-    private var changedBelow: [String] {
-        guard table.key.isHidden else { return [] }
-        return dependents.map { table, column in
-            let column = column.quoted
-            return "UPDATE \(table.quoted) SET \(column) = \(column) WHERE \(column) = NEW.\(key)"
-        }
-    }
-
-    /// Where keys are hidden, what is said of a row is moved to another one.
-    private func moves(to k: String, where condition: String) -> [String] {
-        guard table.key.isHidden else { return [] }
-        return HiddenKeys.tables.map { name in
-            "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition)"
-        }
-    }
-
-    /// The name of a row that is gone. One that the service does not know has none that anybody asks for, and what its key was
-    /// made of may be gone before it.
-    private var goneName: String {
-        """
-        coalesce((SELECT "name" FROM "sync_known" WHERE \(isRow("OLD"))),
-          'gone ' || OLD.\(key) || ' ' || (SELECT "seq" FROM "sync_engine"))
-        """
-    }
-
-    /// A hidden key may have been that of another row; and what is said of a row that is inserted again is said of it.
-    private var takenBack: [String] {
-        guard table.key.isHidden else { return [] }
-        let name = table.key.name(of: "NEW")
-        let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
-        let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"
-        return moves(to: other, where: "\"k\" = +NEW.\(key) AND \(other) IS NOT NULL")
-            + moves(to: "NEW.\(key)", where: "\"k\" IN (\(name), \(known)) AND \"k\" IS NOT NEW.\(key)")
-    }
-
-    /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
-    private var departure: [String] {
-        let isEdited = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete')"
-        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
-        let log = table.columns.map { column -> String in
-            let base =
-                "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
-            return """
-                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
-                SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
-                  CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', '\(ConflictLog.deleted)' WHERE \(isEdited)
-                """
-        }
-        // What goes along with a row that the server deleted it deletes by itself, unless the service does not.
-        let sent =
-            table.registration.sendsCascades
-            ? [
-                """
-                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), 'cascade'
-                WHERE EXISTS (SELECT 1 FROM "sync_mute" WHERE "n" = 2) AND \(isKnown("OLD"))
-                ON CONFLICT DO UPDATE SET "kind" = 'delete'
-                """
-            ] : []
-        // In the log it is found by its key, which its own may be made of.
-        let logged =
-            "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
-        let named =
-            table.key.isHidden
-            ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        return log + named + [
-            "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
-            "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
-        ] + links("OLD") + sent + ["DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"]
-            + moves(to: goneName, where: "\"k\" = +OLD.\(key)")
-    }
-
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are
     /// found to be as they were.
     private func replaced(_ indexes: [[String]]) -> [String] {
@@ -239,50 +152,18 @@ struct OutboxTriggers {
     }
 
     /// Forgets which pairs of a row were edited: it goes, and they with it.
-    private func links(_ row: String) -> [String] {
+    func links(_ row: String) -> [String] {
         table.pairs.map {
             "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key)"
-        }
-    }
-
-    // MARK: Pairs
-
-    private func pairs(_ pairs: EngineTable.Pairs) -> [String] {
-        func note(_ row: String, _ op: Int) -> [String] {
-            let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
-            let isThere =
-                "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
-            let isPair =
-                "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
-            return [
-                Self.count,
-                """
-                INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isThere)
-                ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
-                """,
-                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
-                // Pairs follow a row to another key before its own trigger notes that: as a new row, and no update.
-                touch(owner, "\(isThere) AND \(isNoted("+\(owner)"))"),
-            ]
-        }
-        let events = [
-            ("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1)),
-            ("update", "AFTER UPDATE", note("OLD", -1) + note("NEW", 1)),
-        ]
-        return events.map { name, event, body in
-            let owner = table.isPart ? "_\(table.entity.name)" : ""
-            return Self.trigger(
-                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
         }
     }
 
     // MARK: SQL
 
     /// Whether the writer is anybody but the engine.
-    private static let heard = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
+    static let heard = "NOT EXISTS (SELECT 1 FROM \"sync_mute\")"
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000.0 AS INTEGER)"
-    private static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
+    static let count = "UPDATE \"sync_engine\" SET \"seq\" = \"seq\" + 1"
     /// An edit makes a parked row worth another try; a conflict is for somebody to decide.
     private static let wakened = "CASE \"state\" WHEN 'conflicted' THEN 'conflicted' ELSE 'ready' END"
 
@@ -292,12 +173,12 @@ struct OutboxTriggers {
             .joined(separator: ", ")
     }
 
-    private func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
+    func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
 
-    private func isKnown(_ row: String) -> String { "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow(row)))" }
+    func isKnown(_ row: String) -> String { "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow(row)))" }
 
     /// Whether the engine has heard of the row of a key.
-    private func isNoted(_ key: String) -> String {
+    func isNoted(_ key: String) -> String {
         let isRow = "\"e\" = \(table.number) AND \"k\" = \(key)"
         let tables = ["sync_known", "sync_change"].map { "EXISTS (SELECT 1 FROM \($0.quoted) WHERE \(isRow))" }
         return "(\(tables.joined(separator: " OR ")))"
@@ -307,7 +188,7 @@ struct OutboxTriggers {
         "OLD.\(column.quoted) IS NOT NEW.\(column.quoted) COLLATE BINARY"
     }
 
-    private func touch(_ owner: String, _ condition: String) -> String {
+    func touch(_ owner: String, _ condition: String) -> String {
         """
         INSERT INTO "sync_change" ("e", "k", "kind", "seq")
         SELECT \(table.number), \(owner), 'update', (SELECT "seq" FROM "sync_engine") WHERE \(condition)
@@ -338,7 +219,7 @@ struct OutboxTriggers {
         return Self.trigger("\(owner)_\(name)", event, on: table.table.name, when: condition, body)
     }
 
-    private static func trigger(
+    static func trigger(
         _ name: String, _ event: String, on table: String, when condition: String, _ body: [String]
     ) -> String {
         TriggerSQL.create(

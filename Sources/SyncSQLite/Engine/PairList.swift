@@ -5,14 +5,30 @@ import SyncStore
 /// The rows that a row is paired with: in their order, or by key.
 struct PairList {
     private let sql: String
+    private let placing: String?
 
-    init(_ pairs: EngineTable.Pairs, _ layout: StoreLayout) {
-        let order = [pairs.table.place, pairs.table.other].compactMap(\.self).joined(separator: ", ")
-        sql = "SELECT \(pairs.table.other) FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ? ORDER BY \(order)"
+    init(_ pairs: EngineTable.Pairs) {
+        let names = pairs.table
+        sql = pairs.listSQL("?")
+        placing = names.place.map {
+            "UPDATE \(names.table) SET \($0) = ? WHERE \(names.mine) = ? AND \(names.other) = ?"
+        }
     }
 
     func others(of key: DatabaseValue, in db: Database) throws -> [DatabaseValue] {
         try DatabaseValue.fetchAll(db.cachedStatement(sql: sql), arguments: [key])
+    }
+
+    /// Has the rows of an ordered list come in this order. Does nothing where they do already, whatever their places.
+    func order(_ others: [DatabaseValue], of key: DatabaseValue, in db: Database) throws {
+        guard let placing else { return }
+        let stored = try self.others(of: key, in: db)
+        let all = Set(stored)
+        let list = others.filter(all.contains)
+        guard list != stored else { return }
+        for (place, other) in (list + stored.filter { !others.contains($0) }).enumerated() {
+            try db.cachedStatement(sql: placing).execute(arguments: [place, key, other])
+        }
     }
 
     /// As a column of the engine's keeps them.
@@ -30,9 +46,12 @@ struct PairList {
     }
 
     static func keys(_ text: DatabaseValue) throws -> [DatabaseValue] {
-        guard let text = String.fromDatabaseValue(text), case .array(let elements) = try JSONValue(parsing: text) else {
-            return []
-        }
+        guard let text = String.fromDatabaseValue(text) else { return [] }
+        return keys(try JSONValue(parsing: text))
+    }
+
+    static func keys(_ json: JSONValue) -> [DatabaseValue] {
+        guard case .array(let elements) = json else { return [] }
         return elements.map { element in
             switch element {
             case .number(let text): Int64(text)?.databaseValue ?? Double(text)?.databaseValue ?? .null
@@ -40,5 +59,23 @@ struct PairList {
             default: .null
             }
         }
+    }
+}
+
+extension EngineTable.Pairs {
+    /// What the engine's tables call the list: a domain of its rows.
+    var domain: String { "\(name) \(end)" }
+
+    /// Whether the order of the list is kept, and so sent and merged.
+    var isOrdered: Bool { table.place != nil }
+
+    /// The keys of the rows that a row is paired with, in their order.
+    ///
+    /// - Parameter owner: The SQL of its key.
+    func listSQL(_ owner: String) -> String {
+        """
+        SELECT \(table.other) AS k FROM \(table.table) WHERE \(table.mine) = \(owner)
+        ORDER BY \(LinkOrderSQL.terms(place: table.place, key: table.other))
+        """
     }
 }

@@ -121,7 +121,8 @@ struct RequestFreezer {
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
         var names: Set<String> = []
-        for row in rows {
+        let lists = Set(table.pairs.map(\.domain))
+        for row in rows where !lists.contains(row[0]) {
             let name = row[0] as String
             if values[name] == row[1] as DatabaseValue || values[name] == nil {
                 try db.executeCached(
@@ -131,10 +132,7 @@ struct RequestFreezer {
                 names.insert(name)
             }
         }
-        let pairs = try table.pairs.filter { pairs in
-            try db.finds(
-                sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, change.key])
-        }
+        let pairs = try table.pairs.filter { try isEdited($0, change.key, table) }
         if table.registration.isOneDomain || engine.registration.sendsWholeRows, !names.isEmpty || !pairs.isEmpty {
             let inStep = try ColumnsInStep(table, db).names()
             return try all(table, change.key, values).filter { domain in
@@ -145,14 +143,26 @@ struct RequestFreezer {
             + (try pairs.map { try domain($0, change.key) })
     }
 
+    /// Whether pairs were added or removed, or a list is in another order. One that has its old order back was not edited.
+    private func isEdited(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
+        let base = ListBase(table, pairs, db)
+        if let agreed = try base.keys(of: key) {
+            if ListOrder.isMoved(try PairList(pairs).others(of: key, in: db), from: agreed) { return true }
+        }
+        let isEdited = try db.finds(
+            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+        if !isEdited { try base.set(nil, of: key) }
+        return isEdited
+    }
+
     private func domain(_ column: EngineTable.Column, _ values: [String: DatabaseValue]) -> Domain {
         Domain(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
     }
 
     private func domain(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> Domain {
-        let others = try PairList(pairs, engine.stack.layout).others(of: key, in: db)
+        let others = try PairList(pairs).others(of: key, in: db)
         return Domain(
-            name: "\(pairs.name) \(pairs.end)", column: nil, pairs: pairs, value: PairList.text(others), others: others)
+            name: pairs.domain, column: nil, pairs: pairs, value: PairList.text(others), others: others)
     }
 
     // MARK: What has to wait

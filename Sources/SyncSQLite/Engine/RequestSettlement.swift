@@ -99,7 +99,13 @@ struct RequestSettlement {
             return try deletedMeanwhile(row, key)
         }
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
-        for (domain, value) in sent { try setBase(domain, key, to: value, now: values[domain]) }
+        for (domain, value) in sent {
+            if let pairs = pairs(domain) {
+                try ListBase(table, pairs, db).set(pairs.isOrdered ? try sentKeys(value, pairs) : nil, of: key)
+            } else {
+                try setBase(domain, key, to: value, now: values[domain])
+            }
+        }
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
         answer = Answer(table: table, row: row, isSame: true)
@@ -160,8 +166,8 @@ struct RequestSettlement {
             return try park(key, first.reason)
         }
         for (domain, value) in sent {
-            if let pairs = table.pairs.first(where: { "\($0.name) \($0.end)" == domain }) {
-                try settlePairs(pairs, key, try PairList.keys(value))
+            if let pairs = pairs(domain) {
+                try settlePairs(pairs, key, try sentKeys(value, pairs))
             } else {
                 try setBase(domain, key, to: value, now: values[domain])
             }
@@ -235,16 +241,23 @@ struct RequestSettlement {
     ) throws {
         try db.executeCached(
             sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
-        // Keys that were local when they were sent have others now.
-        let sent = Set(try sent.map { try current($0, pairs.destination) })
-        let now = Set(try PairList(pairs, engine.stack.layout).others(of: key, in: db))
-        for (others, op) in [(now.subtracting(sent), 1), (sent.subtracting(now), -1)] {
+        let list = try PairList(pairs).others(of: key, in: db)
+        let (now, then) = (Set(list), Set(sent))
+        for (others, op) in [(now.subtracting(then), 1), (then.subtracting(now), -1)] {
             for other in others {
                 try db.executeCached(
                     sql: "INSERT INTO sync_link (link, owner, other, op, edited) VALUES (?, ?, ?, ?, ?)",
                     arguments: [pairs.name, key, other, op, SQLiteEngine.now])
             }
         }
+        try ListBase(table, pairs, db).set(pairs.isOrdered && ListOrder.isMoved(list, from: sent) ? sent : nil, of: key)
+    }
+
+    private func pairs(_ domain: String) -> EngineTable.Pairs? { table.pairs.first { $0.domain == domain } }
+
+    /// The rows of a list that was sent. Keys that were local then have others now.
+    private func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue] {
+        try PairList.keys(value).map { try current($0, pairs.destination) }
     }
 
     private func current(_ key: DatabaseValue, _ destination: TableID) throws -> DatabaseValue {

@@ -1,0 +1,77 @@
+import Foundation
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Who wins where both sides changed a domain of a row: by the app's resolver, else by the policy.
+struct EditRulings {
+    /// A row that both sides changed.
+    struct Subject {
+        let table: EngineTable
+        let key: DatabaseValue
+        /// The server's time of the row; nil if it does not say.
+        let changed: Int64?
+        /// Its time when it was last heard of.
+        let known: Int64?
+    }
+
+    /// A domain that both changed, and what each side has.
+    struct Case {
+        let domain: String
+        let base: JSONValue
+        let here: JSONValue
+        let there: JSONValue
+        /// When it was edited here.
+        let edited: Int64
+    }
+
+    private let engine: SQLiteEngine
+    private let db: Database
+    private let clock: Int64
+
+    init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
+        self.engine = engine
+        self.db = db
+        self.clock = clock
+    }
+
+    /// Who wins, and the value of the resolver's own, if it made one.
+    func ruling(_ values: Case, of row: Subject) throws -> (ConflictRuling, own: JSONValue?) {
+        let conflict = DomainConflict(
+            entity: row.table.entity.name, key: try row.table.recordKey(row.key, in: db),
+            domain: row.table.domain(values.domain), base: values.base, local: values.here, remote: values.there,
+            edited: Date(timeIntervalSince1970: Double(values.edited) / 1000))
+        switch engine.registration.resolver?(conflict) ?? .byPolicy {
+        case .local: return (ConflictRuling(winner: .local, why: "resolver"), nil)
+        case .remote: return (ConflictRuling(winner: .remote, why: "resolver"), nil)
+        case .wait: return (ConflictRuling(winner: .open, why: "resolver"), nil)
+        case .value(let json): return (ConflictRuling(winner: .local, why: "resolver: \(json)"), json)
+        case .byPolicy:
+            return (
+                ConflictRuling(
+                    row.table.registration.policy, edited: values.edited, changed: row.changed, known: row.known,
+                    now: SQLiteEngine.now, clock: clock), nil
+            )
+        }
+    }
+
+    // MARK: Open conflicts
+
+    /// Whether the same is waiting for a decision already; what it says of the server is brought up to date.
+    func isOpen(_ domain: String, _ row: Subject, _ there: DatabaseValue) throws -> Bool {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
+            arguments: [there, row.table.number, row.key, domain])
+        return db.changesCount > 0
+    }
+
+    /// A conflict is over when the server has what was there before, or what is here.
+    func close(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws {
+        try db.cachedStatement(
+            sql: """
+                UPDATE sync_conflict SET open = 0, winner = 'local', why = 'the server came back to it'
+                WHERE e = ? AND k = ? AND domain = ? AND open = 1 AND (base IS ? OR ? IS ?)
+                """
+        ).execute(arguments: [row.table.number, row.key, domain, there, here, there])
+    }
+}

@@ -1,0 +1,49 @@
+import GRDB
+import SyncStore
+
+/// The order that both sides had last agreed on of a list that was edited since, as `sync_base` has it.
+struct ListBase {
+    private let table: EngineTable
+    private let pairs: EngineTable.Pairs
+    private let db: Database
+
+    init(_ table: EngineTable, _ pairs: EngineTable.Pairs, _ db: Database) {
+        self.table = table
+        self.pairs = pairs
+        self.db = db
+    }
+
+    /// Nil for a list that was not edited.
+    func keys(of key: DatabaseValue) throws -> [DatabaseValue]? {
+        guard pairs.isOrdered else { return nil }
+        let statement = try db.cachedStatement(sql: "SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ?")
+        let text = try DatabaseValue.fetchOne(statement, arguments: [table.number, key, pairs.domain])
+        return try text.map(PairList.keys)
+    }
+
+    /// - Parameter keys: Nil for a list that both sides have in the same order.
+    func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngine.now) throws {
+        guard let keys else {
+            return try db.executeCached(
+                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
+                arguments: [table.number, key, pairs.domain])
+        }
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value
+                """
+        ).execute(arguments: [table.number, key, pairs.domain, PairList.text(keys), edited])
+    }
+
+    /// A row that the lists name has another key.
+    func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
+        guard pairs.isOrdered else { return }
+        try db.executeCached(
+            sql: """
+                UPDATE sync_base SET value = (
+                  SELECT json_group_array(CASE WHEN value IS ? THEN ? ELSE value END) FROM json_each(sync_base.value))
+                WHERE e = ? AND domain = ? AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS ?)
+                """, arguments: [old, new, table.number, pairs.domain, old])
+    }
+}

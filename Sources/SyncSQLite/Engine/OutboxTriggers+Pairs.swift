@@ -1,0 +1,61 @@
+import SyncCore
+import SyncStore
+
+// Pairs of a many-to-many: which were added and removed, and the order that a list had before it was edited.
+extension OutboxTriggers {
+    func pairs(_ pairs: EngineTable.Pairs) -> [String] {
+        func note(_ row: String, _ op: Int) -> [String] {
+            let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
+            let isThere =
+                "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+            let isPair =
+                "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
+            return [
+                Self.count,
+                """
+                INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
+                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isThere)
+                ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
+                """,
+                "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
+                // Pairs follow a row to another key before its own trigger notes that: as a new row, and no update.
+                touch(owner, "\(isThere) AND \(isNoted("+\(owner)"))"),
+            ]
+        }
+        let after = [
+            ("insert", "AFTER INSERT", note("NEW", 1)), ("delete", "AFTER DELETE", note("OLD", -1)),
+            ("update", "AFTER UPDATE", note("OLD", -1) + note("NEW", 1)),
+        ]
+        // `REPLACE` fires no trigger for what it takes away, so an insertion may be a move too.
+        let before = [
+            ("order_insert", "BEFORE INSERT", order(pairs, "NEW")),
+            ("order_delete", "BEFORE DELETE", order(pairs, "OLD")),
+            ("order_update", "BEFORE UPDATE", order(pairs, "OLD")),
+        ]
+        return (after + (pairs.isOrdered ? before : [])).map { name, event, body in
+            let owner = table.isPart ? "_\(table.entity.name)" : ""
+            return Self.trigger(
+                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
+        }
+    }
+
+    /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent.
+    private func order(_ pairs: EngineTable.Pairs, _ row: String) -> [String] {
+        let owner = "\(row).\(pairs.table.mine)"
+        let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
+        let isKnown =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(owner))"
+        let isThere =
+            "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+        return [
+            "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
+            """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), \(owner), \(pairs.domain.literal),
+              (SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(pairs.listSQL(owner)))), \(Self.now)
+            WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
+            ON CONFLICT DO NOTHING
+            """,
+        ]
+    }
+}

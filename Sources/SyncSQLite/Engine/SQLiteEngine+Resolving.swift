@@ -1,0 +1,117 @@
+import GRDB
+package import SyncCore
+import SyncStore
+
+// Decisions of people: which value of an open conflict counts, and that a row which the server deleted is made anew.
+extension SQLiteEngine {
+    package func resolve(_ entity: String, key: JSONValue, domain: String?, takingRemote: Bool) async throws {
+        let table = try table(entity)
+        guard let own = table.key.rowKey(key) else {
+            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+        }
+        let name = try domain.map { try stored($0, table) }
+        try await transaction { [self] db in
+            let key = try table.key.k(of: own, in: db) ?? .null
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
+                    """, arguments: [table.number, key, name, name])
+            guard !rows.isEmpty else {
+                throw SyncError(.rowNotFound, "no conflict of that row is open", entity: entity)
+            }
+            for row in rows {
+                if takingRemote { try take(row[2], row[1], key, table, in: db) }
+                try db.execute(
+                    sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
+                    arguments: [takingRemote ? "remote" : "local", row[0]])
+            }
+            try ConflictLog(db).release(table, key)
+        }
+    }
+
+    /// What the engine's tables call a domain.
+    private func stored(_ domain: String, _ table: EngineTable) throws -> String {
+        if let column = table.columns.first(where: { $0.name == domain || $0.relationship == domain }) {
+            return column.name
+        }
+        if let pairs = table.pairs.first(where: { $0.isOrdered && $0.relationship == domain }) { return pairs.domain }
+        throw SyncError(
+            .invalidOption, "it has no attribute, to-one or ordered list '\(domain)' that is in step",
+            entity: table.entity.name)
+    }
+
+    /// The row holds what the server has, and nothing of it is left to be sent.
+    private func take(
+        _ value: DatabaseValue, _ domain: String, _ key: DatabaseValue, _ table: EngineTable, in db: Database
+    ) throws {
+        if let pairs = table.pairs.first(where: { $0.domain == domain }) {
+            let list = PairList(pairs)
+            let stored = try list.others(of: key, in: db)
+            let merged = ListOrder.merged(leader: try PairList.keys(value), follower: stored, of: stored)
+            try muted(in: db) { try list.order(merged, of: key, in: db) }
+        } else {
+            let column = table.columns.first { $0.name == domain }
+            guard try column.map({ try isThere(value, $0, in: db) }) ?? true else {
+                throw SyncError(
+                    .rowNotFound, "the row that its '\(domain)' leads to at the service is not stored here",
+                    entity: table.entity.name)
+            }
+            try muted(in: db) {
+                try db.execute(
+                    sql: """
+                        UPDATE \(table.table.name.quoted) SET \(domain.quoted) = ? WHERE \(table.table.keyColumn.quoted) = ?
+                        """, arguments: [value, key])
+            }
+        }
+        try db.execute(
+            sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+    }
+
+    package func restore(_ entity: String, key: JSONValue) async throws {
+        let table = try table(entity)
+        guard let own = table.key.rowKey(key) else {
+            throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
+        }
+        try await transaction { [self] db in
+            let key = try table.key.k(of: own, in: db)
+            let values = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT domain, local FROM sync_conflict AS c WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))
+                      AND id = (SELECT max(id) FROM sync_conflict WHERE e = c.e AND k = c.k AND domain = c.domain)
+                    """, arguments: [table.number, key]
+            ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
+            guard !values.isEmpty else {
+                throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
+            }
+            let columns = table.columns.filter { column in values.contains { $0.domain == column.name } }
+            let parts = try table.key.values(of: own, in: db)
+            let rest = columns.filter { column in !parts.contains { $0.column == column.name } }
+            let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
+            var arguments = parts.map(\.value)
+            for column in rest {
+                let value = values.first { $0.domain == column.name }?.value ?? .null
+                arguments.append(try isThere(value, column, in: db) ? value : .null)
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO \(table.table.name.quoted) (\(names))
+                    VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
+                    """, arguments: StatementArguments(arguments))
+            try db.execute(
+                sql:
+                    "UPDATE sync_conflict SET why = why || ', restored' WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))",
+                arguments: [table.number, key])
+        }
+    }
+
+    /// Whether a column may hold a value: the row that a foreign key leads to may be gone too.
+    private func isThere(_ value: DatabaseValue, _ column: EngineTable.Column, in db: Database) throws -> Bool {
+        guard let destination = column.destination, !value.isNull else { return true }
+        let table = stack.layout[destination]
+        return try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?)",
+            arguments: [value]) ?? false
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The order of an ordered many-to-many, edited by plain SQL, on both sides.
+@Suite("The order of a list")
+struct OrderTests {
+    private static let schema = """
+        {"entities": {
+          "Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}},
+            "relationships": {"tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "tasks"}}},
+          "Tag": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags", "export": false}}}
+        }}
+        """
+
+    private let service = FakeService()
+
+    private func device(_ policy: ConflictPolicy = .clientWins, _ settings: EngineSettings = Device.settings) throws
+        -> Device
+    {
+        try Device(
+            service, schema: Self.schema,
+            entities: ["Tag", "Task"].map { SyncedEntity($0, policy: policy) }, settings)
+    }
+
+    /// A task with tags 1 to 4, in step on several devices.
+    private func devices(_ count: Int, _ policy: ConflictPolicy = .clientWins) async throws -> [Device] {
+        for id in 1...6 { await service.put("Tag", JSONValue(id), ["name": .string("g\(id)")]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2, 3, 4]])
+        var devices: [Device] = []
+        for _ in 0..<count {
+            devices.append(try device(policy))
+            try await devices.last?.engine.sync()
+        }
+        await service.forgetRequests()
+        return devices
+    }
+
+    private var listed: JSONValue? { get async { await service.contents(of: "Task")[1]?["tag_ids"] } }
+
+    private var sent: [JSONValue] {
+        get async {
+            await service.requests.flatMap { request -> [JSONValue] in
+                if case .push(let operations) = request { return operations.map(\.body) }
+                return []
+            }
+        }
+    }
+
+    @Test("is sent when rows get other places")
+    func moved() async throws {
+        let devices = try await devices(2)
+        try await devices[0].order([4, 1, 2, 3])
+        try await devices[0].engine.sync()
+        #expect(await sent == [["tag_ids": [4, 1, 2, 3]]])
+        #expect(await listed == [4, 1, 2, 3])
+        try await devices[1].engine.sync()
+        for device in devices {
+            #expect(try await device.order() == [4, 1, 2, 3])
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.sync().isEmpty)
+        }
+    }
+
+    @Test("is sent when all pairs were removed and made anew, or replaced", arguments: ["DELETE", "REPLACE"])
+    func madeAnew(_ how: String) async throws {
+        let device = try await devices(1)[0]
+        if how == "DELETE" { try await device.write("DELETE FROM Tag_tasks") }
+        for (place, tag) in [3, 2, 1, 4].enumerated() {
+            try await device.write(
+                "INSERT OR REPLACE INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, \(tag), \(place))")
+        }
+        try await device.engine.sync()
+        #expect(await sent == [["tag_ids": [3, 2, 1, 4]]])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that is as it was again is not sent, whatever the places")
+    func back() async throws {
+        let device = try await devices(1)[0]
+        try await device.order([4, 1, 2, 3])
+        try await device.write("UPDATE Tag_tasks SET \(Device.place) = 10 * tagID")
+        #expect(try await device.engine.sync().isEmpty)
+        #expect(await sent == [])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("keeps what was added and removed there, each behind what precedes it")
+    func additions() async throws {
+        let devices = try await devices(2)
+        try await devices[0].order([4, 1, 2, 3])
+        try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 5, 9)")
+        try await devices[1].write("DELETE FROM Tag_tasks WHERE tagID = 3")
+        try await devices[1].write("UPDATE Tag_tasks SET \(Device.place) = 10 * tagID")
+        try await devices[1].write("INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 6, 15)")
+        try await devices[1].engine.sync()
+        #expect(await listed == [1, 6, 2, 4])
+        for device in devices + devices { try await device.engine.sync() }
+        #expect(await listed == [4, 1, 6, 2, 5])
+        for device in devices {
+            #expect(try await device.order() == [4, 1, 6, 2, 5])
+            #expect(try await device.leftovers() == [])
+            #expect(try await device.engine.conflicts().isEmpty)
+        }
+    }
+
+    @Test(
+        "that both changed is that of the policy's side, and the other one is in the log",
+        arguments: [(ConflictPolicy.clientWins, [2, 1, 3, 4]), (.serverWins, [4, 1, 2, 3])])
+    func bothMoved(_ policy: ConflictPolicy, _ winner: [Int]) async throws {
+        let devices = try await devices(2, policy)
+        try await devices[0].order([4, 1, 2, 3])
+        try await devices[1].order([2, 1, 3, 4])
+        for device in devices + devices { try await device.engine.sync() }
+        for device in devices {
+            #expect(try await device.order() == winner)
+            #expect(try await device.leftovers() == [])
+        }
+        let logged = try #require(try await devices[1].engine.conflicts().first)
+        #expect(logged.domain == "tags")
+        #expect((logged.base, logged.local, logged.remote) == ([1, 2, 3, 4], [2, 1, 3, 4], [4, 1, 2, 3]))
+        #expect(logged.winner == (policy == .clientWins ? "local" : "remote"))
+    }
+
+    @Test("that both changed waits for a decision, with the policy manual", arguments: [true, false])
+    func manual(_ takingRemote: Bool) async throws {
+        let devices = try await devices(2, .manual)
+        try await devices[0].order([4, 1, 2, 3])
+        try await devices[1].order([2, 1, 3, 4])
+        for device in devices + devices { try await device.engine.sync() }
+        #expect(await listed == [4, 1, 2, 3])
+        #expect(try await devices[1].order() == [2, 1, 3, 4])
+        #expect(try await devices[1].engine.conflicts().map(\.winner) == ["open"])
+        try await devices[1].engine.resolve("Task", key: 1, domain: "tags", takingRemote: takingRemote)
+        for device in devices + devices { try await device.engine.sync() }
+        for device in devices {
+            #expect(try await device.order() == (takingRemote ? [4, 1, 2, 3] : [2, 1, 3, 4]))
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("may be a third one that the app makes of both")
+    func resolver() async throws {
+        let first = try await devices(1)[0]
+        var settings = Device.settings
+        settings.resolver = { conflict in conflict.domain == "tags" ? .value([3, 4, 1, 2]) : .byPolicy }
+        let second = try device(.clientWins, settings)
+        try await second.engine.sync()
+        try await first.order([4, 1, 2, 3])
+        try await second.order([2, 1, 3, 4])
+        for device in [first, second, first] { try await device.engine.sync() }
+        for device in [first, second] { #expect(try await device.order() == [3, 4, 1, 2]) }
+    }
+
+    @Test("that is edited while it is sent is sent again, also where the answer is lost", arguments: [false, true])
+    func meanwhile(_ isLost: Bool) async throws {
+        let devices = try await devices(2)
+        try await devices[0].order([4, 1, 2, 3])
+        let (device, counter) = (devices[0], Counter())
+        await service.setMeanwhile { request in
+            guard case .push = request, await counter.next() == 1 else { return }
+            try? await device.order([3, 4, 1, 2])
+        }
+        if isLost {
+            await service.setFault { request, _ in
+                guard case .push = request else { return nil }
+                return .dropAfter
+            }
+            _ = try? await Device(device.stack, service, entities: ["Tag", "Task"], Device.impatient).engine.sync()
+            await service.setFault(nil)
+        }
+        for device in devices + devices { try await device.engine.sync() }
+        #expect(await listed == [3, 4, 1, 2])
+        for device in devices {
+            #expect(try await device.order() == [3, 4, 1, 2])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("of a new row, and with new rows in it, is what it was made with")
+    func new() async throws {
+        let devices = try await devices(2)
+        let stack = devices[0].stack
+        let tag = try await stack.insert("Tag", values: ["name": "new"])
+        let known = try await (stack.fetch("Tag", id: 3), stack.fetch("Tag", id: 1))
+        try await stack.insert(
+            "Task", values: ["title": "made"],
+            links: ["tags": [try #require(known.0), tag, try #require(known.1)]])
+        try await devices[0].order([2, 1, 3, 4])
+        for device in devices + devices { try await device.engine.sync() }
+        let names =
+            "SELECT g.name FROM Tag_tasks p JOIN Tag g ON g.remoteID = p.tagID JOIN Task t ON t.remoteID = p.taskID"
+        for device in devices {
+            let made = try await device.rows("\(names) WHERE t.title = 'made' ORDER BY p.\(Device.place)")
+            #expect(made == ["g3", "new", "g1"])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("that was changed while the triggers were away is found, and so are pairs")
+    func audit() async throws {
+        let device = try await devices(1)[0]
+        let triggers = try await device.rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
+        for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
+        try await device.order([4, 1, 2, 3])
+        try await device.write("DELETE FROM Tag_tasks WHERE tagID = 2")
+        try await device.write("INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 6, -1)")
+        let again = try Device(device.stack, service, entities: ["Tag", "Task"])
+        try await again.engine.sync()
+        #expect(await listed == [6, 4, 1, 3])
+        #expect(try await again.order() == [6, 4, 1, 3])
+        #expect(try await again.leftovers() == [])
+    }
+
+    /// Counts.
+    private actor Counter {
+        private var count = 0
+        func next() -> Int {
+            count += 1
+            return count
+        }
+    }
+}
+
+extension Device {
+    /// The column of places in the list of a task.
+    static let place = "sync_inverse_order"
+
+    /// The tags of task 1, in their order.
+    func order() async throws -> [Int] {
+        try await rows("SELECT tagID FROM Tag_tasks WHERE taskID = 1 ORDER BY \(Self.place) NULLS LAST, tagID")
+            .compactMap(Int.init)
+    }
+
+    /// Gives the tags of task 1 their places.
+    func order(_ tags: [Int]) async throws {
+        for (place, tag) in tags.enumerated() {
+            try await write("UPDATE Tag_tasks SET \(Self.place) = \(place) WHERE taskID = 1 AND tagID = \(tag)")
+        }
+    }
+}
