@@ -49,4 +49,31 @@ struct HandWrittenOrderTests {
         #expect(try await Sync.changes(Self.reviews, inEntity: "Book", stack: stack).isEmpty)
         #expect(try await stack.changesWritten() == written)
     }
+
+    @Test("are where the list has them, also where each row may be in many lists")
+    func pairs() async throws {
+        let model = try SyncModel(
+            schema: Data(
+                """
+                {"entities": {
+                  "Task": {"attributes": {"id": "integer"}, "relationships": {
+                    "tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "tasks"}}},
+                  "Tag": {"attributes": {"id": "integer"}, "relationships": {
+                    "tasks": {"entity": "Task", "many": true, "inverse": "tags"}}}}}
+                """.utf8))
+        let stack = try DataStack.inMemory(model)
+        try await Sync.changes(
+            Data(#"[{"id": 1, "tags": [{"id": 4}, {"id": 5}]}]"#.utf8), inEntity: "Task", stack: stack)
+        func tags() async throws -> [StoredValue?] {
+            let task = try #require(try await stack.fetch("Task").first)
+            return try await stack.targets(of: task, "tags").map { $0["id"] }
+        }
+        try await stack.write { db in
+            try db.execute(sql: "DELETE FROM Tag_tasks; INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 5)")
+        }
+        let list = Data(#"[{"id": 1, "tags": [{"id": 5}, {"id": 4}]}]"#.utf8)
+        try await Sync.changes(list, inEntity: "Task", stack: stack)
+        #expect(try await tags() == [.integer(5), .integer(4)])
+        #expect(try await Sync.changes(list, inEntity: "Task", stack: stack).isEmpty)
+    }
 }

@@ -39,7 +39,8 @@ extension OutboxTriggers {
         }
     }
 
-    /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent.
+    /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent, also where
+    /// the edit turns out to be none (`OR IGNORE`).
     private func order(_ pairs: EngineTable.Pairs, _ row: String) -> [String] {
         let owner = "\(row).\(pairs.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
@@ -56,6 +57,7 @@ extension OutboxTriggers {
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,
+            touch(owner, "\(isKnown) AND \(isThere)"),
         ]
     }
 }

@@ -7,6 +7,7 @@ struct PairMatcher {
     private(set) var compared = ComparedPairs()
     /// Whether a pair was met of a row of which the payload does not speak, and that stays.
     private(set) var metUnmentioned = false
+    private let link: Link
     private let first: SyncTable
     private let second: SyncTable
     private let firstLookup: NodeLookup
@@ -15,8 +16,12 @@ struct PairMatcher {
     private let secondColumns: RowColumns
     private var seen: Set<LinkedRows> = []
 
-    init(_ said: LinkPairs, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup], _ session: SQLiteSession) {
+    init(
+        _ said: LinkPairs, of link: Link, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
+        _ session: SQLiteSession
+    ) {
         self.said = said
+        self.link = link
         (first, second) = ends
         firstLookup = lookups[first.id.index]
         secondLookup = lookups[second.id.index]
@@ -73,7 +78,9 @@ struct PairMatcher {
             let stored = LinkPlaces(
                 first: statement.isNull(2) ? nil : statement.integer(2),
                 second: statement.isNull(3) ? nil : statement.integer(3))
-            let moved = ComparedPairs.Moved(said.pairs[index], index: index, stored: stored) { rows(statement) }
+            let moved = ComparedPairs.Moved(said.pairs[index], of: link, index: index, stored: stored) {
+                rows(statement)
+            }
             if let moved { compared.moved.append(moved) }
             return index
         }

@@ -9,7 +9,7 @@ extension SQLiteSession {
     package func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs {
         guard let stored = StoredPairs(link.id, layout, db), let tables else { return ComparedPairs() }
         let ends = (tables[link.first.table], tables[link.second.table])
-        var reader = PairMatcher(said, ends, lookups, self)
+        var reader = PairMatcher(said, of: link, ends, lookups, self)
         said = LinkPairs()
         defer { said = reader.said }
         let firsts = reader.said.first.nodes.filter { ends.0.isPresent($0, as: .stored) }

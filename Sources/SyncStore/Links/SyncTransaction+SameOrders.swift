@@ -49,6 +49,10 @@ extension SyncTransaction {
         }
         guard !lists.isEmpty else { return }
         for owner in said.awaited.awaitedPlaces(at: end).keys { lists[owner] = nil }
+        // One without a place comes last, whatever its position.
+        for moved in compared.moved where moved.places[end] != nil && moved.stored[end] == nil {
+            lists[pairs[moved.index][keyPath: owner]] = nil
+        }
         for (index, pair) in pairs.enumerated() where pair.isStored || !pair.onlyKeeps {
             lists[pair[keyPath: owner]]?.append(index)
         }

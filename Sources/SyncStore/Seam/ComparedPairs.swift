@@ -21,14 +21,17 @@ package struct ComparedPairs: Sendable {
         /// Its position among the pairs that were said.
         package let index: Int
         package let rows: LinkedRows
+        /// Nil at an end in whose list it has no place: others write pairs too.
         package let stored: LinkPlaces
         package var places: LinkPlaces
 
-        /// Nil if it is where it was. A link that has no place at an end is given none.
-        package init?(_ said: LinkPairs.Pair, index: Int, stored: LinkPlaces, _ rows: () -> LinkedRows?) {
+        /// Nil if it is where it was.
+        package init?(
+            _ said: LinkPairs.Pair, of link: Link, index: Int, stored: LinkPlaces, _ rows: () -> LinkedRows?
+        ) {
             var places = stored
-            if stored.first != nil, said.firstPosition >= 0 { places.first = Int64(said.firstPosition) }
-            if stored.second != nil, said.secondPosition >= 0 { places.second = Int64(said.secondPosition) }
+            if link.hasPlaces(.first), said.firstPosition >= 0 { places.first = Int64(said.firstPosition) }
+            if link.hasPlaces(.second), said.secondPosition >= 0 { places.second = Int64(said.secondPosition) }
             guard places != stored, let rows = rows() else { return nil }
             self.index = index
             self.rows = rows
