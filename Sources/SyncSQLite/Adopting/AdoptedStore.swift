@@ -54,6 +54,8 @@ extension KeptModel {
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
         } else {
+            // What an app's own migration left no column for is in the log of conflicts.
+            if let kept, !isSame { try EngineMigration.follow(db, from: kept, to: model) }
             try keep(model, in: db)
         }
     }

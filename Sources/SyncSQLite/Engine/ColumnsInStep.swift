@@ -40,14 +40,4 @@ struct ColumnsInStep {
             sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
         try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
     }
-
-    /// The model calls a column by another name.
-    func rename(_ old: String, to new: String) throws {
-        var names = try names()
-        guard !names.contains(new), names.remove(old) != nil else { return }
-        names.insert(new)
-        try db.execute(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ?",
-            arguments: [names.sorted().joined(separator: "\n"), table.number])
-    }
 }

@@ -140,7 +140,6 @@ struct EngineOpening {
         try db.execute(sql: "DELETE FROM sync_mute")
         let marks = TriggerMarks(found)
         for (table, statements) in zip(tables, statements) {
-            try followRenames(table)
             let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
             try ColumnsInStep(table, db).pullNew()
@@ -152,21 +151,6 @@ struct EngineOpening {
 
     private func lastMarks(_ table: EngineTable) throws -> String {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
-    }
-
-    /// The store may have been brought to another model: what was edited is in columns of other names.
-    private func followRenames(_ table: EngineTable) throws {
-        let attributes = stack.model.compiled[table.entity.table].attributes
-        for column in table.columns {
-            guard case .attribute(let slot) = column.domain, let old = attributes[slot].renamedFrom, old != column.name
-            else {
-                continue
-            }
-            try db.execute(
-                sql: "UPDATE OR IGNORE sync_base SET domain = ? WHERE e = ? AND domain = ?",
-                arguments: [column.name, table.number, old])
-            try ColumnsInStep(table, db).rename(old, to: column.name)
-        }
     }
 
     /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the

@@ -165,6 +165,11 @@ enum EngineSchema {
         "sync_alias", "sync_lease", "sync_mute", "sync_file",
     ]
 
+    /// The tables that say something of a row, by its entity and key.
+    static let rowTables = [
+        "sync_known", "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_file",
+    ]
+
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
     /// Of rows whose key in their table is hidden. See ``EngineKey``.

@@ -34,6 +34,7 @@ struct StoreMigrator {
         try migrator.copyLinks()
         try migrator.clearDanglingLinks()
         try migrator.renameRememberedReferences()
+        try migrator.followInEngine(EngineSenders(from: old, to: new))
         try migrator.dropOldTables()
         try migrator.createIndexesAndViews(extras)
         try migrator.refuseMissingValues()
@@ -158,6 +159,13 @@ struct StoreMigrator {
         throw SyncError(
             .modelMismatch, "the store was made with another model, and rows of it have no place in this one",
             problems: losses)
+    }
+
+    /// What the two-way engine says of rows.
+    private mutating func followInEngine(_ senders: EngineSenders) throws {
+        var engine = EngineMigration(db, map, keys, senders)
+        try engine.follow()
+        for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
     }
 
     private func checkForeignKeys() throws {
