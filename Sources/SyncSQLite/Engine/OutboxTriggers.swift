@@ -178,15 +178,23 @@ struct OutboxTriggers {
     private var departure: [String] {
         let isEdited = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete')"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
-        let log = table.columns.map { column -> String in
+        // So does what goes along with another one though nobody edited it: the service has it still.
+        let wentAlong =
+            "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isEdited) AND NOT \(isDeleted)"
+        let reasons =
+            [(isEdited, ConflictLog.deleted)]
+            + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
+        let log = table.columns.flatMap { column -> [String] in
             let base =
                 "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
-            return """
+            return reasons.map { condition, why in
+                """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
                   CASE WHEN EXISTS (\(base)) THEN (\(base)) WHEN \(isKnown("OLD")) THEN OLD.\(column.name.quoted) END,
-                  OLD.\(column.name.quoted), NULL, 'remote', '\(ConflictLog.deleted)' WHERE \(isEdited)
+                  OLD.\(column.name.quoted), NULL, 'remote', \(why.literal) WHERE \(condition)
                 """
+            }
         }
         // What goes along with a row that the server deleted it deletes by itself, unless the service does not.
         let sent =
