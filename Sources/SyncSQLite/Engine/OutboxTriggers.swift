@@ -17,6 +17,8 @@ struct OutboxTriggers {
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     private let dependents: [(table: String, column: String)]
+    /// The edited pairs that name rows of this table by hidden keys.
+    private let named: HiddenPairs
 
     init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
         let model = layout.model
@@ -27,6 +29,7 @@ struct OutboxTriggers {
             else { return nil }
             return (owner, column)
         }
+        named = HiddenPairs(table, among: tables)
         self.table = table
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
@@ -40,7 +43,9 @@ struct OutboxTriggers {
         var triggers = [
             trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
             trigger("insert", "AFTER INSERT", when: Self.heard + isNew, insertion),
-            trigger("delete", "AFTER DELETE", when: Self.heard + isOld, deletion),
+            trigger(
+                "delete", "AFTER DELETE", when: Self.heard + isOld,
+                named.others(to: goneName) { "\($0) = +OLD.\(key)" } + deletion),
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
@@ -57,7 +62,8 @@ struct OutboxTriggers {
             triggers.append(
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
-                    moves(to: "NEW.\(key)", where: "\"k\" = +OLD.\(key)")))
+                    moves(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }
+                        + named.others(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }))
         }
         if table.isPart {
             // A row that becomes one of another entity is deleted as what it was.
@@ -109,7 +115,7 @@ struct OutboxTriggers {
 
     private var deletion: [String] {
         let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
-        let named = moves(to: goneName, where: "\"k\" = +OLD.\(key)")
+        let kept = moves(to: goneName) { "\($0) = +OLD.\(key)" }
         return [Self.count] + bases + links("OLD")
             + [
                 """
@@ -122,7 +128,7 @@ struct OutboxTriggers {
                 WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
-            ] + named
+            ] + kept
     }
 
     // MARK: Hidden keys
@@ -148,11 +154,15 @@ struct OutboxTriggers {
     }
 
     /// Where keys are hidden, what is said of a row is moved to another one.
-    private func moves(to k: String, where condition: String) -> [String] {
+    ///
+    /// - Parameter condition: Which, by the name of the column with their keys.
+    private func moves(to k: String, where condition: (String) -> String) -> [String] {
         guard table.key.isHidden else { return [] }
-        return HiddenKeys.tables.map { name in
-            "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition)"
-        }
+        // The names are looked up in the table that is the last.
+        return named.owners(to: k, where: condition)
+            + HiddenKeys.tables.map { name in
+                "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
+            }
     }
 
     /// The name of a row that is gone. One that the service does not know has none that anybody asks for, and what its key was
@@ -170,8 +180,10 @@ struct OutboxTriggers {
         let name = table.key.name(of: "NEW")
         let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
         let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"
-        return moves(to: other, where: "\"k\" = +NEW.\(key) AND \(other) IS NOT NULL")
-            + moves(to: "NEW.\(key)", where: "\"k\" IN (\(name), \(known)) AND \"k\" IS NOT NEW.\(key)")
+        func isOther(_ k: String) -> String { "\(k) = +NEW.\(key) AND \(other) IS NOT NULL" }
+        func isSame(_ k: String) -> String { "\(k) IN (\(name), \(known)) AND \(k) IS NOT NEW.\(key)" }
+        return named.others(to: other, where: isOther) + moves(to: other, where: isOther)
+            + named.others(to: "NEW.\(key)", where: isSame) + moves(to: "NEW.\(key)", where: isSame)
     }
 
     /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
@@ -210,14 +222,16 @@ struct OutboxTriggers {
         // In the log it is found by its key, which its own may be made of.
         let logged =
             "coalesce((SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("OLD"))), \(table.key.name(of: "OLD")))"
-        let named =
+        let renamed =
             table.key.isHidden
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        return log + named + [
+        return log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
-        ] + links("OLD") + sent + ["DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"]
-            + moves(to: goneName, where: "\"k\" = +OLD.\(key)")
+        ] + links("OLD") + named.forgotten("OLD.\(key)") + sent + [
+            "DELETE FROM \"sync_known\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)"
+        ]
+            + moves(to: goneName) { "\($0) = +OLD.\(key)" }
     }
 
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are
@@ -280,8 +294,9 @@ struct OutboxTriggers {
         ]
         return events.map { name, event, body in
             let owner = table.isPart ? "_\(table.entity.name)" : ""
+            let condition = Self.heard + (name == "update" ? named.isNoRenumbering(of: pairs) : "")
             return Self.trigger(
-                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
+                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: condition, body)
         }
     }
 
