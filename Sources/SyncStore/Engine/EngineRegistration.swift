@@ -48,7 +48,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, makesIDs: Bool, takesParts: Bool = false,
+        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, makesIDs: Bool,
+        takesParts: Bool = false,
         idLength: Int? = nil, sendsWholeRows: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
