@@ -157,7 +157,8 @@ struct DeletionTests {
                 ? "UPDATE Task SET projectID = 1 WHERE remoteID = 5"
                 : "INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'mine', 1)")
         try await device.engine.push()
-        let key = try #require(try await device.rows("SELECT remoteID FROM Task WHERE projectID = 1 AND remoteID > 4").first)
+        let key = try #require(
+            try await device.rows("SELECT remoteID FROM Task WHERE projectID = 1 AND remoteID > 4").first)
         let report = try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE remoteID = \(key)") == ["0"])
         let id = try JSONValue(parsing: key)

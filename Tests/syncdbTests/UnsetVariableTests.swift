@@ -12,7 +12,8 @@ struct UnsetVariableTests {
     private func sandbox() throws -> (Sandbox, AnswerServer) {
         let sandbox = try Sandbox()
         let server = try AnswerServer(in: sandbox.folder, Self.answers("t"))
-        _ = try sandbox.file("model.json", #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#)
+        _ = try sandbox.file(
+            "model.json", #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#)
         _ = try sandbox.file(
             "service.json",
             """
@@ -56,7 +57,8 @@ struct UnsetVariableTests {
             #expect(run.errors.contains("the environment has no variable 'WHO'"), "\(command): \(run.errors)")
             #expect(run.status == 1, "\(command)")
         }
-        let config = String(decoding: try Data(contentsOf: sandbox.folder.appendingPathComponent("service.json")), as: UTF8.self)
+        let config = String(
+            decoding: try Data(contentsOf: sandbox.folder.appendingPathComponent("service.json")), as: UTF8.self)
         for (right, wrong, path) in [
             ("\"Bearer ${TOKEN}\"", "\"Bearer\\n${TOKEN}\"", "headers.Authorization"), ("${WHO}", "${WHO", "user"),
             ("\"manual\"", "\"${POLICY}\"", "policy"), ("\"version\": \"version\"", "\"verion\": 1", "rest.verion"),
