@@ -17,10 +17,10 @@ struct Conflicts: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { options.location.busyTimeout }
 
     func run() async throws {
-        let conflicts = try await options.engine(options.stack()).conflicts()
+        let conflicts = try await options.engine(options.stack(), makesRequests: false).conflicts()
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(

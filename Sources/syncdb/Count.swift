@@ -25,7 +25,7 @@ struct Count: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
 
     func run() async throws {
         let count = try await location.open().count(entity, where: condition.predicate())

@@ -26,7 +26,7 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
     var exitCode = false
 
     var inputs: CommandInputs { store.inputs(with: payload.files) }
-    var busyTimeout: WaitingTime? { store.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { store.location.busyTimeout }
 
     func run() async throws {
         do {

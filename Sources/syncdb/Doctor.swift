@@ -84,7 +84,7 @@ struct Doctor: AsyncParsableCommand, ReadingCommand {
     var inputs: CommandInputs {
         CommandInputs(files: [file, source.model].compactMap(\.self), database: source.database)
     }
-    var busyTimeout: WaitingTime? { source.named.busyTimeout }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
 
     func run() async throws {
         let examination = try await examination()

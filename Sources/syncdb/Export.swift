@@ -38,7 +38,7 @@ struct Export: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
 
     func validate() throws {
         if keyed, keyedBy != nil { throw ValidationError("--keyed and --keyed-by exclude each other") }

@@ -56,7 +56,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
     }
 
     var inputs: CommandInputs { store.inputs(with: payload.files) }
-    var busyTimeout: WaitingTime? { store.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { store.location.busyTimeout }
 
     func run() async throws {
         guard !dryRun else { return try await compare() }

@@ -13,7 +13,7 @@ struct Push: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Run") var running: EngineRunOptions
 
     var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { options.location.busyTimeout }
 
     func run() async throws {
         try await running.run(options) { engine, names in try await engine.push(only: names) }

@@ -29,7 +29,7 @@ struct Query: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(database: location.database) }
-    var busyTimeout: WaitingTime? { location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
 
     func run() async throws {
         let stack = try location.open()

@@ -27,7 +27,7 @@ struct Reset: AsyncParsableCommand, ReadingCommand {
     var quiet = false
 
     var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { options.location.busyTimeout }
 
     func run() async throws {
         let stack = try options.stack()

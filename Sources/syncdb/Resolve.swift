@@ -32,10 +32,10 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
     var domain: String?
 
     var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { options.location.busyTimeout }
 
     func run() async throws {
-        let engine = try options.engine(options.stack())
+        let engine = try options.engine(options.stack(), makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {
             try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)

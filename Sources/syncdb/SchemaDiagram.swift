@@ -16,7 +16,7 @@ struct SchemaDiagram: ParsableCommand, ReadingCommand {
     var format: Format = .mermaid
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.named.busyTimeout }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
 
     func run() throws {
         let diagram = ModelDiagram(model: try source.loaded())

@@ -33,7 +33,7 @@ struct SchemaMigrate: ParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: [model], database: location.database) }
-    var busyTimeout: WaitingTime? { location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
 
     func run() throws {
         let model = try SyncModel.file(model)

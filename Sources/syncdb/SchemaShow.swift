@@ -17,7 +17,7 @@ struct SchemaShow: ParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.named.busyTimeout }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
 
     func run() throws {
         let model = try source.loaded()

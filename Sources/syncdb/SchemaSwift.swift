@@ -31,7 +31,7 @@ struct SchemaSwift: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
-    var busyTimeout: WaitingTime? { source.named.busyTimeout }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
 
     func run() async throws {
         let written = SwiftSource(try source.loaded(), form: records ? .records : .macros, namespace: namespace)

@@ -17,10 +17,10 @@ struct Status: AsyncParsableCommand, ReadingCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.named.busyTimeout }
+    var busyTimeout: WaitingTime? { options.location.busyTimeout }
 
     func run() async throws {
-        let engine = try options.engine(options.stack())
+        let engine = try options.engine(options.stack(), makesRequests: false)
         let status = try await engine.status()
         let parked = try await engine.parkedRows()
         if json { return try Terminal.write(json: Self.json(status, parked)) }

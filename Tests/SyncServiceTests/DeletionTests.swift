@@ -140,4 +140,82 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
+
+    @Test(
+        "take along, with cascades of ours, what was sent from here since, and log it whole: it comes back",
+        arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
+    func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.Deletions) async throws {
+        let service = Self.service(sendsCascades: true, deletions)
+        let device = try await known(service)
+        await service.put("Task", 5, ["title": "t5", "project_id": 2])
+        try await device.engine.sync()
+        // Another one deleted the project, and what it knew to be in it, before it heard of this.
+        await service.remove("Project", 1)
+        for id in 1...4 { await service.remove("Task", JSONValue(id)) }
+        try await device.write(
+            kind == "moved"
+                ? "UPDATE Task SET projectID = 1 WHERE remoteID = 5"
+                : "INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'mine', 1)")
+        try await device.engine.push()
+        let key = try #require(
+            try await device.rows("SELECT remoteID FROM Task WHERE projectID = 1 AND remoteID > 4").first)
+        let report = try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE remoteID = \(key)") == ["0"])
+        let id = try JSONValue(parsing: key)
+        #expect(await service.contents(of: "Task")[id] == nil)
+        // Of the others the service said itself that they are gone; nobody edited anything.
+        let log = try await device.engine.conflicts()
+        #expect(Set(log.map { "\($0.key)" }) == [key])
+        #expect(Set(log.map(\.domain)) == ["title", "done", "points", "project"])
+        #expect(log.allSatisfy { $0.why.hasPrefix("went along") })
+        #expect(report.total.conflicts == 0)
+        try await device.engine.restore("Task", key: id)
+        try await device.engine.sync()
+        let title = kind == "moved" ? "t5" : "mine"
+        #expect(try await device.rows("SELECT title, projectID FROM Task WHERE title = '\(title)'") == ["\(title) nil"])
+        #expect(await service.contents(of: "Task").values.contains { $0["title"] == .string(title) })
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that the guard refuses keep back what points to them, and nothing else")
+    func guardRefuses() async throws {
+        let service = Self.service(.sweep)
+        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        await service.put("Task", 1, ["title": "t", "project_id": 20])
+        await service.put("Task", 2, ["title": "t", "project_id": 1])
+        var settings = Device.settings
+        settings.deletionGuard = .half
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        let before = try await device.engine.status().map(\.lastSync)
+        for id in 1...15 { await service.remove("Project", JSONValue(id)) }
+        try await device.write(
+            """
+            UPDATE Task SET title = 'mine';
+            UPDATE Task SET projectID = 2 WHERE remoteID = 1;
+            UPDATE Project SET name = 'mine' WHERE remoteID = 20;
+            INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'below', 3), (71, 'free', 20);
+            """)
+        for _ in 1...2 {
+            await #expect {
+                try await device.engine.sync()
+            } throws: {
+                ($0 as? SyncError)?.code == .deletionGuard
+            }
+        }
+        #expect(try await device.rows("SELECT count(*) FROM Project") == ["20"])
+        #expect(try await device.engine.status().map(\.lastSync) == before)
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks.count == 3)
+        #expect(tasks[1]?["title"] == "mine" && tasks[1]?["project_id"] == 20)
+        #expect(tasks[2]?["title"] == "mine")
+        #expect(tasks.values.contains { $0["title"] == "free" })
+        #expect(await service.contents(of: "Project")[20]?["name"] == "mine")
+        #expect(try await device.rows("SELECT kind FROM sync_change ORDER BY kind") == ["create", "update"])
+        settings.deletionGuard = nil
+        let willing = try Device(device.stack, service, settings)
+        try await willing.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Project") == ["5"])
+        #expect(try await device.leftovers() == [])
+    }
 }

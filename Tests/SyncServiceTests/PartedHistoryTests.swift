@@ -72,6 +72,8 @@ private actor PartedHistory {
             let index = number(devices.count)
             guard number(4) == 0 else {
                 try await edit(devices[index], index)
+                let orphans = try await devices[index].rows(Self.orphans)
+                if !orphans.isEmpty { return ["after an edit device \(index) has notes of nothing: \(orphans)"] }
                 continue
             }
             let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, latest: 1)
@@ -82,6 +84,8 @@ private actor PartedHistory {
             } catch {
                 steps.append("\(index) sync: \(error)")
             }
+            let orphans = try await devices[index].rows(Self.orphans)
+            if !orphans.isEmpty { return ["after a sync device \(index) has notes of nothing: \(orphans)"] }
         }
         await service.setFault(nil)
         steps.append("-- quiet")
@@ -103,7 +107,7 @@ private actor PartedHistory {
         let aMark = "(SELECT sync_id FROM Mark ORDER BY kind, day LIMIT 1 OFFSET \(number(3)))"
         let day = "2026-11-0\(1 + number(2)) 00:00:00.000"
         let sql =
-            switch number(14) {
+            switch number(20) {
             case 0: "INSERT OR IGNORE INTO Area \(area)"
             case 1: "INSERT OR REPLACE INTO Area \(area)"
             case 2: "DELETE FROM Area WHERE sync_id = \(anArea)"
@@ -119,6 +123,12 @@ private actor PartedHistory {
             case 11: "DELETE FROM Mark WHERE sync_id = \(aMark)"
             case 12:
                 "INSERT OR IGNORE INTO Mark_places (placeID, markID) SELECT a, b FROM (SELECT \(aPlace) AS a, \(aMark) AS b) WHERE a IS NOT NULL AND b IS NOT NULL"
+            case 13: "UPDATE OR IGNORE Mark SET kind = \(number(3)) WHERE sync_id = \(aMark)"
+            case 14:
+                "INSERT OR REPLACE INTO Place (areaID, number, note) SELECT sync_id, \(number(2)), 'e\(count)' FROM Area WHERE sync_id = \(anArea)"
+            case 15: "UPDATE Place SET sync_id = (SELECT max(sync_id) + 1 FROM Place) WHERE sync_id = \(aPlace)"
+            case 16: "UPDATE Mark SET sync_id = (SELECT max(sync_id) + 1 FROM Mark) WHERE sync_id = \(aMark)"
+            case 17: "DELETE FROM Mark_places WHERE placeID = \(aPlace)"
             default: "DELETE FROM Mark_places WHERE rowid = (SELECT rowid FROM Mark_places LIMIT 1 OFFSET \(number(3)))"
             }
         steps.append("\(index) \(sql)")
@@ -155,6 +165,17 @@ private actor PartedHistory {
         UNION ALL SELECT 'Mark', kind || ' ' || substr(day, 1, 10), m.note, a.name FROM Mark m LEFT JOIN Area a ON a.sync_id = nearID
         UNION ALL SELECT 'pair', a.country || ' ' || a.name || ' ' || number, kind, substr(day, 1, 10) FROM Mark_places x
           JOIN Place p ON p.sync_id = placeID JOIN Area a ON a.sync_id = areaID JOIN Mark m ON m.sync_id = markID
+        """
+
+    /// What would never be sent, because no change of a row says that there is anything to be sent of it; and open conflicts of
+    /// rows that are gone.
+    private static let orphans = """
+        SELECT 'link', owner, other, op FROM sync_link AS l
+          WHERE NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e IN (2, 3) AND c.k = l.owner)
+        UNION ALL SELECT 'base', e, k, domain FROM sync_base AS b
+          WHERE NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = b.e AND c.k = b.k)
+        UNION ALL SELECT 'conflict', e, k, domain FROM sync_conflict AS o
+          WHERE open = 1 AND NOT EXISTS (SELECT 1 FROM sync_known AS n WHERE n.e = o.e AND n.k = o.k)
         """
 
     private static let misnamed = """

@@ -69,7 +69,9 @@ struct PieceScenarioTests {
 
 @Suite("Scenarios in the database of an app, each sync in a transaction of the app's")
 struct GuestScenarioTests {
-    @Test("of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"))
+    @Test(
+        "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
+        .enabled(if: LongTests.areWanted, "make check runs it"))
     func corpus() async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
         let runner = ScenarioRunner(facilities: CorpusTransformers.facilities, options: .init(isGuest: true))
@@ -91,7 +93,7 @@ struct GuestScenarioTests {
 struct AdoptedScenarioTests {
     @Test(
         "of the corpus hold", .enabled(if: ConformanceTests.corpus != nil, "SYNC_CONFORMANCE is not set"),
-        arguments: LongTests.areWanted ? [false, true] : [false])
+        .enabled(if: LongTests.areWanted, "make check runs it"), arguments: [false, true])
     func corpus(isGuest: Bool) async throws {
         let cases = try #require(ConformanceTests.corpus).appendingPathComponent("cases")
         let options = ScenarioRunner.Options(repeatsSyncs: !isGuest, isGuest: isGuest, isAdopted: true)

@@ -43,12 +43,12 @@ package enum RandomTest: String {
     /// How many cases it takes.
     private var count: (few: Int, many: Int) {
         switch self {
-        case .property: (60, 1_200)
-        case .keys: (40, 400)
-        case .layouts: (30, 300)
-        case .fingerprint: (25, 300)
-        case .dangling: (10, 60)
-        case .migration: (25, 300)
+        case .property: (30, 1_200)
+        case .keys: (20, 400)
+        case .layouts: (20, 300)
+        case .fingerprint: (15, 300)
+        case .dangling: (6, 60)
+        case .migration: (15, 300)
         case .predicate: (4, 24)
         case .export: (2, 12)
         case .spelling: (12, 200)
@@ -57,9 +57,9 @@ package enum RandomTest: String {
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
-        case .history: (12, 500)
-        case .parted: (6, 120)
-        case .pocketbase: (2, 20)
+        case .history: (6, 500)
+        case .parted: (5, 120)
+        case .pocketbase: (1, 20)
         }
     }
 

@@ -6,8 +6,10 @@ import Testing
 struct HostileTextTests {
     private let sandbox: Sandbox
 
-    init() throws {
-        sandbox = try Sandbox.withUsers()
+    init() throws { sandbox = try Self.prepared() }
+
+    private static func prepared() throws -> Sandbox {
+        let sandbox = try Sandbox.withUsers()
         let text = try HostileText.json
         _ = try sandbox.file(
             "payload.json",
@@ -26,10 +28,20 @@ struct HostileTextTests {
             "scenario.json",
             #"{"name": \#(text), "model": {"entities": {"User": {"attributes": {"id": "integer"}}}}, "steps": [{"sync": \#(text)}]}"#
         )
+        return sandbox
+    }
+
+    /// A database with the payload, which is made once for all tests.
+    private static let imported = Result {
+        let sandbox = try prepared()
+        _ = try sandbox.run(["import", "payload.json", "--delta", "--quiet"] + user)
+        let files = try sandbox.databaseBytes()
+        try #require(files.count == 1)
+        return try #require(files["app.sqlite"])
     }
 
     private func importPayload() throws {
-        _ = try sandbox.run(["import", "payload.json", "--delta", "--quiet"] + Self.user)
+        try Self.imported.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
     }
 
     private static let user = ["--entity", "User", "--database", "app.sqlite"]

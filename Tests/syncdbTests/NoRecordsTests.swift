@@ -13,8 +13,8 @@ struct NoRecordsTests {
     private func errors(_ sandbox: Sandbox, _ arguments: [String], input: String = "") throws -> String {
         let before = try sandbox.databaseDump()
         var errors = ""
-        for command in ["import", "diff"] {
-            for quiet in LongTests.areWanted ? [[], ["--quiet"]] : [["--quiet"]] {
+        for command in LongTests.some(["import", "diff"], every: 2) {
+            for quiet in LongTests.some([["--quiet"], []], every: 2) {
                 let run = try sandbox.run(
                     [command] + arguments + ["--entity", "User", "--database", "app.sqlite"] + quiet, input: input)
                 #expect(run.status == 1, "\(command) \(quiet): \(run.output)\(run.errors)")
@@ -52,7 +52,7 @@ struct NoRecordsTests {
     func empty() throws {
         let sandbox = try sandbox()
         for name in ["a.json", "a.ndjson", "a.jsonl"] {
-            for text in ["", "\n", " \r\n\n\t"] {
+            for text in LongTests.some(["", "\n", " \r\n\n\t"], every: 2) {
                 let errors = try errors(sandbox, [try sandbox.file(name, text)])
                 #expect(errors.contains("\(name): the JSON is empty"), "\(errors)")
             }

@@ -37,7 +37,7 @@ struct OutputFailureTests {
         }
     }
 
-    @Test("A full disk is an error", .enabled(if: hasFullDevice), arguments: commands + answers)
+    @Test("A full disk is an error", .enabled(if: hasFullDevice), arguments: someCommands + answers)
     func full(command: String) throws {
         let run = try shell("syncdb \(command) > /dev/full")
         #expect(run.status == 1, "\(run.errors)")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 @Suite("What is read is not written over")
@@ -92,7 +93,8 @@ struct OutputInputTests {
 
     @Test(
         "The database as a stream",
-        arguments: commands, [">> app.sqlite", "1<> app.sqlite", ">> hard.sqlite", "2>> app.sqlite"])
+        arguments: LongTests.some(commands, every: 3),
+        [">> app.sqlite", "1<> app.sqlite", ">> hard.sqlite", "2>> app.sqlite"])
     func database(command: String, stream: String) throws {
         let sandbox = try sandbox()
         let before = try sandbox.databaseBytes()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 @Suite("Paths that no file can have")
@@ -33,7 +34,9 @@ struct OutputPathTests {
         "bytes.json": "the name of a file or folder on the way is not UTF-8",
     ]
 
-    @Test("An output that can be no file is an error with its reason, and nothing is touched", arguments: reasons)
+    @Test(
+        "An output that can be no file is an error with its reason, and nothing is touched",
+        arguments: LongTests.some(reasons.map { ($0, $1) }.sorted { $0.0 < $1.0 }, every: 3))
     func outputs(path: String, reason: String) throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)
@@ -52,8 +55,8 @@ struct OutputPathTests {
     ]
 
     @Test(
-        "A database that can be no file is an error with its reason, and nothing is touched", arguments: databaseReasons
-    )
+        "A database that can be no file is an error with its reason, and nothing is touched",
+        arguments: LongTests.some(databaseReasons.map { ($0, $1) }.sorted { $0.0 < $1.0 }, every: 3))
     func databases(path: String, reason: String) throws {
         let sandbox = try sandbox()
         let before = try state(sandbox)

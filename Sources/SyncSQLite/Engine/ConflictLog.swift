@@ -8,8 +8,11 @@ struct ConflictLog {
     static let deleted = "deleted there"
     /// Why edits are in the log: the server does not have the row any more, or does not show it to the user.
     static let missing = "deleted there, or hidden"
-    /// Both, as SQL.
-    static let gone = "\(deleted.literal), \(missing.literal)"
+    /// Why a row is in the log that nobody edited here: it went along with one that the server deleted, and the server, which deletes
+    /// nothing along, has it still.
+    static let wentAlong = "went along with a row that was deleted there"
+    /// All of them, as SQL.
+    static let gone = "\(deleted.literal), \(missing.literal), \(wentAlong.literal)"
 
     private let db: Database
 
@@ -38,13 +41,20 @@ struct ConflictLog {
             arguments: [Self.missing, entry, Self.deleted])
     }
 
-    /// How many rows of each entity were logged since a line, and in how many lines.
+    /// A row of which the server said itself that it is deleted went along with none.
+    func noteDeleted(_ key: DatabaseValue, _ table: EngineTable, since line: Int) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_conflict WHERE id > ? AND e = ? AND k = ? AND why = ?",
+            arguments: [line, table.number, key, Self.wentAlong])
+    }
+
+    /// How many rows with edits of each entity were logged since a line, and in how many lines.
     func counts(since line: Int, _ tables: [EngineTable]) throws -> PageOutcome {
         var outcome = PageOutcome()
         let rows = try Row.fetchAll(
             db.cachedStatement(
-                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? GROUP BY e"),
-            arguments: [line])
+                sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND why <> ? GROUP BY e"),
+            arguments: [line, Self.wentAlong])
         for row in rows {
             guard let table = tables.first(where: { $0.number == row[0] }) else { continue }
             outcome[table.entity.name].conflicts = row[1]

@@ -53,6 +53,7 @@ struct EngineOpening {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
         try EngineSchema.upgrade(from: row[0], in: db)
+        guard registration.isScopeKnown else { return }
         let (service, user) = (row[1] as String, row[2] as String)
         if service == registration.service, user == registration.user { return }
         guard try !hasHeard() else {

@@ -35,5 +35,10 @@ struct HiddenKeys {
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, table.number, old])
         }
+        for pairs in table.pairs {
+            try db.executeCached(
+                sql: "UPDATE OR REPLACE sync_link SET owner = ? WHERE link = ? AND owner = ?",
+                arguments: [new, pairs.name, old])
+        }
     }
 }

@@ -104,6 +104,11 @@ struct KeyAdoption {
                 sql: "UPDATE OR IGNORE \(names.table) SET \(names.mine) = ? WHERE \(names.mine) = ?",
                 arguments: [old, new])
         }
+        for pairs in engine.tables.flatMap(\.pairs) where pairs.destination == table.entity.table {
+            try db.executeCached(
+                sql: "UPDATE OR REPLACE sync_link SET other = ? WHERE link = ? AND other = ?",
+                arguments: [old, pairs.name, new])
+        }
         // Known as deleted, so that the trigger logs nothing.
         try db.executeCached(
             sql: "UPDATE sync_change SET kind = 'delete' WHERE e = ? AND k = ?", arguments: [table.number, new])

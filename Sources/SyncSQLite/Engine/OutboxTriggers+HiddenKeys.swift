@@ -23,11 +23,15 @@ extension OutboxTriggers {
     }
 
     /// Where keys are hidden, what is said of a row is moved to another one.
-    func moves(to k: String, where condition: String) -> [String] {
+    ///
+    /// - Parameter condition: Which, by the name of the column with their keys.
+    func moves(to k: String, where condition: (String) -> String) -> [String] {
         guard table.key.isHidden else { return [] }
-        return HiddenKeys.tables.map { name in
-            "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition)"
-        }
+        // The names are looked up in the table that is the last.
+        return named.owners(to: k, where: condition)
+            + HiddenKeys.tables.map { name in
+                "UPDATE OR REPLACE \(name.quoted) SET \"k\" = \(k) WHERE \"e\" = \(table.number) AND \(condition("\"k\""))"
+            }
     }
 
     /// The name of a row that is gone. One that the service does not know has none that anybody asks for, and what its key was
@@ -45,7 +49,9 @@ extension OutboxTriggers {
         let name = table.key.name(of: "NEW")
         let other = "(SELECT \"name\" FROM \"sync_known\" WHERE \(isRow("NEW")) AND \"name\" IS NOT \(name))"
         let known = "(SELECT \"k\" FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"name\" = \(name))"
-        return moves(to: other, where: "\"k\" = +NEW.\(key) AND \(other) IS NOT NULL")
-            + moves(to: "NEW.\(key)", where: "\"k\" IN (\(name), \(known)) AND \"k\" IS NOT NEW.\(key)")
+        func isOther(_ k: String) -> String { "\(k) = +NEW.\(key) AND \(other) IS NOT NULL" }
+        func isSame(_ k: String) -> String { "\(k) IN (\(name), \(known)) AND \(k) IS NOT NEW.\(key)" }
+        return named.others(to: other, where: isOther) + moves(to: other, where: isOther)
+            + named.others(to: "NEW.\(key)", where: isSame) + moves(to: "NEW.\(key)", where: isSame)
     }
 }

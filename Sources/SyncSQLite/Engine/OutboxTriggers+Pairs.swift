@@ -34,8 +34,9 @@ extension OutboxTriggers {
         ]
         return (after + (pairs.isOrdered ? before : [])).map { name, event, body in
             let owner = table.isPart ? "_\(table.entity.name)" : ""
+            let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")
             return Self.trigger(
-                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: Self.heard, body)
+                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: condition, body)
         }
     }
 

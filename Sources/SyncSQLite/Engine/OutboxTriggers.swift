@@ -17,6 +17,8 @@ struct OutboxTriggers {
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     let dependents: [(table: String, column: String)]
+    /// The edited pairs that name rows of this table by hidden keys.
+    let named: HiddenPairs
 
     init(_ table: EngineTable, uniqueColumns: [[String]], among tables: [EngineTable], _ layout: StoreLayout) {
         let model = layout.model
@@ -27,6 +29,7 @@ struct OutboxTriggers {
             else { return nil }
             return (owner, column)
         }
+        named = HiddenPairs(table, among: tables)
         self.table = table
         key = table.table.keyColumn.quoted
         self.uniqueColumns = uniqueColumns
@@ -40,7 +43,9 @@ struct OutboxTriggers {
         var triggers = [
             trigger("replace", "BEFORE INSERT", when: Self.heard, replaced(uniqueColumns + [[table.table.keyColumn]])),
             trigger("insert", "AFTER INSERT", when: Self.heard + isNew, insertion),
-            trigger("delete", "AFTER DELETE", when: Self.heard + isOld, deletion),
+            trigger(
+                "delete", "AFTER DELETE", when: Self.heard + isOld,
+                named.others(to: goneName) { "\($0) = +OLD.\(key)" } + deletion),
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
@@ -57,7 +62,8 @@ struct OutboxTriggers {
             triggers.append(
                 trigger(
                     "renumber", "AFTER UPDATE", when: "OLD.\(key) IS NOT NEW.\(key)\(isOld)",
-                    moves(to: "NEW.\(key)", where: "\"k\" = +OLD.\(key)")))
+                    moves(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }
+                        + named.others(to: "NEW.\(key)") { "\($0) = +OLD.\(key)" }))
         }
         if table.isPart {
             // A row that becomes one of another entity is deleted as what it was.
@@ -109,7 +115,7 @@ struct OutboxTriggers {
 
     private var deletion: [String] {
         let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
-        let named = moves(to: goneName, where: "\"k\" = +OLD.\(key)")
+        let kept = moves(to: goneName) { "\($0) = +OLD.\(key)" }
         return [Self.count] + bases + links("OLD")
             + [
                 """
@@ -122,7 +128,7 @@ struct OutboxTriggers {
                 WHERE \(isKnown("OLD")) OR EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
-            ] + named
+            ] + kept
     }
 
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are

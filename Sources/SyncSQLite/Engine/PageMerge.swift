@@ -144,6 +144,9 @@ struct PageMerge {
         let key = standing.key
         guard let rowKey = RowKey(key), try table.isStored(key, in: db) else { return try forget(key) }
         let before = try lastConflict()
+        // Where keys are hidden, the log knows a row that is gone by its name.
+        let name = try DatabaseValue.fetchOne(
+            db, sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
         try db.inSavepoint {
@@ -152,6 +155,7 @@ struct PageMerge {
             return keepsEdits ? .rollback : .commit
         }
         if keepsEdits { return try bringBack(row, standing, "editWins: a row that belongs to it was edited") }
+        if let name { try ConflictLog(db).noteDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).noteMissing(since: before) }
         try forget(key)
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
@@ -173,7 +177,8 @@ struct PageMerge {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers))", arguments: [conflict])
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why <> ?",
+            arguments: [conflict, ConflictLog.wentAlong])
     }
 
     private func lastConflict() throws -> Int {

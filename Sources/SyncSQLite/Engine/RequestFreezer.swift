@@ -10,6 +10,8 @@ struct RequestFreezer {
     private let db: Database
     private let bodies: OutgoingBodies
     private let order: [EngineTable]
+    /// By table, the ids of rows that the server is known not to have, and that are not deleted yet.
+    private let gone: [Int: Set<String>]
     private var requests: [FrozenRequest] = []
 
     private struct Change {
@@ -26,6 +28,8 @@ struct RequestFreezer {
         self.order = order
         self.db = db
         bodies = try OutgoingBodies(engine, db)
+        let rows = try Row.fetchAll(db, sql: "SELECT e, id FROM sync_gone").map { ($0[0] as Int, [$0[1] as String]) }
+        gone = Dictionary(rows.map { ($0, Set($1)) }) { $0.union($1) }
     }
 
     mutating func freeze(_ limit: Int) throws -> [FrozenRequest] {
@@ -167,28 +171,34 @@ struct RequestFreezer {
 
     // MARK: What has to wait
 
-    /// Whether a domain names a row that the server does not know yet.
+    /// Whether a domain names a row that the server does not know yet, or does not have any more.
     private func isWaiting(_ domain: Domain) throws -> Bool {
         let destination = domain.column?.destination ?? domain.pairs?.destination
         let keys = domain.pairs == nil ? [domain.value] : domain.others
         return try keys.contains { key in
-            guard let table = try engine.table(destination, holding: key, in: db) else { return false }
-            return try !key.isNull
-                && db.finds(
+            guard !key.isNull, let table = try engine.table(destination, holding: key, in: db) else { return false }
+            return try isGone(key, table)
+                || db.finds(
                     sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
                     arguments: [table.number, key])
         }
     }
 
-    /// Whether what is waited for will not be sent, because it was refused or waits for a decision.
+    private func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
+        guard let ids = gone[table.number] else { return false }
+        return try ids.contains(bodies.remoteID(of: key, table).text)
+    }
+
+    /// Whether what is waited for will not be sent, because it was refused, waits for a decision or is gone there.
     private func waitsForBlocked(_ waiting: [Domain]) throws -> Bool {
         try waiting.contains { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
             return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
                 guard let table = try engine.table(destination, holding: key, in: db) else { return false }
-                return try db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
-                    arguments: [table.number, key])
+                return try isGone(key, table)
+                    || db.finds(
+                        sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
+                        arguments: [table.number, key])
             }
         }
     }

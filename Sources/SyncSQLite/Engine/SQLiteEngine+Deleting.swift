@@ -7,8 +7,10 @@ extension SQLiteEngine {
         guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
     ) async throws -> PageOutcome {
         let swept = try swept.map { try table($0) }
-        return try await writing(lease) { [self] db in
-            var outcome = try deleteGone(guarded: false, in: db)
+        // It goes in any case, also if the guard refuses what is merely missing.
+        var outcome = try await writing(lease) { [self] db in try deleteGone(guarded: false, in: db) }
+        let rest = try await writing(lease) { [self] db in
+            var outcome = PageOutcome()
             // To count is to read all rows: only where something may go.
             let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
             let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
@@ -28,6 +30,9 @@ extension SQLiteEngine {
             outcome.add(try retryRefused(in: db))
             return outcome
         }
+        for entity in outcome.entities.keys { outcome[entity].parked = 0 }
+        outcome.add(rest)
+        return outcome
     }
 
     /// Rows that point to others first: what would go along with another row has its own say.

@@ -5,14 +5,14 @@ import SyncCore
 struct ConfigurationReader {
     let value: JSONValue
     let path: String
-    let environment: [String: String]
+    let variables: ConfigurationVariables
     private var known: [String] = []
 
-    init(_ value: JSONValue, _ path: String, _ environment: [String: String]) throws {
+    init(_ value: JSONValue, _ path: String, _ variables: ConfigurationVariables) throws {
         guard case .object = value else {
             throw SyncError(.invalidConfiguration, "an object is expected", path: path.isEmpty ? "$" : path)
         }
-        (self.value, self.path, self.environment) = (value, path, environment)
+        (self.value, self.path, self.variables) = (value, path, variables)
     }
 
     // MARK: Members
@@ -22,7 +22,7 @@ struct ConfigurationReader {
     mutating func optional<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T? {
         known.append(key)
         guard let member = value[key] else { return nil }
-        return try read(ConfigurationValue(member, place(key), environment))
+        return try read(ConfigurationValue(member, place(key), variables))
     }
 
     mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
@@ -52,44 +52,61 @@ struct ConfigurationReader {
 struct ConfigurationValue {
     let value: JSONValue
     let path: String
-    let environment: [String: String]
+    let variables: ConfigurationVariables
 
-    init(_ value: JSONValue, _ path: String, _ environment: [String: String]) {
-        (self.value, self.path, self.environment) = (value, path, environment)
+    init(_ value: JSONValue, _ path: String, _ variables: ConfigurationVariables) {
+        (self.value, self.path, self.variables) = (value, path, variables)
     }
 
     func wrong(_ message: String) -> SyncError { SyncError(.invalidConfiguration, message, path: path) }
 
-    func object() throws -> ConfigurationReader { try ConfigurationReader(value, path, environment) }
+    func object() throws -> ConfigurationReader { try ConfigurationReader(value, path, variables) }
 
     func members() throws -> [(key: String, value: ConfigurationValue)] {
         guard case .object(let members) = value else { throw wrong("an object is expected") }
-        return members.map { ($0.key, ConfigurationValue($0.value, "\(path).\($0.key)", environment)) }
+        return members.map { ($0.key, ConfigurationValue($0.value, "\(path).\($0.key)", variables)) }
     }
 
     func elements() throws -> [ConfigurationValue] {
         guard case .array(let elements) = value else { throw wrong("a list is expected") }
-        return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", environment) }
+        return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", variables) }
     }
 
-    /// Text, with the values of environment variables in the place of `${NAME}`.
-    func text() throws -> String {
+    /// Text, with the values of environment variables in the place of `${NAME}`, or as it is spelled where one is not set that
+    /// nobody needs.
+    func text() throws -> String { try filled().text }
+
+    /// Text that is needed here, whether requests are made or not.
+    func neededText() throws -> String {
+        let (text, error) = try filled()
+        if let error { throw error }
+        return text
+    }
+
+    /// - Returns: The text, and what is wrong with it if a variable is not set.
+    private func filled() throws -> (text: String, error: SyncError?) {
         guard case .string(let text) = value else { throw wrong("a string is expected") }
         var result = ""
+        var error: SyncError?
         var rest = text[...]
         while let start = rest.range(of: "${") {
             guard let end = rest[start.upperBound...].firstIndex(of: "}") else { throw wrong("'${' has no '}'") }
             let name = String(rest[start.upperBound..<end])
-            guard let value = environment[name] else { throw wrong("the environment has no variable '\(name)'") }
-            result += rest[..<start.lowerBound] + value
+            let value = variables.values[name]
+            if value == nil {
+                let missing = wrong("the environment has no variable '\(name)'")
+                try variables.note(missing)
+                error = missing
+            }
+            result += rest[..<start.lowerBound] + (value ?? "${\(name)}")
             rest = rest[rest.index(after: end)...]
         }
-        return result + rest
+        return (result + rest, error)
     }
 
     func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws -> Choice
     where Choice.RawValue == String {
-        let text = try text()
+        let text = try neededText()
         guard let choice = Choice(rawValue: text) else {
             let names = type.allCases.map(\.rawValue)
             throw wrong(
@@ -112,8 +129,10 @@ struct ConfigurationValue {
         return .milliseconds(Int64(seconds * 1000))
     }
 
+    /// - Returns: Any address where a variable is not set that nobody needs.
     func address() throws -> URL {
-        let text = try text()
+        let (text, error) = try filled()
+        if error != nil { return URL(fileURLWithPath: "/") }
         guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
         else {
             throw wrong("\(spelled) is no address of a service, such as https://api.example.com/v1")

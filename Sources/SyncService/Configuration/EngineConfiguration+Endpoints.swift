@@ -31,7 +31,7 @@ extension ConfigurationValue {
     }
 
     private func field() throws -> String {
-        let text = try text()
+        let text = try neededText()
         guard text.wholeMatch(of: /[A-Za-z][A-Za-z0-9_]*/) != nil else {
             throw wrong("'\(text)' is no name of a field: letters, digits and _")
         }

@@ -29,7 +29,8 @@ extension ConfigurationValue {
             var entity = SyncedEntity(name)
             entity.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
             entity.deleteConflicts = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }
-            entity.naturalKey = try reader.optional("naturalKey") { try $0.elements().map { try $0.text() } } ?? []
+            entity.naturalKey =
+                try reader.optional("naturalKey") { try $0.elements().map { try $0.neededText() } } ?? []
             entity.cascades = try reader.optional("cascades") { try $0.choice(SyncedEntity.Cascades.self) }
             try reader.end()
             return (entity, path)
@@ -65,7 +66,7 @@ extension ConfigurationValue {
     }
 
     private func headerName() throws -> String {
-        let text = try text()
+        let text = try neededText()
         guard HTTPField.Name(text) != nil else { throw wrong("'\(text)' is no name of a header") }
         return text
     }

@@ -40,11 +40,20 @@ public struct EngineConfiguration: Sendable {
     public let credentialCommand: [String]?
     /// That header: `Authorization`, but of Parse the one with the session.
     public var credentialHeader: String { kind == .parse ? "X-Parse-Session-Token" : "Authorization" }
+    /// Why no request can be made: a variable that is not set.
+    private let unset: SyncError?
 
-    /// - Parameter environment: The values of `${NAME}`.
+    /// - Parameters:
+    ///   - environment: The values of `${NAME}`.
+    ///   - makesRequests: Whether the service will be asked anything. Where it is not, as for ``SyncEngine/status()``,
+    ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, variables that are not set are no
+    ///     error: a request would end with one. Where one stands in what tells services and users apart (`url`, `user`,
+    ///     `pocketbase.login.identity`, `kinto.bucket`, `parse.applicationID`), nobody can tell whose the database is, and it is
+    ///     not asked: there is no `otherService` then. Words that there is a choice of (`service`, `policy`, …) are needed always.
     /// - Throws: ``SyncError`` `unreadableFile`; `invalidConfiguration` with the path of what is wrong.
     public init(
-        contentsOf url: URL, environment: [String: String] = ProcessInfo.processInfo.environment
+        contentsOf url: URL, environment: [String: String] = ProcessInfo.processInfo.environment,
+        makesRequests: Bool = true
     ) throws {
         let data: Data
         do {
@@ -52,13 +61,18 @@ public struct EngineConfiguration: Sendable {
         } catch {
             throw SyncError(.unreadableFile, "the configuration '\(url.path)' cannot be read", underlyingError: error)
         }
-        try self.init(data, environment: environment)
+        try self.init(data, environment: environment, makesRequests: makesRequests)
     }
 
-    /// - Parameter environment: The values of `${NAME}`.
+    /// - Parameters:
+    ///   - environment: The values of `${NAME}`.
+    ///   - makesRequests: See ``init(contentsOf:environment:makesRequests:)``.
     /// - Throws: ``SyncError`` `malformedJSON`; `invalidConfiguration` with the path of what is wrong.
-    public init(_ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
-        var reader = try ConfigurationReader(JSONValue(parsing: json), "", environment)
+    public init(
+        _ json: Data, environment: [String: String] = ProcessInfo.processInfo.environment, makesRequests: Bool = true
+    ) throws {
+        let variables = ConfigurationVariables(environment, areNeeded: makesRequests)
+        var reader = try ConfigurationReader(JSONValue(parsing: json), "", variables)
         _ = try reader.optional("$schema") { try $0.text() }
         kind = try reader.required("service") { try $0.choice(Kind.self) }
         url = try reader.required("url") { try $0.address() }
@@ -84,6 +98,8 @@ public struct EngineConfiguration: Sendable {
         parse = try reader.optional("parse") { try $0.parse() }
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
+        unset = variables.unset.first
+        settings.isScopeKnown = !variables.unset.contains { Self.scope.contains($0.path ?? "") }
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
         if kind != .pocketbase, reader.has("pocketbase") {
@@ -98,13 +114,18 @@ public struct EngineConfiguration: Sendable {
         if kind == .parse, parse == nil { throw reader.wrong("parse", "it is missing: name the applicationID") }
     }
 
+    /// The members that tell services and users apart.
+    private static let scope: Set<String> = [
+        "url", "user", "pocketbase.login.identity", "kinto.bucket", "parse.applicationID",
+    ]
+
     /// The service.
     ///
     /// - Parameter credentials: What says who the user is, besides the headers of the file.
     public func service(
         credentials: ServiceCredentials = .none, transport: (any HTTPTransport)? = nil
     ) -> any SyncService {
-        let transport = transport ?? DefaultTransport(timeout: timeout)
+        let transport = unset.map(UnsetTransport.init) ?? transport ?? DefaultTransport(timeout: timeout)
         return switch kind {
         case .rest:
             RESTService(

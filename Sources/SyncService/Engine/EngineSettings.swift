@@ -14,6 +14,8 @@ public struct EngineSettings: Sendable {
     public var deletionGuard: DeletionGuard? = .half
     /// Whose rows they are: a database is in step with one user of a service.
     public var user = ""
+    /// Whether the service and the user are known: else the database is not asked whose it is, and nothing is asked of a service.
+    package var isScopeKnown = true
     /// How often a request is tried that failed for a reason that passes.
     public var attempts = 4
     /// How long a run waits altogether for a service that fails or asks to be left alone, before it ends with an error.

@@ -34,16 +34,20 @@ public actor SyncEngine {
 
     /// Pulls, settles conflicts and sends. Joins such a run that is on its way, which then looks once more for changes; waits
     /// for any other.
+    ///
+    /// - Throws: ``SyncError`` `deletionGuard` if the service lacks more rows than may go for that: those stay, and what points to
+    ///   them waits; all else was sent. What the service or the store failed with.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
             try await run.recover()
             try await run.pull()
             try await run.sweep()
-            try await run.delete()
+            let refusal = try await run.deleteWithinGuard()
             try await run.push()
             try await run.pushAfterDeletions()
             try await run.upload()
+            if let refusal { throw refusal }
         }
     }
 

@@ -30,6 +30,8 @@ package struct EngineRegistration: Sendable {
     /// What the service is, and the user there: a database is in step with one.
     package let service: String
     package let user: String
+    /// Whether that is known: else nothing is asked of a service, and the database is not asked whose it is.
+    package let isScopeKnown: Bool
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
     /// Whether the service takes ids of several parts.
@@ -46,7 +48,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, makesIDs: Bool, takesParts: Bool = false,
+        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, makesIDs: Bool,
+        takesParts: Bool = false,
         idLength: Int? = nil, sendsWholeRows: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
@@ -54,6 +57,7 @@ package struct EngineRegistration: Sendable {
         self.entities = entities
         self.service = service
         self.user = user
+        self.isScopeKnown = isScopeKnown
         self.makesIDs = makesIDs
         self.takesParts = takesParts
         self.idLength = idLength

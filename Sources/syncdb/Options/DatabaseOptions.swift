@@ -4,10 +4,16 @@ import Sync
 
 /// The database a command reads.
 struct DatabaseOptions: ParsableArguments {
-    @OptionGroup var named: NamedDatabase
+    @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
+    var given: String?
+
+    @Option(help: NamedDatabase.timeoutHelp)
+    var busyTimeout: WaitingTime?
+
+    private var path: String? { given ?? NamedDatabase.ofEnvironment }
 
     /// Checked to be there.
-    var database: String { named.path ?? "" }
+    var database: String { path ?? "" }
 
     var url: URL { URL(argument: database) }
 
@@ -23,7 +29,7 @@ struct DatabaseOptions: ParsableArguments {
     func open() throws -> DataStack { try .existing(at: database) }
 
     func validate() throws {
-        if named.path == nil {
+        if path == nil {
             throw ValidationError(
                 "Missing expected argument '--database <db>'; \(NamedDatabase.variable) in the environment does as well"
             )
@@ -32,23 +38,21 @@ struct DatabaseOptions: ParsableArguments {
 }
 
 /// `--database`, or what the environment has instead, and how long to wait for it.
-struct NamedDatabase: ParsableArguments {
+///
+/// No group of options of its own: where assertions are compiled, the argument parser checks groups inside of groups four times as
+/// often with each level, which took most of the time of a debug build's runs.
+enum NamedDatabase {
     static let variable = "SYNCDB_DATABASE"
 
-    @Option(
-        name: [.customShort("d"), .long],
-        help: ArgumentHelp(
-            "The SQLite database. (default: \(NamedDatabase.variable) of the environment)", valueName: "db"),
-        completion: Completions.database)
-    var database: String?
-
-    @Option(
-        help: ArgumentHelp(
+    static var name: NameSpecification { [.customShort("d"), .customLong("database")] }
+    static var help: ArgumentHelp {
+        ArgumentHelp("The SQLite database. (default: \(variable) of the environment)", valueName: "db")
+    }
+    static var timeoutHelp: ArgumentHelp {
+        ArgumentHelp(
             "How long to wait for a database that another process has locked: milliseconds, or as in 30s and 2m. "
-                + "(default: 5s)", valueName: "time"))
-    var busyTimeout: WaitingTime?
-
-    var path: String? { database ?? Self.ofEnvironment }
+                + "(default: 5s)", valueName: "time")
+    }
 
     static var ofEnvironment: String? {
         let path = ProcessInfo.processInfo.environment[variable]
@@ -63,10 +67,14 @@ struct ModelOrDatabase: ParsableArguments {
         completion: Completions.model)
     var model: String?
 
-    @OptionGroup var named: NamedDatabase
+    @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
+    var given: String?
+
+    @Option(help: NamedDatabase.timeoutHelp)
+    var busyTimeout: WaitingTime?
 
     /// Nil where a model is given, whatever the environment says.
-    var database: String? { model == nil ? named.path : named.database }
+    var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
 
     func validate() throws {
         if (model == nil) == (database == nil) {

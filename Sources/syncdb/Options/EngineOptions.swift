@@ -24,9 +24,10 @@ struct EngineOptions: ParsableArguments {
         CommandInputs(files: [config] + (model.map { [$0] } ?? []), database: location.database)
     }
 
-    func configuration() throws -> EngineConfiguration {
+    /// - Parameter makesRequests: Whether the service is asked anything: else no variable of the environment has to be set.
+    func configuration(makesRequests: Bool) throws -> EngineConfiguration {
         do {
-            return try EngineConfiguration(contentsOf: URL(argument: config))
+            return try EngineConfiguration(contentsOf: URL(argument: config), makesRequests: makesRequests)
         } catch let error as SyncError {
             throw error.naming(config)
         }
@@ -45,11 +46,13 @@ struct EngineOptions: ParsableArguments {
 
     /// The engine of the database.
     ///
-    /// - Parameter adjust: Changes settings of the configuration.
+    /// - Parameters:
+    ///   - makesRequests: Whether it will ask the service anything.
+    ///   - adjust: Changes settings of the configuration.
     func engine(
-        _ stack: DataStack, _ adjust: (inout EngineSettings) -> Void = { _ in }
+        _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout EngineSettings) -> Void = { _ in }
     ) throws -> SyncEngine {
-        let configuration = try configuration()
+        let configuration = try configuration(makesRequests: makesRequests)
         var settings = configuration.settings
         adjust(&settings)
         let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
