@@ -75,9 +75,9 @@ extension EngineRun {
                     batchSize = min(batchSize * 2, service.capabilities.batchSize)
                 }
             } catch ServiceFailure.tooLarge {
-                if batch.count == 1 {
+                if batch.count == 1, let request = batch.first {
                     rest = rest.dropFirst()
-                    _ = try await settle(batch, [.rejected("the service takes no request of this size")])
+                    try await settle(tooLarge: request)
                 }
                 batchSize = max(1, batch.count / 2)
             } catch ServiceFailure.refusedTogether(let reason) {
@@ -137,6 +137,14 @@ extension EngineRun {
     func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
         let replies = requests.map { SettledRequest(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
+    }
+
+    /// A change that is too large by itself. A deletion has nothing that could be: who says so refuses it for another reason, which may
+    /// pass.
+    func settle(tooLarge request: FrozenRequest) async throws {
+        let reason = "the service takes no request of this size"
+        let outcome: SettledRequest.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
+        note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// - Returns: How many were done.

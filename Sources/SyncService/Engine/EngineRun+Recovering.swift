@@ -22,7 +22,12 @@ extension EngineRun {
     }
 
     private func recover(_ request: FrozenRequest) async throws {
-        let outcome = try await whatBecame(of: request)
+        let outcome: PushOutcome
+        do {
+            outcome = try await whatBecame(of: request)
+        } catch ServiceFailure.tooLarge {
+            return try await settle(tooLarge: request)
+        }
         guard case .unknown(let reason) = outcome else {
             _ = try await settle([request], [outcome])
             return
