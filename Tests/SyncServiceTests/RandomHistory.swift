@@ -39,10 +39,12 @@ actor RandomHistory {
             switch place {
             case .memory: MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)))
             case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
+            case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
+            case .changes: try await ChangesWorld()
             }
         let service = world.service
         let policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
-        let policy = policies[number(3)]
+        let policy = policies[number(service.capabilities.givesTimes ? 3 : 2)]
         // Nothing tells a service without keys that another device has brought a row back already.
         let canRevive = service.capabilities.createIdempotency != .probe
         let deletions = canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
@@ -58,7 +60,7 @@ actor RandomHistory {
         settings.deletionGuard = nil
         settings.settleTime = .zero
         let schema =
-            does.ids == .client
+            does.ids == .client || place == .parse
             ? Device.schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
             : Device.schema
