@@ -94,16 +94,25 @@ extension EngineRun {
                 do {
                     try await patience.wait(after: failure)
                 } catch {
-                    try await postpone(rest)
+                    try await leave(rest, after: failure)
                     throw error
                 }
             } catch let failure as ServiceFailure {
-                // It said so, and did nothing.
-                try await postpone(rest)
+                try await leave(rest, after: failure)
                 throw failure
             }
         }
         return count
+    }
+
+    /// A service that fails did nothing. But of a push that is done as a whole the answer may have been lost: the next run finds
+    /// requests that were never answered, and what became of their rows meanwhile.
+    private func leave(_ requests: ArraySlice<FrozenRequest>, after failure: ServiceFailure) async throws {
+        switch failure {
+        case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
+        default: break
+        }
+        try await postpone(requests)
     }
 
     /// Of changes that were refused together finds the one that is to blame: sends half as many, until it is alone.
