@@ -18,6 +18,7 @@ actor RandomHistory {
     private(set) var length = 0
     private var count = 0
     private var shadows: [ShadowLog] = []
+    private var takesKeys = false
 
     init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
         self.seed = seed
@@ -50,6 +51,7 @@ actor RandomHistory {
         let deletions = canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
         let isOneDomain = number(5) == 0
         let does = service.capabilities
+        takesKeys = does.ids == .client
         note(
             "\(does.ids) \(does.deletions) \(does.createIdempotency) \(does.hasPreconditions) \(policy) \(deletions) \(isOneDomain)"
         )
@@ -179,8 +181,10 @@ actor RandomHistory {
     }
 
     private func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {
-        note("\(index) insert \(entity) n\(count)")
-        try await shadows[index].insert(entity, attribute, "n\(count)")
+        // An app may give its rows ids by itself, where they are from here.
+        let key = takesKeys && count % 3 == 0 ? "k" + String(String(count + 100_000_000_000_000).dropFirst()) : nil
+        note("\(index) insert \(entity) n\(count) \(key ?? "")")
+        try await shadows[index].insert(entity, attribute, "n\(count)", key: key)
     }
 
     // MARK: What must hold
