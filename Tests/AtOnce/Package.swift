@@ -50,8 +50,8 @@ let package = Package(
             ]
                 + grdb,
             sources: [
-                "ConvergenceTests.swift", "Device.swift", "HistoryWorld.swift", "KintoServer.swift",
-                "LoopbackServer.swift",
+                "ChangesWorld.swift", "ConvergenceTests.swift", "Device.swift", "FailingNetwork.swift",
+                "HistoryWorld.swift", "KintoServer.swift", "LoopbackServer.swift", "ParseWorld.swift",
                 "PocketBaseServer.swift", "PocketBaseSpace.swift", "PocketBaseWorld.swift", "RandomHistory.swift",
                 "RESTServer.swift", "ShadowLog.swift", "TransportTests.swift", "TwoDeviceTests.swift",
             ],

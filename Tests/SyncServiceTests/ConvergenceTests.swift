@@ -28,6 +28,24 @@ struct ConvergenceTests {
         }
     }
 
+    @Test("converge with a stub of Parse", .enabled(if: RESTServer.isThere, "make services builds the server"))
+    func parse() async throws {
+        for seed in RandomTest.parse.seeds {
+            let found = try await Self.failure(UInt64(seed), .parse)
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
+        }
+    }
+
+    @Test(
+        "converge with a stub of a changes endpoint",
+        .enabled(if: RESTServer.isThere, "make services builds the server"))
+    func changes() async throws {
+        for seed in RandomTest.changes.seeds {
+            let found = try await Self.failure(UInt64(seed), .changes)
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
+        }
+    }
+
     /// `make soak`: for as long as it says, beginning with a seed of the clock's.
     @Test("converge for a long time", .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
     func soak() async throws {

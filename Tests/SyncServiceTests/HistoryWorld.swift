@@ -9,6 +9,10 @@ enum HistoryPlace {
     case memory
     /// A PocketBase server.
     case pocketBase
+    /// A stub of Parse.
+    case parse
+    /// A stub of a changes endpoint.
+    case changes
 }
 
 /// The service of a random history, whose requests go wrong, and what it has.

@@ -73,6 +73,15 @@ struct RESTSpace: Sendable {
         return rows.filter { ($0["deleted_at"] ?? .null) == .null }
     }
 
+    /// What the server answers to a query, as it answers anybody.
+    func get(_ path: String, _ query: [URLQueryItem], headers: HTTPFields = [:]) async throws -> JSONValue {
+        var request = HTTPRequest(method: .get, url: url.appendingPathComponent(path).appending(queryItems: query))
+        request.headerFields = headers
+        let (response, answer) = try await transport.send(request, body: nil)
+        guard response.status.kind == .successful else { throw ServerFailure(text: "GET \(path): \(response.status)") }
+        return try JSONValue(parsing: answer)
+    }
+
     func remove(_ id: Int, from collection: String) async throws {
         try await send(.delete, "_rows/\(collection)/\(id)", nil)
     }

@@ -18,6 +18,7 @@ actor RandomHistory {
     private(set) var length = 0
     private var count = 0
     private var shadows: [ShadowLog] = []
+    private var takesKeys = false
 
     init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
         self.seed = seed
@@ -39,15 +40,18 @@ actor RandomHistory {
             switch place {
             case .memory: MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)))
             case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
+            case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
+            case .changes: try await ChangesWorld()
             }
         let service = world.service
         let policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
-        let policy = policies[number(3)]
+        let policy = policies[number(service.capabilities.givesTimes ? 3 : 2)]
         // Nothing tells a service without keys that another device has brought a row back already.
         let canRevive = service.capabilities.createIdempotency != .probe
         let deletions = canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
         let isOneDomain = number(5) == 0
         let does = service.capabilities
+        takesKeys = does.ids == .client
         note(
             "\(does.ids) \(does.deletions) \(does.createIdempotency) \(does.hasPreconditions) \(policy) \(deletions) \(isOneDomain)"
         )
@@ -57,9 +61,11 @@ actor RandomHistory {
         var settings = Device.settings
         settings.deletionGuard = nil
         settings.settleTime = .zero
+        // Some give up at once, and leave requests that were never answered.
+        if seed % 4 == 3 { settings.attempts = 1 }
         var schema = Device.schema.replacingOccurrences(
             of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
-        if does.ids == .client {
+        if does.ids == .client || place == .parse {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
@@ -184,8 +190,10 @@ actor RandomHistory {
     }
 
     private func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {
-        note("\(index) insert \(entity) n\(count)")
-        try await shadows[index].insert(entity, attribute, "n\(count)")
+        // An app may give its rows ids by itself, where they are from here.
+        let key = takesKeys && count % 3 == 0 ? "k" + String(String(count + 100_000_000_000_000).dropFirst()) : nil
+        note("\(index) insert \(entity) n\(count) \(key ?? "")")
+        try await shadows[index].insert(entity, attribute, "n\(count)", key: key)
     }
 
     // MARK: What must hold

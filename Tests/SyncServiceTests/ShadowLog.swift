@@ -40,8 +40,10 @@ actor ShadowLog {
         written.formUnion(after.subtracting(before).map(Self.value))
     }
 
-    func insert(_ entity: String, _ attribute: String, _ value: String) async throws {
-        try await device.stack.insert(entity, values: [attribute: .string(value)])
+    func insert(_ entity: String, _ attribute: String, _ value: String, key: String?) async throws {
+        var values: [String: JSONValue] = [attribute: .string(value)]
+        if let key { values["remoteID"] = .string(key) }
+        try await device.stack.insert(entity, values: values)
         written.insert(value)
     }
 

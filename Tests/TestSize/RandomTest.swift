@@ -37,6 +37,10 @@ package enum RandomTest: String {
     case history
     /// The same with a PocketBase server that really runs.
     case pocketbase
+    /// The same with the stub of Parse.
+    case parse
+    /// The same with the stub of a changes endpoint.
+    case changes
     /// Histories of rows with keys of several parts.
     case parted
 
@@ -60,6 +64,8 @@ package enum RandomTest: String {
         case .history: (6, 500)
         case .parted: (5, 120)
         case .pocketbase: (1, 20)
+        case .parse: (6, 60)
+        case .changes: (12, 120)
         }
     }
 

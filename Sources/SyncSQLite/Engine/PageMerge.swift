@@ -39,6 +39,7 @@ struct PageMerge {
             let marked = try births?.adopt(row, key)
             let isMarked = marked != nil
             key = try marked ?? twins?.adopt(row, key) ?? key
+            let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
             let standing = try RowStanding(of: key, table, db)
             if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
             switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
@@ -47,7 +48,7 @@ struct PageMerge {
                 written.append((row, standing))
                 if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
-                if isSame || isMarked || engine.registration.makesIDs || table.key.hasParts || twins != nil {
+                if isOurs || twins != nil {
                     edited.append((row, standing))
                 } else {
                     // An app gave its new row a key that the server gave another one.
@@ -56,6 +57,10 @@ struct PageMerge {
                 written.append((row, standing))
             case .threeWay:
                 edited.append((row, standing))
+                written.append((row, standing))
+            case .deletedHere where !standing.isKnown && !isOurs:
+                // It has by chance the key that an app had given a row of its own, which nobody has any more.
+                try forget(standing.key)
                 written.append((row, standing))
             case .deletedHere:
                 if try stays(row, standing) { written.append((row, standing)) }
@@ -103,11 +108,25 @@ struct PageMerge {
         if comesBack {
             try forget(standing.key)
         } else {
-            try db.executeCached(
-                sql: "UPDATE sync_known SET version = ?, time = ? WHERE e = ? AND k = ?",
-                arguments: [row.version, row.time, table.number, standing.key])
+            try noteDeletedHere(row, standing)
         }
         return comesBack
+    }
+
+    /// The deletion is to be sent, also of a row that was not known to be there: it was sent, and its answer lost.
+    private func noteDeletedHere(_ row: PulledPage.Row, _ standing: RowStanding) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
+                VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
+                ON CONFLICT DO UPDATE SET version = excluded.version, time = excluded.time
+                """,
+            arguments: [
+                table.number, standing.key, row.version, row.time,
+                try table.spelling(of: row.id, standing.key, in: db),
+            ])
+        try db.executeCached(
+            sql: "UPDATE sync_change SET birth = NULL WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
     }
 
     /// Whether the row was deleted because another one was, which the server had deleted.
@@ -136,6 +155,7 @@ struct PageMerge {
             sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
+        try ReferringRows(engine, table, db).release(from: standing.key)
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 

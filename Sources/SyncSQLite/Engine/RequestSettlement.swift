@@ -46,6 +46,12 @@ struct RequestSettlement {
                 sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ? WHERE id = ?",
                 arguments: [SQLiteEngine.now, reply.request.id])
         case .postponed: try removeRequest()
+        case .unanswered:
+            try removeRequest()
+            // The server may have a row that was deleted here since, and hears of that.
+            if reply.request.kind == .create, try !table.isStored(key, in: db) {
+                try deletedMeanwhile(nil, adopt(reply.request.remoteID, key))
+            }
         // It is not refused: the next run tries it again, with the same key.
         case .failing(let reason):
             try removeRequest()

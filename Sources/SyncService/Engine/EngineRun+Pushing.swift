@@ -75,9 +75,9 @@ extension EngineRun {
                     batchSize = min(batchSize * 2, service.capabilities.batchSize)
                 }
             } catch ServiceFailure.tooLarge {
-                if batch.count == 1 {
+                if batch.count == 1, let request = batch.first {
                     rest = rest.dropFirst()
-                    _ = try await settle(batch, [.rejected("the service takes no request of this size")])
+                    try await settle(tooLarge: request)
                 }
                 batchSize = max(1, batch.count / 2)
             } catch ServiceFailure.refusedTogether(let reason) {
@@ -94,16 +94,25 @@ extension EngineRun {
                 do {
                     try await patience.wait(after: failure)
                 } catch {
-                    try await postpone(rest)
+                    try await leave(rest, after: failure)
                     throw error
                 }
             } catch let failure as ServiceFailure {
-                // It said so, and did nothing.
-                try await postpone(rest)
+                try await leave(rest, after: failure)
                 throw failure
             }
         }
         return count
+    }
+
+    /// A service that fails did nothing. But of a push that is done as a whole the answer may have been lost: the next run finds
+    /// requests that were never answered, and what became of their rows meanwhile.
+    private func leave(_ requests: ArraySlice<FrozenRequest>, after failure: ServiceFailure) async throws {
+        switch failure {
+        case .unreachable, .malformed: if service.capabilities.pushesTogether { return }
+        default: break
+        }
+        try await postpone(requests)
     }
 
     /// Of changes that were refused together finds the one that is to blame: sends half as many, until it is alone.
@@ -137,6 +146,14 @@ extension EngineRun {
     func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
         let replies = requests.map { SettledRequest(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
+    }
+
+    /// A change that is too large by itself. A deletion has nothing that could be: who says so refuses it for another reason, which may
+    /// pass.
+    func settle(tooLarge request: FrozenRequest) async throws {
+        let reason = "the service takes no request of this size"
+        let outcome: SettledRequest.Outcome = request.kind == .delete ? .failing(reason) : .rejected(reason)
+        note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
     /// - Returns: How many were done.

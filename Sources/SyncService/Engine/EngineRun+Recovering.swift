@@ -13,7 +13,9 @@ extension EngineRun {
         if !requests.isEmpty { tell(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
             // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
-            return try await postpone(requests[...])
+            let replies = requests.map { SettledRequest(request: $0, outcome: .unanswered) }
+            _ = try await store.settle(replies, serverTime: nil, lease)
+            return
         }
         while !requests.isEmpty {
             for request in requests { try await recover(request) }
@@ -22,7 +24,12 @@ extension EngineRun {
     }
 
     private func recover(_ request: FrozenRequest) async throws {
-        let outcome = try await whatBecame(of: request)
+        let outcome: PushOutcome
+        do {
+            outcome = try await whatBecame(of: request)
+        } catch ServiceFailure.tooLarge {
+            return try await settle(tooLarge: request)
+        }
         guard case .unknown(let reason) = outcome else {
             _ = try await settle([request], [outcome])
             return

@@ -30,7 +30,7 @@ extension EngineRun {
         }
         switch try await service.fetch([file.remoteID], of: file.entity).first {
         case .found(let row)?:
-            if let name = file.name(in: row) { return try await adopt(file, name, row, files, service) }
+            if let name = file.name(in: row, of: service) { return try await adopt(file, name, row, files, service) }
         case .absent?, nil: return  // The run that finds that out deletes the row.
         case .forbidden?: return try await park(file, "the user may not see the row")
         }
@@ -40,7 +40,7 @@ extension EngineRun {
         do {
             switch try await service.upload(upload) {
             case .applied(let row?):
-                guard let name = file.name(in: row) else {
+                guard let name = file.name(in: row, of: service) else {
                     return try await park(
                         file,
                         "the service did not keep it: is '\(file.path.joined(separator: "."))' a field for a file?")
@@ -81,8 +81,9 @@ extension AttachedFile {
     fileprivate var tag: String { String(content.hash.prefix(16)) }
 
     /// The name that a row holds, if it is that of these bytes.
-    fileprivate func name(in row: RemoteRow) -> String? {
-        guard case .string(let name)? = row.record?.value(at: path), name.hasPrefix(tag) else { return nil }
+    fileprivate func name(in row: RemoteRow, of service: any FileService) -> String? {
+        guard case .string(let name)? = row.record?.value(at: path), service.sentName(of: name).hasPrefix(tag)
+        else { return nil }
         return name
     }
 }

@@ -146,7 +146,7 @@ extension Date {
 
 extension String {
     /// What follows the last slash of an address, not escaped.
-    fileprivate var lastPathPart: String? {
+    var lastPathPart: String? {
         let path = prefix { $0 != "?" && $0 != "#" }
         guard let part = path.split(separator: "/").last else { return nil }
         return String(part).removingPercentEncoding ?? String(part)

@@ -38,7 +38,7 @@ extension ParseService {
         operation.kind == .create && capabilities.createIdempotency == .probe
     }
 
-    private struct Request {
+    struct Request {
         let method: HTTPRequest.Method
         let path: [String]
         let body: JSONValue?
@@ -85,7 +85,7 @@ extension ParseService {
     }
 
     /// - Returns: As an item of a batch.
-    private func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
+    func send(_ request: Request, _ operation: PushOperation?) async throws -> JSONValue {
         var headers: [HTTPField.Name: String] = [:]
         if let name = Self.requestID, let operation, isAlone(operation) { headers[name] = operation.idempotencyKey }
         let answer = try await exchange.send(
@@ -120,7 +120,7 @@ extension ParseService {
     }
 
     /// Of an answer that says nothing of a row.
-    private func refusal(_ answer: HTTPExchange.Answer) throws -> ServiceFailure {
+    func refusal(_ answer: HTTPExchange.Answer) throws -> ServiceFailure {
         // Without a number: the application's id or key is not known.
         if answer.status == 403 { return .unauthorized("\(answer.message) (\(answer.place))") }
         return answer.refusal
@@ -152,7 +152,7 @@ extension ParseService {
 
     // MARK: Answers
 
-    private func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
+    func outcome(_ answer: JSONValue, _ operation: PushOperation) -> PushOutcome {
         if let success = answer["success"] { return done(success, operation) }
         guard let error = answer["error"].flatMap({ ParseError($0) }) else {
             return .unknown("an answer of the batch is neither success nor error")

@@ -9,6 +9,8 @@ import SyncCore
 /// are found by what a listing lacks; nothing makes a change depend on a version. Lists are asked for by `updatedAt` and
 /// `objectId`, and never by how many rows to pass over, which has a limit and loses rows that change meanwhile.
 ///
+/// A file is sent first, and then named in its row, so that one whose answer was lost may be there twice, and is named once.
+///
 /// Dates, bytes, files, places, pointers and relations are turned into what the model reads and back: an attribute `date` is a
 /// Date, `binary` Bytes, a to-one a Pointer, a many-to-many a Relation (or the array of pointers that a record has). A File is
 /// the text of its address. An attribute `json`, and members of an object (`place.latitude`), have such values as they are.
@@ -96,7 +98,7 @@ public struct ParseService: SyncService {
     }
 
     /// How the addresses of its files begin.
-    private var files: String {
+    var files: String {
         let base = exchange.base.absoluteString
         return (base.hasSuffix("/") ? base : base + "/") + "files/"
     }

@@ -106,8 +106,9 @@ extension PocketBaseService {
         for operation in operations {
             do {
                 outcomes.append(try await single(operation))
-            } catch ServiceFailure.tooLarge {
-                outcomes.append(.rejected("the server takes no request of this size"))
+            } catch ServiceFailure.tooLarge where operations.count > 1 {
+                // It is sent once more, by itself.
+                outcomes.append(.unknown("the server takes no request of this size"))
             } catch let failure as ServiceFailure where !outcomes.isEmpty {
                 // What was done before stays done; this one and the others were not.
                 var rest: Duration?

@@ -57,6 +57,8 @@ package struct SettledRequest: Sendable {
         case failing(String)
         /// It was certainly not done, for a reason that passes.
         case postponed
+        /// Nobody knows, and it does no harm to do it again: what became of it shows in a pull, or when it is.
+        case unanswered
         /// Nobody knows.
         case unknown
     }

@@ -3,9 +3,13 @@ import Foundation
 // A stub with the REST dialect of Parse, made from what its documentation says; it is not Parse, and nobody asked one.
 // What is known of a real server, and not done here, is in README.md.
 extension Space {
-    /// Carries out a call to `classes/{class}`, `classes/{class}/{objectId}` or `batch`.
+    /// Carries out a call to `classes/{class}`, `classes/{class}/{objectId}`, `batch` or `files`.
     func routeParse(_ call: Call) throws(Refusal) -> Answer {
+        if call.method == "GET", call.path.count == 3, call.path[0] == "files" { return parseDownload(call.path[2]) }
         try checkParseKeys(call)
+        if call.method == "POST", call.path.count == 2, call.path[0] == "files" {
+            return try parseUpload(call.path[1], call)
+        }
         if call.path == ["batch"], call.method == "POST" { return try parseBatch(call) }
         if call.method == "POST", settings.idempotency != nil, let id = call.header("X-Parse-Request-Id") {
             guard answered[["request", id]] == nil else { throw .parse(159, "Duplicate request") }

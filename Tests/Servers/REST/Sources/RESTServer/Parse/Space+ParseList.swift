@@ -37,7 +37,7 @@ extension Space {
 
     /// An object as clients see it: without the fields that have no value, and with all relations of its class.
     func parseDocument(_ row: Row, _ name: String) -> JSON {
-        var document = row.members.filter { $0.value != .null }
+        var document = row.members.filter { $0.value != .null }.mapValues(parseExpanded)
         for (place, type) in parseTypes where place[0] == name && type.hasPrefix("Relation ") {
             document[place[1]] = ["__type": "Relation", "className": .string(String(type.dropFirst(9)))]
         }

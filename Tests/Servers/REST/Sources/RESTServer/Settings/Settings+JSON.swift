@@ -12,6 +12,7 @@ extension Settings {
         case "dialect": dialect = try value.choice(for: name)
         case "applicationID": applicationID = try value.word(for: name)
         case "session": session = try value.word(for: name)
+        case "fileSize": fileSize = try value.positive(for: name)
         case "replacement": isReplacement = try value.flag(for: name)
         case "conflictStatus": conflictStatus = try value.positive(for: name)
         case "paging": paging = try value.choice(for: name)

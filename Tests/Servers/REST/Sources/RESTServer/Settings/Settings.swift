@@ -50,6 +50,8 @@ struct Settings: Sendable, Equatable {
     var applicationID: String?
     /// The session that a request has to show, in the dialect of Parse.
     var session: String?
+    /// How many bytes a file has at most, in the dialect of Parse.
+    var fileSize = 20 << 20
     /// Whether a pull has all there is, in the dialect of changes.
     var isReplacement = false
     /// What a push is answered that changes what was changed since, in the dialect of changes.

@@ -16,6 +16,8 @@ actor Space {
     var parseTypes: [[String]: String] = [:]
     /// The ids that relations lead to, by class, object and field.
     var parseRelations: [[String]: [String]] = [:]
+    /// Files by name; of the dialect of Parse.
+    var parseFiles: [String: ParseFile] = [:]
     /// When changes happen.
     var clock = Clock()
     private var lastObjectID = 0

@@ -1,0 +1,39 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The rows that name a row in what is sent of them: as their to-one, or in a list.
+struct ReferringRows {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let db: Database
+
+    /// - Parameter table: That of the row which is named.
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        self.engine = engine
+        self.table = table
+        self.db = db
+    }
+
+    /// A row comes back: those that name it wait for it. One that was refused may have been because the row was not there, and is
+    /// tried again.
+    func release(from key: DatabaseValue) throws {
+        for other in engine.tables {
+            let rows = other.columns.filter { $0.destination == table.entity.table }.map { column in
+                """
+                SELECT \(other.table.keyColumn.quoted) FROM \(other.table.name.quoted) WHERE \(column.name.quoted) = :key
+                """
+            }
+            let owners = other.pairs.filter { $0.destination == table.entity.table }.map { pairs in
+                "SELECT \(pairs.table.mine) FROM \(pairs.table.table) WHERE \(pairs.table.other) = :key"
+            }
+            guard !rows.isEmpty || !owners.isEmpty else { continue }
+            try db.execute(
+                sql: """
+                    UPDATE sync_change SET state = 'ready', reason = NULL
+                    WHERE e = :e AND state = 'parked' AND reason IS NOT :gone
+                      AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
+                    """, arguments: ["e": other.number, "key": key, "gone": RequestSettlement.gone])
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+/// A network that loses requests and answers, and delivers some late.
+actor FailingNetwork: HTTPTransport {
+    private struct Lost: Error {}
+
+    private let transport = DefaultTransport()
+    private var faults: SeededFaults?
+    private var meanwhile: (@Sendable () async -> Void)?
+    private var count = 0
+    private var late: [(countdown: Int, request: HTTPRequest, body: Data?)] = []
+    private let rows: @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue]
+    /// The bodies of all creations and updates that were carried out.
+    private(set) var accepted: [JSONValue] = []
+    /// How many files were asked for.
+    private(set) var downloads = 0
+
+    /// - Parameter rows: What of the body of a request that was carried out are rows.
+    init(rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows) {
+        self.rows = rows
+    }
+
+    func setFaults(_ faults: SeededFaults?) { (self.faults, count) = (faults, 0) }
+    func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) { self.meanwhile = meanwhile }
+
+    func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        await meanwhile?()
+        count += 1
+        if request.method == .get, request.path?.contains("/files/") == true { downloads += 1 }
+        for index in late.indices { late[index].countdown -= 1 }
+        let due = late.filter { $0.countdown <= 0 }
+        late.removeAll { $0.countdown <= 0 }
+        for (_, request, body) in due { _ = try await carryOut(request, body) }
+        switch faults?.fault(count) {
+        case .dropBefore?: throw Lost()
+        case .busy?: return (HTTPResponse(status: .serviceUnavailable), Data())
+        case .late(let requests)?:
+            late.append((requests, request, body))
+            throw Lost()
+        case .dropAfter?:
+            _ = try await carryOut(request, body)
+            throw Lost()
+        case nil: return try await carryOut(request, body)
+        }
+    }
+
+    private func carryOut(_ request: HTTPRequest, _ body: Data?) async throws -> (HTTPResponse, Data) {
+        let answer = try await transport.send(request, body: body)
+        if request.method != .get, answer.0.status.kind == .successful, let body,
+            let json = try? JSONValue(parsing: body)
+        {
+            accepted += rows(json, (try? JSONValue(parsing: answer.1)) ?? .null)
+        }
+        return answer
+    }
+
+    /// A row, or a batch of requests, of which those count that were not answered with an error.
+    static func rows(_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] {
+        guard case .array(let requests)? = body["requests"] else { return [body] }
+        var answers: [JSONValue] = []
+        if case .array(let elements) = answer { answers = elements }
+        return requests.enumerated().compactMap { index, request in
+            index < answers.count && answers[index]["error"] != nil ? nil : request["body"]
+        }
+    }
+}

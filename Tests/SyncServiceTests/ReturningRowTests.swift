@@ -1,0 +1,75 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that name one which the server does not have any more, and which comes back because it was edited here.
+@Suite(
+    "Rows that wait for one that comes back",
+    .enabled("PocketBase comes from PyPI, which cannot be reached") { await PocketBaseServer.isThere })
+struct ReturningRowTests {
+    private static let entities = ["Project", "Task", "Tag"].map { SyncedEntity($0, deleteConflicts: .editWins) }
+    private let id = "ggggggggggggggg"
+
+    private func device(_ space: PocketBaseSpace) throws -> Device {
+        var settings = Device.settings
+        // It does not learn of deletions by a listing.
+        settings.sweepInterval = .seconds(3600)
+        return try Device(space.service(), schema: PocketBaseSpace.schema, entities: Self.entities, settings)
+    }
+
+    private func insertTask(_ device: Device, into link: String) async throws {
+        try await device.stack.insert("Task", values: ["title": "new"])
+        try await device.write(
+            link == "tag"
+                ? "INSERT INTO Tag_tasks (taskID, tagID) SELECT remoteID, '\(id)' FROM Task"
+                : "UPDATE Task SET projectID = '\(id)'")
+    }
+
+    /// What the server's task names, and whether it is there.
+    private func holds(_ space: PocketBaseSpace, _ link: String) async throws -> Bool {
+        let there = try await space.rows(link == "tag" ? space.tags : space.projects).compactMap { $0["id"] }
+        let named = try await space.rows(space.tasks).compactMap { $0[link == "tag" ? "tag_ids" : "project_id"] }
+        return there.count == 1 && named == (link == "tag" ? [.array(there)] : there)
+    }
+
+    @Test("are sent with the run in which it does", arguments: ["tag", "project"])
+    func sameRun(_ link: String) async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let device = try device(space)
+        let collection = link == "tag" ? space.tags : space.projects
+        try await space.add(collection, ["id": .string(id), "name": "g"])
+        try await device.engine.sync()
+        try await space.remove(collection, id)
+        try await device.write("UPDATE \(link == "tag" ? "Tag" : "Project") SET name = 'edited'")
+        try await insertTask(device, into: link)
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await holds(space, link))
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("are sent when it does, however often they were refused before", arguments: ["tag", "project"])
+    func laterRun(_ link: String) async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let device = try device(space)
+        let collection = link == "tag" ? space.tags : space.projects
+        try await space.add(collection, ["id": .string(id), "name": "g"])
+        try await device.engine.sync()
+        try await space.remove(collection, id)
+        try await insertTask(device, into: link)
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().count == 1)
+        // Refused once more, because it was edited.
+        try await device.write("UPDATE Task SET title = 'newer'")
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().count == 1)
+        try await device.write("UPDATE \(link == "tag" ? "Tag" : "Project") SET name = 'edited'")
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await holds(space, link))
+        #expect(try await device.leftovers() == [])
+    }
+}
