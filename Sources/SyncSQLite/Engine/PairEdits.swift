@@ -117,7 +117,7 @@ struct PairEdits {
         let noted = Set(changes.filter { $0.pairs.name == list.pairs.name }.map(\.other))
         let added = Set(list.local).subtracting(there).subtracting(noted)
         let removed = Set(there).subtracting(list.local).subtracting(noted)
-        let isMoved = list.pairs.isOrdered && ListOrder.isMoved(list.local, from: there)
+        let isMoved = list.pairs.isOrdered && list.base == nil && ListOrder.isMoved(list.local, from: there)
         if added.isEmpty, removed.isEmpty, isCurrent || !isMoved { return }
         guard isCurrent else {
             outcome.conflicts += 1
