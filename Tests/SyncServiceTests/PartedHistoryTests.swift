@@ -107,7 +107,7 @@ private actor PartedHistory {
         let aMark = "(SELECT sync_id FROM Mark ORDER BY kind, day LIMIT 1 OFFSET \(number(3)))"
         let day = "2026-11-0\(1 + number(2)) 00:00:00.000"
         let sql =
-            switch number(20) {
+            switch number(24) {
             case 0: "INSERT OR IGNORE INTO Area \(area)"
             case 1: "INSERT OR REPLACE INTO Area \(area)"
             case 2: "DELETE FROM Area WHERE sync_id = \(anArea)"
@@ -121,7 +121,7 @@ private actor PartedHistory {
             case 10:
                 "INSERT OR REPLACE INTO Mark (kind, day, note, nearID) VALUES (\(number(2)), '\(day)', 'e\(count)', \(anArea))"
             case 11: "DELETE FROM Mark WHERE sync_id = \(aMark)"
-            case 12:
+            case 12, 18, 19, 20, 21:
                 "INSERT OR IGNORE INTO Mark_places (placeID, markID) SELECT a, b FROM (SELECT \(aPlace) AS a, \(aMark) AS b) WHERE a IS NOT NULL AND b IS NOT NULL"
             case 13: "UPDATE OR IGNORE Mark SET kind = \(number(3)) WHERE sync_id = \(aMark)"
             case 14:

@@ -1,4 +1,5 @@
 import Foundation
+import TestSize
 import Testing
 
 @Suite("Rows as they come")
@@ -25,8 +26,9 @@ struct StreamingTests {
     }
 
     private static let formats = ["table", "vertical", "json", "ndjson", "csv", "tsv", "markdown"]
+    private static let someFormats = LongTests.some(formats, every: 3)
 
-    @Test("A reader that has seen enough ends it without a word", arguments: formats, ["", "trap '' PIPE;"])
+    @Test("A reader that has seen enough ends it without a word", arguments: someFormats, ["", "trap '' PIPE;"])
     func head(format: String, trap: String) throws {
         for command in ["query", "export"] {
             let run = try sandbox.shell(
@@ -37,7 +39,7 @@ struct StreamingTests {
         }
     }
 
-    @Test("The first rows are there before the last is read", arguments: formats)
+    @Test("The first rows are there before the last is read", arguments: someFormats)
     func first(format: String) throws {
         // The program is stopped by the full pipe, with most rows still to be read.
         let process = Process()
@@ -64,7 +66,7 @@ struct StreamingTests {
         process.waitUntilExit()
     }
 
-    @Test("Memory does not grow with the rows", arguments: formats)
+    @Test("Memory does not grow with the rows", arguments: someFormats)
     func memory(format: String) throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/time") else { return }
         func kilobytes(_ limit: Int) throws -> Int {
