@@ -1,0 +1,105 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// What was edited, sent and logged is in columns and lists of other names, and of other types.
+extension EngineMigration {
+    mutating func followDomains(of entity: Registered) throws {
+        let domains = EngineDomains(from: entity.old, to: entity.new, map, keys, senders).all
+        let names = Dictionary(domains.map { ($0.old, $0) }) { first, _ in first }
+        var moved: [[DatabaseValue]] = []
+        for row in try Row.fetchAll(
+            db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [entity.number])
+        {
+            guard let domain = names[row[1]] else { continue }
+            guard let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) else {
+                try lose(domain, row, of: entity)
+                continue
+            }
+            moved.append([row[0], name.databaseValue, value, row[3]])
+        }
+        try db.execute(sql: "DELETE FROM sync_base WHERE e = ?", arguments: [entity.number])
+        for values in moved {
+            let value = ColumnValue.bound(values[2])
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
+                arguments: [entity.number, values[0], values[1], value.value, values[3]])
+        }
+        try followSent(of: entity, names)
+        try followLog(of: entity, names)
+        try followColumns(of: entity, domains)
+    }
+
+    /// An edit that has no place. Of a deleted row nothing was edited.
+    private mutating func lose(_ domain: EngineDomains.Domain, _ row: Row, of entity: Registered) throws {
+        let isDeleted = try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
+            arguments: [entity.number, row[0]])
+        if isDeleted { return }
+        lose("entities.\(entity.old.name).\(domain.path)", "an edit of it was not sent", 1, "edit")
+        try db.execute(
+            sql: """
+                INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
+                VALUES (?, ?, ?, ?, ?, 'remote', 'an edit that was not sent: it is not in the model any more')
+                """, arguments: [SQLiteEngine.now, entity.number, row[0], domain.old, row[2]])
+    }
+
+    /// What was sent and not answered. What has no place is not waited for.
+    private func followSent(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT request, domain, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
+                """, arguments: [entity.number])
+        for row in rows where names[row[1]] != nil {
+            try db.execute(
+                sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [row[0], row[1]])
+        }
+        for row in rows {
+            guard let domain = names[row[1]], let name = domain.new,
+                let value = try domain.converted(row.wholeValue(at: 2))
+            else { continue }
+            let bound = ColumnValue.bound(value)
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO sync_sent (request, domain, value) VALUES (?, ?, \(bound.sql))",
+                arguments: [row[0], name, bound.value])
+        }
+    }
+
+    /// What is logged stays as it was, but under the name that its domain has now; nobody decides of what is gone.
+    private func followLog(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+        let logged = try Row.fetchAll(
+            db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",
+            arguments: [entity.number])
+        for row in logged {
+            guard let domain = names[row[1]] else { continue }
+            if let name = domain.new {
+                let values = try (2...4).map { try domain.converted(row.wholeValue(at: $0)) ?? row[$0] }
+                try db.execute(
+                    sql: "UPDATE sync_conflict SET domain = ?, base = ?, local = ?, remote = ? WHERE id = ?",
+                    arguments: [name, values[0], values[1], values[2], row[0]])
+            } else {
+                try db.execute(
+                    sql: """
+                        UPDATE sync_conflict SET open = 0, winner = 'remote', why = 'not in the model any more'
+                        WHERE id = ? AND open = 1
+                        """, arguments: [row[0]])
+            }
+        }
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET state = 'ready' WHERE e = ? AND state = 'conflicted' AND NOT EXISTS (
+                  SELECT 1 FROM sync_conflict AS c WHERE c.e = sync_change.e AND c.k = sync_change.k AND open = 1)
+                """, arguments: [entity.number])
+    }
+
+    private func followColumns(of entity: Registered, _ domains: [EngineDomains.Domain]) throws {
+        let names = Dictionary(domains.map { ($0.column, $0.newColumn) }) { first, _ in first }
+        let text = try String.fetchOne(
+            db, sql: "SELECT columns FROM sync_entity WHERE e = ?", arguments: [entity.number])
+        let columns = (text ?? "").split(separator: "\n").map(String.init).compactMap { names[$0] ?? $0 }
+        try db.execute(
+            sql: "UPDATE sync_entity SET columns = ? WHERE e = ?",
+            arguments: [Set(columns).sorted().joined(separator: "\n"), entity.number])
+    }
+}

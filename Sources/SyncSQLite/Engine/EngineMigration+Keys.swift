@@ -1,0 +1,58 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// The rows have other keys, as numbers that are texts now.
+extension EngineMigration {
+    mutating func followKeys(of entity: Registered) throws {
+        guard !keys.isStable(entity.old.table) else { return }
+        let follower = EngineKeys(entity.old, entity.new, map, keys)
+        let selects = EngineSchema.rowTables.map { "SELECT k FROM \($0) WHERE e = \(entity.number)" }
+        let known = try DatabaseValue.fetchAll(db, sql: selects.joined(separator: " UNION "))
+        var lost = 0
+        // By way of what no row is known by: a key may have been that of another row.
+        for (place, old) in known.enumerated() {
+            try move(entity.number, old, to: "sync moved \(place)".databaseValue)
+        }
+        for (place, old) in known.enumerated() {
+            let now = "sync moved \(place)".databaseValue
+            if let new = try follower.key(old) {
+                if let id = follower.spelled(old) {
+                    try db.execute(
+                        sql: "UPDATE sync_known SET remote = coalesce(remote, ?) WHERE e = ? AND k = ?",
+                        arguments: [id, entity.number, now])
+                }
+                try move(entity.number, now, to: new)
+            } else {
+                lost +=
+                    try Int.fetchOne(
+                        db, sql: "SELECT count(*) FROM sync_change WHERE e = ? AND k = ?",
+                        arguments: [entity.number, now])
+                    ?? 0
+                for name in EngineSchema.rowTables where name != "sync_conflict" {
+                    try db.execute(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [entity.number, now])
+                }
+                try move(entity.number, now, to: old)
+            }
+        }
+        lose(
+            "entities.\(entity.old.name)", "changes of rows that are told apart by something else now were not sent",
+            lost, "change")
+        try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
+        try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [entity.number])
+        try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [entity.number])
+        try db.execute(sql: "UPDATE sync_known SET name = NULL WHERE e = ?", arguments: [entity.number])
+    }
+
+    private func move(_ number: Int, _ old: DatabaseValue, to new: DatabaseValue) throws {
+        let (old, new) = (ColumnValue.bound(old), ColumnValue.bound(new))
+        for name in EngineSchema.rowTables {
+            try db.execute(
+                sql: "UPDATE OR REPLACE \(name) SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
+                arguments: [new.value, number, old.value])
+        }
+        try db.execute(
+            sql: "UPDATE sync_alias SET k = \(new.sql) WHERE e = ? AND k = \(old.sql)",
+            arguments: [new.value, number, old.value])
+    }
+}
