@@ -3,24 +3,22 @@ import Foundation
 import Sync
 
 /// `syncdb conflicts`: where both sides differed, and who won.
-struct Conflicts: AsyncParsableCommand, ReadingCommand {
+struct Conflicts: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "conflicts",
         abstract: "List where both sides changed the same, who won and why; what waits for a decision first.",
         discussion: "Example: syncdb conflicts -d app.sqlite -c service.json")
 
-    @OptionGroup(title: "Database and service") var options: EngineOptions
+    @OptionGroup(title: "Database and service") var location: DatabaseOptions
+    @OptionGroup(title: "Database and service") var service: EngineOptions
 
     @Flag(help: "Print it as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
 
-    var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.busyTimeout }
-
     func run() async throws {
-        let conflicts = try await options.engine(options.stack(), makesRequests: false).conflicts()
+        let conflicts = try await engine(stack(), makesRequests: false).conflicts()
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(

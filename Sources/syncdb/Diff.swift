@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb diff`: what `import` would do.
-struct Diff: AsyncParsableCommand, ReadingCommand {
+struct Diff: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what 'import' with the same arguments would do. Writes nothing.",
@@ -15,9 +15,17 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
             Example: syncdb diff users.json --entity User -d app.sqlite
             """)
 
-    @OptionGroup(title: "Payload") var payload: PayloadOptions
-    @OptionGroup(title: "Database") var store: StoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Payload") var records: RecordsOptions
+    @OptionGroup(title: "Payload") var layout: LayoutOptions
+    @OptionGroup(title: "Payload") var rules: RuleOptions
+
+    @OptionGroup(title: "Database") var location: DatabaseOptions
+    @OptionGroup(title: "Database") var changes: ModelOptions
+    @OptionGroup(title: "Database") var key: KeyOptions
+
+    @OptionGroup(title: "Output") var result: ResultOptions
+    @OptionGroup(title: "Output") var list: ListOptions
+    @OptionGroup(title: "Output") var color: ColorOptions
 
     @Flag(
         help: ArgumentHelp(
@@ -25,8 +33,7 @@ struct Diff: AsyncParsableCommand, ReadingCommand {
                 + "guard would refuse it.)"))
     var exitCode = false
 
-    var inputs: CommandInputs { store.inputs(with: payload.files) }
-    var busyTimeout: WaitingTime? { store.location.busyTimeout }
+    func validate() throws { try payload.validate() }
 
     func run() async throws {
         do {

@@ -19,6 +19,8 @@ struct Export: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
+    @OptionGroup(title: "Rows") var condition: ConditionOptions
+
     @OptionGroup(title: "Rows") var selection: SelectionOptions
 
     @OptionGroup(title: "Records") var form: ExportFormOptions
@@ -55,7 +57,7 @@ struct Export: AsyncParsableCommand, ReadingCommand {
 
     func run() async throws {
         let stack = try location.open()
-        let predicate = try selection.condition.predicate()
+        let predicate = try condition.predicate()
         stack.model.remarkOnMissingTransformers()
         for omission in try stack.model.exportOmissions(of: entity, options: form.options) {
             Terminal.writeError("note: \(omission.description)")

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb import`: makes the rows of an entity what the JSON says.
-struct Import: AsyncParsableCommand, ReadingCommand {
+struct Import: AsyncParsableCommand, PayloadCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Make the rows of an entity what JSON says.",
@@ -24,9 +24,17 @@ struct Import: AsyncParsableCommand, ReadingCommand {
             Example: syncdb import users.json --entity User --model model.json -d app.sqlite
             """)
 
-    @OptionGroup(title: "Payload") var payload: PayloadOptions
-    @OptionGroup(title: "Database") var store: StoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Payload") var records: RecordsOptions
+    @OptionGroup(title: "Payload") var layout: LayoutOptions
+    @OptionGroup(title: "Payload") var rules: RuleOptions
+
+    @OptionGroup(title: "Database") var location: DatabaseOptions
+    @OptionGroup(title: "Database") var changes: ModelOptions
+    @OptionGroup(title: "Database") var key: KeyOptions
+
+    @OptionGroup(title: "Output") var result: ResultOptions
+    @OptionGroup(title: "Output") var list: ListOptions
+    @OptionGroup(title: "Output") var color: ColorOptions
 
     @Flag(help: "Say what would be done, as 'diff' does, in the form of an import. Writes nothing.")
     var dryRun = false
@@ -52,11 +60,9 @@ struct Import: AsyncParsableCommand, ReadingCommand {
     var pieceSize = ByteCount(bytes: PieceOptions().size)
 
     func validate() throws {
+        try payload.validate()
         if verbose && output.quiet { throw ValidationError("--verbose and --quiet exclude each other") }
     }
-
-    var inputs: CommandInputs { store.inputs(with: payload.files) }
-    var busyTimeout: WaitingTime? { store.location.busyTimeout }
 
     func run() async throws {
         guard !dryRun else { return try await compare() }
@@ -65,7 +71,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
         let (result, model) = try await written.remarking {
             try await Interruption.cancelling(outcome: written.isEmpty ? "nothing was written" : "not all was written")
             {
-                try await store.location.exists
+                try await location.exists
                     ? importIntoExisting(payloads, written) : importIntoNew(payloads)
             }
         }
@@ -88,15 +94,15 @@ struct Import: AsyncParsableCommand, ReadingCommand {
     private func importIntoExisting(
         _ payloads: [Payload], _ written: WrittenFiles
     ) async throws -> (SyncResult, SyncModel) {
-        guard store.model != nil || store.evolve || fingerprints else {
-            return try await sync(payloads, into: DataStack(at: store.location.url, transformers: .optional), written)
+        guard changes.model != nil || changes.evolve || fingerprints else {
+            return try await sync(payloads, into: DataStack(at: location.url, transformers: .optional), written)
         }
-        let kept = try store.location.open()
+        let kept = try location.open()
         let chosen = try store.modelForExistingDatabase(
             store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
         try kept.close()
         let stack = try DataStack(
-            model: adjusted(chosen.model), at: store.location.url, migration: store.migration,
+            model: adjusted(chosen.model), at: location.url, migration: changes.migration,
             transformers: .optional)
         let outcome = try await sync(payloads, into: stack, written)
         chosen.announce()
@@ -106,7 +112,7 @@ struct Import: AsyncParsableCommand, ReadingCommand {
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
-        let outcome = try await NewDatabase(at: store.location.url).fill(adjusted(chosen.model)) { stack in
+        let outcome = try await NewDatabase(at: location.url).fill(adjusted(chosen.model)) { stack in
             // All of it is written, or nothing.
             try await sync(payloads, into: stack, WrittenFiles())
         }

@@ -10,7 +10,7 @@ extension PayloadOptions {
     func sync(
         _ payloads: [Payload], into stack: DataStack, options: SyncOptions, _ written: WrittenFiles
     ) async throws -> SyncResult {
-        if payloads.count == 1 || delta {
+        if payloads.count == 1 || rules.delta {
             var results = MergedResults()
             for payload in payloads {
                 results.add(try await sync(payload, into: stack, options: options))
@@ -39,11 +39,11 @@ extension PayloadOptions {
         return try await SyncError.naming(payload.name) {
             if !entities.isEmpty {
                 return try await Sync.plan(
-                    json, entities: entities, stack: stack, operations: operations.value, options: options)
+                    json, entities: entities, stack: stack, operations: rules.operations.value, options: options)
             }
             return try await Sync.plan(
-                json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
-                relationship: parent?.relationship, operations: operations.value, options: options)
+                json, inEntity: entity, stack: stack, predicate: rules.recordPredicate(), parent: rules.parent?.parent,
+                relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
         }
     }
 
@@ -55,17 +55,20 @@ extension PayloadOptions {
             switch payload.content {
             case .whole(let json):
                 return try await Sync.changes(
-                    json, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
-                    relationship: parent?.relationship, operations: operations.value, options: options)
+                    json, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
+                    parent: rules.parent?.parent,
+                    relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
             case .file(let url):
                 return try await Sync.changes(
-                    contentsOf: url, inEntity: entity, stack: stack, predicate: recordPredicate(),
-                    parent: parent?.parent, relationship: parent?.relationship, operations: operations.value,
+                    contentsOf: url, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
+                    parent: rules.parent?.parent, relationship: rules.parent?.relationship,
+                    operations: rules.operations.value,
                     options: options)
             case .chunks(let chunks):
                 return try await Sync.changes(
-                    chunks, inEntity: entity, stack: stack, predicate: recordPredicate(), parent: parent?.parent,
-                    relationship: parent?.relationship, operations: operations.value, options: options)
+                    chunks, inEntity: entity, stack: stack, predicate: rules.recordPredicate(),
+                    parent: rules.parent?.parent,
+                    relationship: rules.parent?.relationship, operations: rules.operations.value, options: options)
             }
         }
     }
@@ -78,13 +81,14 @@ extension PayloadOptions {
             switch payload.content {
             case .whole(let json):
                 return try await Sync.changes(
-                    json, entities: entities, stack: stack, operations: operations.value, options: options)
+                    json, entities: entities, stack: stack, operations: rules.operations.value, options: options)
             case .file(let url):
                 return try await Sync.changes(
-                    contentsOf: url, entities: entities, stack: stack, operations: operations.value, options: options)
+                    contentsOf: url, entities: entities, stack: stack, operations: rules.operations.value,
+                    options: options)
             case .chunks(let chunks):
                 return try await Sync.changes(
-                    chunks, entities: entities, stack: stack, operations: operations.value, options: options)
+                    chunks, entities: entities, stack: stack, operations: rules.operations.value, options: options)
             }
         }
     }

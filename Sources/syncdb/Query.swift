@@ -20,6 +20,8 @@ struct Query: AsyncParsableCommand, ReadingCommand {
 
     @OptionGroup(title: "Database") var location: DatabaseOptions
 
+    @OptionGroup(title: "Rows") var condition: ConditionOptions
+
     @OptionGroup(title: "Rows") var selection: SelectionOptions
 
     @OptionGroup(title: "Rows") var shown: ColumnOptions
@@ -34,7 +36,7 @@ struct Query: AsyncParsableCommand, ReadingCommand {
     func run() async throws {
         let stack = try location.open()
         let rows = try stack.selection(
-            of: entity, columns: shown.columns?.paths, where: selection.condition.predicate(),
+            of: entity, columns: shown.columns?.paths, where: condition.predicate(),
             orderedBy: selection.order,
             limit: selection.limit, offset: selection.offset)
         try await RowPrinter(form.chosen, style: color.style).print(rows, of: stack)

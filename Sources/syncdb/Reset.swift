@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb reset`: forgets what is known of the service.
-struct Reset: AsyncParsableCommand, ReadingCommand {
+struct Reset: AsyncParsableCommand, EngineCommand {
     /// What is forgotten.
     enum Kind: String, ExpressibleByArgument, CaseIterable { case relink, local, remote }
 
@@ -21,18 +21,16 @@ struct Reset: AsyncParsableCommand, ReadingCommand {
     @Argument(help: "relink, local or remote.")
     var kind: Kind
 
-    @OptionGroup(title: "Database and service") var options: EngineOptions
+    @OptionGroup(title: "Database and service") var location: DatabaseOptions
+    @OptionGroup(title: "Database and service") var service: EngineOptions
 
     @Flag(help: "Print nothing but errors.")
     var quiet = false
 
-    var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.busyTimeout }
-
     func run() async throws {
-        let stack = try options.stack()
+        let stack = try self.stack()
         do {
-            try await options.engine(stack).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
+            try await engine(stack).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
         } catch let error as SyncError where error.code == .otherService && kind == .local {
             try await stack.removeEngine(deletingRows: true)
         }

@@ -3,7 +3,7 @@ import Foundation
 import Sync
 
 /// `syncdb resolve`: decides an open conflict.
-struct Resolve: AsyncParsableCommand, ReadingCommand {
+struct Resolve: AsyncParsableCommand, EngineCommand {
     /// Whose value stays.
     enum Side: String, ExpressibleByArgument, CaseIterable { case local, remote }
 
@@ -17,7 +17,8 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
             Example: syncdb resolve -d app.sqlite -c service.json --entity Task --key 7 --take remote
             """)
 
-    @OptionGroup(title: "Database and service") var options: EngineOptions
+    @OptionGroup(title: "Database and service") var location: DatabaseOptions
+    @OptionGroup(title: "Database and service") var service: EngineOptions
 
     @Option(help: "The entity of the row.")
     var entity: String
@@ -31,11 +32,8 @@ struct Resolve: AsyncParsableCommand, ReadingCommand {
     @Option(help: ArgumentHelp("The attribute or relationship. (default: all that wait of the row)", valueName: "name"))
     var domain: String?
 
-    var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.busyTimeout }
-
     func run() async throws {
-        let engine = try options.engine(options.stack(), makesRequests: false)
+        let engine = try engine(stack(), makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {
             try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)

@@ -3,24 +3,22 @@ import Foundation
 import Sync
 
 /// `syncdb status`: what waits to be sent, what was refused, what is in conflict.
-struct Status: AsyncParsableCommand, ReadingCommand {
+struct Status: AsyncParsableCommand, EngineCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Print what waits to be sent, what was refused, and when each entity was last in step.",
         discussion: "Example: syncdb status -d app.sqlite -c service.json --json")
 
-    @OptionGroup(title: "Database and service") var options: EngineOptions
+    @OptionGroup(title: "Database and service") var location: DatabaseOptions
+    @OptionGroup(title: "Database and service") var service: EngineOptions
 
     @Flag(help: "Print it as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
 
-    var inputs: CommandInputs { options.inputs }
-    var busyTimeout: WaitingTime? { options.location.busyTimeout }
-
     func run() async throws {
-        let engine = try options.engine(options.stack(), makesRequests: false)
+        let engine = try engine(stack(), makesRequests: false)
         let status = try await engine.status()
         let parked = try await engine.parkedRows()
         if json { return try Terminal.write(json: Self.json(status, parked)) }

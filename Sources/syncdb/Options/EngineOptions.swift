@@ -2,10 +2,8 @@ import ArgumentParser
 import Foundation
 import Sync
 
-/// The database that is kept in step, and what with.
+/// What a database is kept in step with.
 struct EngineOptions: ParsableArguments {
-    @OptionGroup var location: DatabaseOptions
-
     @Option(
         name: [.customShort("c"), .long],
         help: ArgumentHelp(
@@ -20,10 +18,6 @@ struct EngineOptions: ParsableArguments {
             valueName: "file"), completion: Completions.model)
     var model: String?
 
-    var inputs: CommandInputs {
-        CommandInputs(files: [config] + (model.map { [$0] } ?? []), database: location.database)
-    }
-
     /// - Parameter makesRequests: Whether the service is asked anything: else no variable of the environment has to be set.
     func configuration(makesRequests: Bool) throws -> EngineConfiguration {
         do {
@@ -31,35 +25,6 @@ struct EngineOptions: ParsableArguments {
         } catch let error as SyncError {
             throw error.naming(config)
         }
-    }
-
-    /// The store, made if it is not there.
-    func stack() throws -> DataStack {
-        if let model {
-            return try DataStack(model: SyncModel.file(model), at: location.url, transformers: .optional)
-        }
-        guard try location.exists else {
-            throw UsageError("there is no database '\(location.database)' yet: name its --model")
-        }
-        return try DataStack(at: location.url, transformers: .optional)
-    }
-
-    /// The engine of the database.
-    ///
-    /// - Parameters:
-    ///   - makesRequests: Whether it will ask the service anything.
-    ///   - adjust: Changes settings of the configuration.
-    func engine(
-        _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout EngineSettings) -> Void = { _ in }
-    ) throws -> SyncEngine {
-        let configuration = try configuration(makesRequests: makesRequests)
-        var settings = configuration.settings
-        adjust(&settings)
-        let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
-        let credentials = command?.credentials ?? .none
-        return try SyncEngine(
-            stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
-            settings: settings)
     }
 }
 
@@ -93,10 +58,10 @@ struct EngineRunOptions: ParsableArguments {
 
     /// Runs the engine, shows how far it is, and prints what it did.
     func run(
-        _ options: EngineOptions, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
+        _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
-        let stack = try options.stack()
-        let engine = try options.engine(stack) { settings in
+        let stack = try command.stack()
+        let engine = try command.engine(stack) { settings in
             settings.patience = .milliseconds(Int64((wait ?? 30) * 1000))
             settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }

@@ -1,25 +1,14 @@
-import ArgumentParser
 import Foundation
 import Sync
 
 /// How a sync's result is printed.
-struct OutputOptions: ParsableArguments {
-    @Flag(
-        help: ArgumentHelp(
-            "Print the result as JSON.",
-            discussion: """
-                For every entity the keys inserted, updated (with the attributes that changed) and deleted, and counts:
-                {"entities": {"User": {"inserted": [7], "insertedCount": 1, …}}, "diagnostics": [], …}
-                'diff' and --verbose add the values and the links.
-                """))
-    var json = false
+struct OutputOptions {
+    let result: ResultOptions
+    let list: ListOptions
+    let color: ColorOptions
 
-    @Flag(help: "Print nothing but errors.")
-    var quiet = false
-
-    @OptionGroup var list: ListOptions
-
-    @OptionGroup var color: ColorOptions
+    var json: Bool { result.json }
+    var quiet: Bool { result.quiet }
 
     /// Prints a result, with a line per row or the summary alone.
     func show(_ result: SyncResult, of model: SyncModel, withRows: Bool) throws {
@@ -54,9 +43,5 @@ struct OutputOptions: ParsableArguments {
         var options = options
         if let display { options.progress = { display.show(ProgressLine($0)) } }
         return try await sync(options)
-    }
-
-    func validate() throws {
-        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
     }
 }

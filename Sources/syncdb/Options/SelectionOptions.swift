@@ -1,10 +1,8 @@
 import ArgumentParser
 import Sync
 
-/// Which rows a command prints, and in which order.
+/// How many of the rows a command prints, and in which order.
 struct SelectionOptions: ParsableArguments {
-    @OptionGroup var condition: ConditionOptions
-
     @Option(
         help: ArgumentHelp(
             "What to sort by: attributes and paths as in company.name,-age, with a minus for the largest first; "

@@ -1,41 +1,24 @@
-import ArgumentParser
 import Foundation
 import Sync
 
 /// The database a payload goes to, and the model of a new one.
-struct StoreOptions: ParsableArguments {
-    @OptionGroup var location: DatabaseOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Inferred for the first "
-                + "import if left out, needed later only if it has changed.",
-            valueName: "file"), completion: Completions.model)
-    var model: String?
-
-    @Flag(help: "With another model than the database has: lose what it has no place for.")
-    var allowLoss = false
-
-    var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
-
-    @Flag(
-        help: "Extend the database's model by what the JSON has beyond it: new keys and wider types. (Never removes.)")
-    var evolve = false
+struct StoreOptions {
+    let location: DatabaseOptions
+    let changes: ModelOptions
+    let key: KeyOptions
 
     /// Whether the model depends on all that the JSON has.
-    var readsModelFromPayload: Bool { get throws { try evolve || (model == nil && !location.exists) } }
+    var readsModelFromPayload: Bool { get throws { try changes.evolve || (changes.model == nil && !location.exists) } }
 
     /// What a command reads that has these payloads too.
     func inputs(with payloads: [String]) -> CommandInputs {
-        CommandInputs(files: payloads + (model.map { [$0] } ?? []), database: location.database)
+        CommandInputs(files: payloads + (changes.model.map { [$0] } ?? []), database: location.database)
     }
 
     /// The model named on the command line, if one is.
     func givenModel() throws -> SyncModel? {
-        try model.map { try SyncModel.file($0) }
+        try changes.model.map { try SyncModel.file($0) }
     }
-
-    @OptionGroup var key: KeyOptions
 
     /// The model of a database that is not there yet: the given one, or what the JSON looks like.
     func modelForNewDatabase(
@@ -44,7 +27,7 @@ struct StoreOptions: ParsableArguments {
         if let model = given {
             return try modelForExistingDatabase(model, extendedBy: payloads, as: options, isQuiet: isQuiet)
         }
-        guard options.parent == nil else {
+        guard options.rules.parent == nil else {
             throw UsageError("there is no database '\(location.database)' yet, so no row can be the --parent")
         }
         let samples = samples(payloads, as: options)
@@ -82,7 +65,7 @@ struct StoreOptions: ParsableArguments {
     func modelForExistingDatabase(
         _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
     ) throws -> ChosenModel {
-        guard evolve else { return ChosenModel(model: model) }
+        guard changes.evolve else { return ChosenModel(model: model) }
         guard options.canEvolve else {
             throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
         }
@@ -100,7 +83,7 @@ struct StoreOptions: ParsableArguments {
         _ model: SyncModel, after result: SyncResult, _ payloads: [Payload], as options: PayloadOptions
     ) {
         let hasMisfits = result.diagnostics.contains { $0.kind == .valueDoesNotFit }
-        guard options.canEvolve, !evolve, !result.unmappedKeys.isEmpty || hasMisfits,
+        guard options.canEvolve, !changes.evolve, !result.unmappedKeys.isEmpty || hasMisfits,
             payloads.allSatisfy({ $0.data != nil })
         else {
             return

@@ -27,6 +27,6 @@ struct ComparisonStore {
         let chosen = try model(kept.model)
         guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
         // The database would take over a changed model when it is opened.
-        return try await body(kept.copy(with: chosen.model, migration: options.migration), chosen)
+        return try await body(kept.copy(with: chosen.model, migration: options.changes.migration), chosen)
     }
 }

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import Sync
+
+/// A command about a database that is kept in step with a service.
+protocol EngineCommand: ReadingCommand {
+    var location: DatabaseOptions { get }
+    var service: EngineOptions { get }
+}
+
+extension EngineCommand {
+    var inputs: CommandInputs {
+        CommandInputs(files: [service.config] + (service.model.map { [$0] } ?? []), database: location.database)
+    }
+
+    var busyTimeout: WaitingTime? { location.busyTimeout }
+
+    /// The store, made if it is not there.
+    func stack() throws -> DataStack {
+        if let model = service.model {
+            return try DataStack(model: SyncModel.file(model), at: location.url, transformers: .optional)
+        }
+        guard try location.exists else {
+            throw UsageError("there is no database '\(location.database)' yet: name its --model")
+        }
+        return try DataStack(at: location.url, transformers: .optional)
+    }
+
+    /// The engine of the database.
+    ///
+    /// - Parameters:
+    ///   - makesRequests: Whether it will ask the service anything.
+    ///   - adjust: Changes settings of the configuration.
+    func engine(
+        _ stack: DataStack, makesRequests: Bool = true, _ adjust: (inout EngineSettings) -> Void = { _ in }
+    ) throws -> SyncEngine {
+        let configuration = try service.configuration(makesRequests: makesRequests)
+        var settings = configuration.settings
+        adjust(&settings)
+        let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
+        let credentials = command?.credentials ?? .none
+        return try SyncEngine(
+            stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
+            settings: settings)
+    }
+}
