@@ -35,7 +35,13 @@ struct EngineOptions: ParsableArguments {
     /// The store, made if it is not there.
     func stack() throws -> DataStack {
         if let model {
-            return try DataStack(model: SyncModel.file(model), at: location.url, transformers: .optional)
+            let model = try SyncModel.file(model)
+            do {
+                return try DataStack(model: model, at: location.url, transformers: .optional)
+            } catch let error as SyncError where error.code == .modelMismatch && !error.problems.isEmpty {
+                // It is said by a command of its own.
+                throw HintedError(error: error, hint: "'syncdb schema migrate --allow-loss' lets that go")
+            }
         }
         guard try location.exists else {
             throw UsageError("there is no database '\(location.database)' yet: name its --model")
@@ -52,7 +58,9 @@ struct EngineOptions: ParsableArguments {
         let configuration = try configuration()
         var settings = configuration.settings
         adjust(&settings)
-        let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
+        let command = configuration.credentialCommand.map {
+            CredentialCommand($0, configuration.credentialHeader, timeout: configuration.timeout)
+        }
         let credentials = command?.credentials ?? .none
         return try SyncEngine(
             stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,
@@ -90,6 +98,17 @@ struct EngineRunOptions: ParsableArguments {
 
     /// Runs the engine, shows how far it is, and prints what it did.
     func run(
+        _ options: EngineOptions, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
+    ) async throws {
+        do {
+            try await runEngine(options, body)
+        } catch let error as SyncError {
+            guard error.code == .deletionGuard else { throw error }
+            throw HintedError(error: error, hint: SyncError.guardHint)
+        }
+    }
+
+    private func runEngine(
         _ options: EngineOptions, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
         let stack = try options.stack()
