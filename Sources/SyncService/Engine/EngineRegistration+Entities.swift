@@ -28,7 +28,8 @@ extension EngineRegistration {
             },
             service: service.identity, user: settings.user, makesIDs: capabilities.ids == .client,
             takesParts: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
-            sendsWholeRows: capabilities.sendsWholeRows, marker: capabilities.marker,
+            sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,
+            marker: capabilities.marker,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: settings.resolver)
     }
