@@ -14,7 +14,7 @@ enum {
     OPT_WRITEDATA = 10001, OPT_URL = 10002, OPT_ERRORBUFFER = 10010, OPT_POSTFIELDS = 10015, OPT_HTTPHEADER = 10023,
     OPT_HEADERDATA = 10029, OPT_CUSTOMREQUEST = 10036, OPT_XFERINFODATA = 10057, OPT_ACCEPT_ENCODING = 10102,
     OPT_WRITEFUNCTION = 20011, OPT_HEADERFUNCTION = 20079, OPT_XFERINFOFUNCTION = 20219,
-    OPT_LOW_SPEED_LIMIT = 19, OPT_LOW_SPEED_TIME = 20, OPT_NOPROGRESS = 43, OPT_NOBODY = 44, OPT_FOLLOWLOCATION = 52,
+    OPT_TIMEOUT = 13, OPT_LOW_SPEED_LIMIT = 19, OPT_LOW_SPEED_TIME = 20, OPT_NOPROGRESS = 43, OPT_NOBODY = 44, OPT_FOLLOWLOCATION = 52,
     OPT_FRESH_CONNECT = 74, OPT_CONNECTTIMEOUT = 78, OPT_NOSIGNAL = 99, OPT_PROTOCOLS = 181,
     OPT_PATH_AS_IS = 234,
     OPT_POSTFIELDSIZE_LARGE = 30120,
@@ -83,6 +83,11 @@ static size_t append(char **bytes, size_t *length, const char *more, size_t coun
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     struct sync_curl_answer *answer = context;
+    if (size * count > answer->limit - answer->body_length) {
+        // What is not taken ends the request.
+        answer->is_too_large = 1;
+        return 0;
+    }
     return append(&answer->body, &answer->body_length, bytes, size * count);
 }
 
@@ -100,8 +105,10 @@ static int look(void *context, long long a, long long b, long long c, long long 
 
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
-    size_t body_length, long silence, int is_fresh, const int *is_cancelled, struct sync_curl_answer *answer) {
+    size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
+    struct sync_curl_answer *answer) {
     memset(answer, 0, sizeof *answer);
+    answer->limit = bounds.bytes;
     void *list = NULL;
     for (const char *const *line = headers; *line; line++) {
         void *longer = curl.slist_append(list, *line);
@@ -116,9 +123,10 @@ void sync_curl_send(
     curl.easy_setopt(connection, OPT_FOLLOWLOCATION, 0L);
     curl.easy_setopt(connection, OPT_FRESH_CONNECT, (long)is_fresh);
     curl.easy_setopt(connection, OPT_ACCEPT_ENCODING, "");
-    curl.easy_setopt(connection, OPT_CONNECTTIMEOUT, silence);
+    curl.easy_setopt(connection, OPT_CONNECTTIMEOUT, bounds.silence);
     curl.easy_setopt(connection, OPT_LOW_SPEED_LIMIT, 1L);
-    curl.easy_setopt(connection, OPT_LOW_SPEED_TIME, silence);
+    curl.easy_setopt(connection, OPT_LOW_SPEED_TIME, bounds.silence);
+    curl.easy_setopt(connection, OPT_TIMEOUT, bounds.whole);
     curl.easy_setopt(connection, OPT_HTTPHEADER, list);
     if (body) {
         curl.easy_setopt(connection, OPT_POSTFIELDSIZE_LARGE, (long long)body_length);
@@ -157,8 +165,9 @@ void *sync_curl_open(void) { return NULL; }
 void sync_curl_close(void *connection) { (void)connection; }
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
-    size_t body_length, long silence, int is_fresh, const int *is_cancelled, struct sync_curl_answer *answer) {
-    (void)connection, (void)method, (void)url, (void)headers, (void)body, (void)body_length, (void)silence;
+    size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
+    struct sync_curl_answer *answer) {
+    (void)connection, (void)method, (void)url, (void)headers, (void)body, (void)body_length, (void)bounds;
     (void)is_fresh, (void)is_cancelled, (void)answer;
 }
 void sync_curl_free(struct sync_curl_answer *answer) { (void)answer; }

@@ -17,6 +17,7 @@ enum ExitStatus: Int32 {
     init(_ error: any Error) {
         switch error {
         case let error as RemarkedError: self = ExitStatus(error.error)
+        case let error as HintedError: self = ExitStatus(error.error)
         case is Trouble: self = .usage
         case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
         case is UsageError: self = .usage
@@ -52,9 +53,8 @@ enum ExitStatus: Int32 {
             explain(error.error)
             Terminal.writeError(error.remark)
         case let error as Trouble: explain(error.error)
-        case let error as SyncError:
-            Terminal.writeError("\(prefix) \(error.visible)")
-            if let hint = error.hint { Terminal.writeError("hint: \(hint)") }
+        case let error as HintedError: explain(error.error, error.hint)
+        case let error as SyncError: explain(error, error.hint)
         case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
         case is ExitCode: break
         case let interruption as Interruption: Terminal.writeError("\(prefix) \(interruption.localizedDescription)")
@@ -65,6 +65,11 @@ enum ExitStatus: Int32 {
             let text = message.dropFirst(start.isEmpty ? 0 : SyncDB._errorPrefix.count)
             Terminal.writeError(start + VisibleText(lines: String(text), upTo: VisibleText.limit))
         }
+    }
+
+    private static func explain(_ error: SyncError, _ hint: VisibleText?) {
+        Terminal.writeError("\(ColorOptions.errorStyle.red("error:")) \(error.visible)")
+        if let hint { Terminal.writeError("hint: \(hint)") }
     }
 
     /// Prints what was asked for: help, or a script with completions.

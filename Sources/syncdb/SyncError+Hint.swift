@@ -6,13 +6,17 @@ extension SyncError {
     var hint: VisibleText? {
         switch code {
         case .deletionGuard:
-            "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%; for an import of only what changed there is --delta"
+            "\(Self.guardHint); for an import of only what changed there is --delta"
         case .modelMismatch where !problems.isEmpty: "--allow-loss lets that go"
         case .engineBusy: nil
         case .storeBusy: "--busy-timeout 60s waits longer"
         default: likelyForm.map(Self.hint)
         }
     }
+
+    /// What all commands have that the deletion guard may refuse.
+    static let guardHint: VisibleText =
+        "if that is right, --max-delete allows more: a number of rows, a part as in 75%, or 100%"
 
     /// What reads a payload that seems to be of another form.
     private static func hint(_ form: LikelyForm) -> VisibleText {
@@ -41,4 +45,12 @@ extension SyncError {
     private static func reading(_ form: LikelyForm, by option: String) -> VisibleText {
         "it looks like \(form.name): \(option) reads that"
     }
+}
+
+/// An error with the way out of it that the command has, where others have another.
+struct HintedError: LocalizedError {
+    let error: SyncError
+    let hint: VisibleText
+
+    var errorDescription: String? { error.localizedDescription }
 }

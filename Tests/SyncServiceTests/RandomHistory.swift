@@ -121,7 +121,7 @@ actor RandomHistory {
         return ServiceCapabilities(
             ids: isClient ? .client : .server, deletions: number(2) == 0 ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(6),
-            sendsCascades: true)
+            sendsCascades: true, ordersVersions: true)
     }
 
     /// How many requests later one may be carried out whose answer was lost: a row that is looked for must be there by then.

@@ -22,6 +22,19 @@ struct sync_curl_answer {
     char error[256];
     /// Whether the request was given up because it was cancelled.
     int is_cancelled;
+    /// How many bytes the body may have, and whether it had more.
+    size_t limit;
+    int is_too_large;
+};
+
+/// What a request may take.
+struct sync_curl_bounds {
+    /// For how many seconds nothing may come.
+    long silence;
+    /// How many seconds all may take.
+    long whole;
+    /// How many bytes the body of the answer may have.
+    size_t bytes;
 };
 
 /// Whether libcurl can be loaded.
@@ -33,12 +46,12 @@ void sync_curl_close(void *connection);
 
 /// Sends a request and waits for the answer.
 ///
-/// `headers` are lines without their ends, and NULL behind the last. `body` may be NULL. `silence` is for how many seconds
-/// nothing may come. With `is_fresh` no connection of an earlier request is used again. `is_cancelled` is looked at about
+/// `headers` are lines without their ends, and NULL behind the last. `body` may be NULL. With `is_fresh` no connection of an earlier request is used again. `is_cancelled` is looked at about
 /// once a second.
 void sync_curl_send(
     void *connection, const char *method, const char *url, const char *const *headers, const char *body,
-    size_t body_length, long silence, int is_fresh, const int *is_cancelled, struct sync_curl_answer *answer);
+    size_t body_length, struct sync_curl_bounds bounds, int is_fresh, const int *is_cancelled,
+    struct sync_curl_answer *answer);
 
 /// Sets what `is_cancelled` leads to.
 void sync_curl_cancel(int *is_cancelled);

@@ -34,11 +34,18 @@ struct PageWriter {
     }
 
     mutating func apply(_ page: PulledPage) throws {
-        if case .none = page.end { return try apply(page.rows) }
-        try apply(page.rows.filter { $0.record != nil })
-        for row in page.rows { try note(row) }
+        let rows = page.takesOlder ? page.rows : try current(page.rows)
+        if case .none = page.end { return try apply(rows) }
+        try apply(rows.filter { $0.record != nil })
+        for row in rows { try note(row) }
         if page.isListing { try noteListed(page.rows) }
         try noteEnd(page)
+    }
+
+    /// The rows but for those that are older than is known: a replica of the service is behind, and the next one is not.
+    func current(_ rows: [PulledPage.Row]) throws -> [PulledPage.Row] {
+        guard engine.registration.ordersVersions else { return rows }
+        return try rows.filter { try !engine.isOlder($0, table, in: db) }
     }
 
     /// All at once; one by one if a constraint refuses one of them.

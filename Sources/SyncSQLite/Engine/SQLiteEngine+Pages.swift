@@ -45,8 +45,9 @@ extension SQLiteEngine {
 
     package func hasNews(_ page: PulledPage) async throws -> Bool {
         let table = try table(page.entity)
-        return try await stack.reading { db in
+        return try await stack.reading { [self] db in
             try page.rows.contains { row in
+                if !page.takesOlder, try isOlder(row, table, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try Row.fetchOne(
                     db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -54,6 +55,16 @@ extension SQLiteEngine {
                 return known == nil || row.version == nil || known?[0] != row.version
             }
         }
+    }
+
+    /// Whether a row comes in an older version than is known: a replica that is behind said so.
+    func isOlder(_ row: PulledPage.Row, _ table: EngineTable, in db: Database) throws -> Bool {
+        guard registration.ordersVersions, let version = row.version, let key = try table.key.k(of: row.id, in: db)
+        else { return false }
+        let known = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        return known.map { RowVersion(version).isOlder(than: RowVersion($0)) } ?? false
     }
 
     package func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {

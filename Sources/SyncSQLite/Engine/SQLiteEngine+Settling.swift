@@ -45,7 +45,7 @@ extension SQLiteEngine {
                 guard !rows.isEmpty else { continue }
                 var writer = try PageWriter(self, table, serverTime, db)
                 writer.isSame = isSame
-                try writer.apply(rows)
+                try writer.apply(writer.current(rows))
                 outcome.add(writer.outcome)
             }
         }

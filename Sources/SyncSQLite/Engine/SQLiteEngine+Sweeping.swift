@@ -21,25 +21,41 @@ extension SQLiteEngine {
         }
     }
 
-    package func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
+    package func note(
+        _ listed: [ListingRow], of entity: String, _ lease: EngineLease
+    ) async throws -> ListingNews {
         let table = try table(entity)
-        return try await writing(lease) { db in
-            var unknown: [JSONValue] = []
-            for id in ids {
-                guard let key = try table.key.k(of: id, in: db) else { continue }
+        return try await writing(lease) { [self] db in
+            var news = ListingNews()
+            for row in listed {
+                guard let key = try table.key.k(of: row.id, in: db) else { continue }
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
                     .execute(arguments: [table.number, key])
+                // What was said last of a row that a constraint refused is beside what is stored.
                 let statement = try db.cachedStatement(
                     sql: """
-                        SELECT EXISTS (SELECT 1 FROM sync_known WHERE e = ? AND k = ?)
-                          OR EXISTS (SELECT 1 FROM sync_inbound WHERE e = ? AND k = ?)
+                        SELECT version FROM sync_inbound WHERE e = ? AND k = ?
+                        UNION ALL SELECT version FROM sync_known WHERE e = ? AND k = ?
                         """)
-                let isKnown = try Bool.fetchOne(
-                    statement, arguments: [table.number, key, table.number, id.text])
-                if isKnown != true { unknown.append(id) }
+                let known = try Row.fetchOne(
+                    statement, arguments: [table.number, row.id.text, table.number, key])
+                guard let known else {
+                    news.unknown.append(row.id)
+                    continue
+                }
+                if isBehind(known[0], row.version) { news.outdated.append(row.id) }
             }
-            return unknown
+            return news
         }
+    }
+
+    /// Whether what is known of a row is not what a listing has.
+    private func isBehind(_ known: String?, _ listed: String?) -> Bool {
+        guard let listed else { return false }
+        guard let known else { return true }
+        let (here, there) = (RowVersion(known), RowVersion(listed))
+        // A listing may be behind too.
+        return !here.isSame(as: there) && !(registration.ordersVersions && there.isOlder(than: here))
     }
 
     package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {
@@ -59,9 +75,8 @@ extension SQLiteEngine {
                 sql: """
                     SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
                       AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
-                      AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k
-                        AND NOT (c.state = 'parked' AND c.reason = ?))
-                    """, arguments: [table.number, RequestSettlement.gone]
+                      AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
+                    """, arguments: [table.number]
             ).map { try bodies.remoteID(of: $0, table) }
         }
     }

@@ -30,7 +30,8 @@ public struct EngineConfiguration: Sendable {
     let url: URL
     let paths: [String: String]
     private let headers: [HTTPField.Name: String]
-    private let timeout: Duration
+    /// How long to wait for an answer that does not come, and for the command that prints credentials.
+    public let timeout: Duration
     private let rest: RESTOptions
     private let kinto: (bucket: String, collection: String)
     private let pocketBase: PocketBaseSection

@@ -29,7 +29,8 @@ extension EngineRegistration {
             service: service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
             makesIDs: capabilities.ids == .client,
             takesParts: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
-            sendsWholeRows: capabilities.sendsWholeRows, marker: capabilities.marker,
+            sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,
+            marker: capabilities.marker,
             filters: Dictionary(entities.map { ($0.name, service.filter(of: $0.name)) }) { first, _ in first },
             resolver: settings.resolver)
     }

@@ -33,7 +33,7 @@ extension EngineRun {
             }
             let goesOn = try trail.goes(on: answer.next)
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
-            var outcome = try await store.apply(PulledPage(answer, of: entity), lease)
+            var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
             // They are tried again before the run ends.
             outcome[entity].parked = 0
             note(outcome)
@@ -84,7 +84,8 @@ extension EngineRun {
             let request = PullRequest(entity: entity, cursor: cursors[entity]?.cursor)
             do {
                 let page = try await service.pull(request)
-                if try await store.hasNews(PulledPage(page, of: entity)) { return true }
+                let isWhole = cursors[entity]?.cursor == nil
+                if try await store.hasNews(PulledPage(page, of: entity, takesOlder: isWhole)) { return true }
             } catch ServiceFailure.cursorInvalid {
                 return true
             } catch let failure as ServiceFailure {
@@ -99,7 +100,7 @@ extension EngineRun {
     ) async throws -> Bool {
         do {
             for (entity, page) in try await service.pull(entities, since: cursor) {
-                if try await store.hasNews(PulledPage(page, of: entity)) { return true }
+                if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
             }
             return false
         } catch ServiceFailure.cursorInvalid {
@@ -159,11 +160,11 @@ extension EngineRun {
 }
 
 extension PulledPage {
-    init(_ page: PullPage, of entity: String) {
+    init(_ page: PullPage, of entity: String, takesOlder: Bool) {
         self.init(
             entity: entity, rows: page.rows.map(Row.init),
             end: page.next.map { .more(next: $0) } ?? .last(cursor: page.cursor),
-            isListing: page.isListing, serverTime: page.time?.milliseconds)
+            isListing: page.isListing, serverTime: page.time?.milliseconds, takesOlder: takesOlder)
     }
 }
 

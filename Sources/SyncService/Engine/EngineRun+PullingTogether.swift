@@ -8,10 +8,12 @@ extension EngineRun {
     func pullTogether() async throws {
         let cursors = try await store.cursors(registration)
         let since = Self.oldest(entities.map { cursors[$0]?.cursor })
+        var isWhole = since == nil
         let pages: [String: PullPage]
         do {
             pages = try await self.pages(since: since)
         } catch ServiceFailure.cursorInvalid {
+            isWhole = true
             pages = try await self.pages(since: nil)
         }
         if let page = pages.values.first(where: { $0.next != nil }) {
@@ -22,7 +24,8 @@ extension EngineRun {
             listed.insert(entity)
         }
         var outcome = try await store.apply(
-            entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity) } }, lease)
+            entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, takesOlder: isWhole) } },
+            lease)
         for entity in entities {
             // They are tried again before the run ends.
             outcome[entity].parked = 0

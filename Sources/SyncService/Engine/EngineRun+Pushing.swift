@@ -183,6 +183,10 @@ extension EngineRun {
 
     private func settled(_ outcome: PushOutcome, _ request: FrozenRequest) async throws -> SettledRequest.Outcome {
         switch outcome {
+        // A row was made, and nobody says which: if it is not there, nobody knows.
+        case .applied(nil) where request.kind == .create && request.remoteID == nil:
+            guard let row = try await find(request) else { return .unknown }
+            return .applied(PulledPage.Row(row, isWhole: service.capabilities.answersRecords))
         case .applied(let row):
             return .applied(row.map { PulledPage.Row($0, isWhole: service.capabilities.answersRecords) })
         case .gone: return .gone

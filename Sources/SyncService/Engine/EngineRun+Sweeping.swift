@@ -58,23 +58,44 @@ extension EngineRun {
         return now - last >= Int64(settings.sweepInterval.seconds * 1000) || now < last
     }
 
-    /// Lists all ids; what is not stored here is fetched.
+    /// Lists all ids; what is not stored here as it is there is taken from the listing, or fetched.
     private func list(_ entity: String) async throws {
         try await store.beginSweep(of: entity, lease)
         var trail = PageTrail("ids of \(entity)")
+        var comparesVersions = true
         while true {
             let request = SweepRequest(entity: entity, page: trail.page)
             let answer = try await asking { [service] in try await service.ids(request) }
-            let unknown = try await store.note(answer.ids, of: entity, lease)
-            for ids in unknown.parts(of: Self.fetchSize) {
-                let rows = try await asking { [service] in try await service.fetch(ids, of: entity) }
-                try await apply(
-                    rows.compactMap { row in
-                        guard case .found(let row) = row else { return nil }
-                        return row
-                    }, entity)
+            let news = try await store.note(
+                answer.ids.map { ListingRow(id: $0, version: comparesVersions ? answer.versions[$0] : nil) },
+                of: entity, lease)
+            let wanted = Set(news.unknown + news.outdated)
+            let given = answer.rows.filter { wanted.contains($0.id) }
+            try await apply(given, entity)
+            let rest = wanted.subtracting(given.map(\.id))
+            for ids in news.unknown.filter(rest.contains).parts(of: Self.fetchSize) {
+                try await apply(try await found(ids, entity), entity)
+            }
+            for ids in news.outdated.filter(rest.contains).parts(of: Self.fetchSize) where comparesVersions {
+                let rows = try await found(ids, entity)
+                try await apply(rows, entity)
+                // Where a listing says versions in other words, all rows would be fetched by each.
+                comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
             }
             guard try trail.goes(on: answer.next) else { return }
+        }
+    }
+
+    /// Whether a row that was fetched is in the version that a listing had.
+    private func isListed(_ row: RemoteRow, _ page: IDPage) -> Bool {
+        guard let version = row.version, let listed = page.versions[row.id] else { return false }
+        return RowVersion(version).isSame(as: RowVersion(listed))
+    }
+
+    private func found(_ ids: [JSONValue], _ entity: String) async throws -> [RemoteRow] {
+        try await asking { [service] in try await service.fetch(ids, of: entity) }.compactMap { row in
+            guard case .found(let row) = row else { return nil }
+            return row
         }
     }
 

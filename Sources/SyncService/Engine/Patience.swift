@@ -6,6 +6,9 @@ import SyncCore
 actor Patience {
     private static let shortest = 0.5
     private static let longest = 300.0
+    /// What a service asks for, and what an earlier run noted: not more than a day. A clock that was set back would else keep a
+    /// store from its service for as long.
+    private static let mostAsked = 86_400.0
 
     private let settings: EngineSettings
     private let tell: @Sendable (SyncEvent) -> Void
@@ -27,10 +30,19 @@ actor Patience {
         failures += 1
         tries += 1
         var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
-        if case .busy(let after?, _) = failure { seconds = after.seconds }
+        var isAsked = false
+        if case .busy(let after?, _) = failure {
+            seconds = min(after.seconds, Self.mostAsked)
+            isAsked = seconds > 0
+        }
         let until = settings.clock.now().addingTimeInterval(seconds)
         notBefore = until
-        guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else { throw failure }
+        guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else {
+            guard isAsked, case .busy(_, let text) = failure else { throw failure }
+            throw SyncError(
+                .serviceFailure,
+                "the service asks to wait until \(until.isoText): \(text); try again then, or wait longer")
+        }
         try await pause(seconds, failure.description)
     }
 
@@ -39,8 +51,8 @@ actor Patience {
     func wait(until date: Date, _ reason: String) async throws {
         let seconds = date.timeIntervalSince(settings.clock.now())
         guard seconds > 0 else { return }
-        // A clock that jumped is no reason to wait for ever.
-        guard seconds <= Self.longest * 12 else { return }
+        // No service asked for more: the clock was set back since.
+        guard seconds <= Self.mostAsked else { return }
         notBefore = date
         guard seconds <= settings.patience.seconds else {
             throw SyncError(

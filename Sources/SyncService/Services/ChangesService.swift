@@ -82,7 +82,7 @@ public struct ChangesService: SyncService {
         let answer = try await exchange.send(.get, url)
         switch answer.status {
         case 200..<300: break
-        case 410: throw ServiceFailure.cursorInvalid
+        case 410 where cursor != nil: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
         let changes = try PulledChanges(answer.json(), answer.place)

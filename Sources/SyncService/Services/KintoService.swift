@@ -38,7 +38,7 @@ public struct KintoService: SyncService {
         ServiceCapabilities(
             ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
             givesTimes: true,
-            batchSize: Self.batchSize, sendsCascades: true)
+            batchSize: Self.batchSize, sendsCascades: true, ordersVersions: true)
     }
 
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
@@ -79,7 +79,7 @@ public struct KintoService: SyncService {
                 )
             }
             return PullPage(rows: [], cursor: request.cursor ?? "0", isListing: false, time: answer.time)
-        case 410: throw ServiceFailure.cursorInvalid
+        case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
         guard case .array(let records)? = try answer.json()["data"] else {

@@ -44,8 +44,13 @@ extension ParseService {
         if let page = request.page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
         let answer = try await find(className(of: request.entity), query)
         let ids = answer.results.compactMap { $0[ParseRecords.id] }
-        guard !answer.isAll, case .string(let last)? = ids.last else { return IDPage(ids: ids) }
-        return IDPage(ids: ids, next: last)
+        let versions = answer.results.compactMap { record -> (JSONValue, String)? in
+            guard let id = record[ParseRecords.id], case .string(let time)? = record["updatedAt"] else { return nil }
+            return (id, time)
+        }
+        var page = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if !answer.isAll, case .string(let last)? = ids.last { page.next = last }
+        return page
     }
 
     /// Rows by their ids, in one request. What the user may not see is absent to him.

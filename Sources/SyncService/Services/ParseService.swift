@@ -62,7 +62,8 @@ public struct ParseService: SyncService {
             }
         return ServiceCapabilities(
             ids: options.ids, deletions: .sweep, createIdempotency: idempotency, hasPreconditions: false,
-            givesTimes: true, batchSize: Self.batchSize, sendsCascades: true, answersRecords: false)
+            givesTimes: true, batchSize: Self.batchSize, sendsCascades: true, answersRecords: false,
+            ordersVersions: true)
     }
 
     /// By `Retry-After` of an answer that is no error.

@@ -43,13 +43,17 @@ extension PocketBaseService {
 
     /// A page of all ids.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
-        var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", "id"), ("skipTotal", "1")]
+        let fields = ["id", options.updated].compactMap(\.self).joined(separator: ",")
+        var query = [("perPage", "\(options.pageSize)"), ("sort", "id"), ("fields", fields), ("skipTotal", "1")]
         if let page = request.page { query.append(("filter", "id > \(Self.quoted(page))")) }
         let asked = query
         let list = try await asKnown { try await listing(of: request.entity, asked) }
         let ids = list.items.compactMap { $0["id"] }
-        guard list.isFull, case .string(let last)? = ids.last else { return IDPage(ids: ids) }
-        return IDPage(ids: ids, next: last)
+        let versions = list.items.compactMap { row($0, of: request.entity) }
+            .compactMap { row in row.version.map { (row.id, $0) } }
+        var page = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })
+        if list.isFull, case .string(let last)? = ids.last { page.next = last }
+        return page
     }
 
     private struct List: Sendable {

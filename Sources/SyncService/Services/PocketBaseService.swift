@@ -37,7 +37,8 @@ public struct PocketBaseService: SyncService {
     public var capabilities: ServiceCapabilities {
         ServiceCapabilities(
             ids: .client, deletions: .sweep, createIdempotency: .clientID, hasPreconditions: false,
-            givesTimes: options.updated != nil, batchSize: options.batchSize, idLength: 15)
+            givesTimes: options.updated != nil, batchSize: options.batchSize, idLength: 15,
+            ordersVersions: options.updated != nil)
     }
 
     /// By the header `Retry-After` of an answer that is no error.

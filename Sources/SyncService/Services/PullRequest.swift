@@ -81,12 +81,26 @@ public struct SweepRequest: Sendable, Hashable {
 public struct IDPage: Sendable, Hashable {
     /// The ids.
     public var ids: [JSONValue]
+    /// The versions of rows, by id, as far as the listing says them: a row that is here in another one is fetched.
+    public var versions: [JSONValue: String]
+    /// The rows, of a service that lists whole records: they are not fetched.
+    public var rows: [RemoteRow]
     /// What to ask for the next page with; nil after the last.
     public var next: String?
 
     /// A page of ids.
-    public init(ids: [JSONValue], next: String? = nil) {
+    public init(ids: [JSONValue], versions: [JSONValue: String] = [:], next: String? = nil) {
         self.ids = ids
+        self.versions = versions
+        self.rows = []
+        self.next = next
+    }
+
+    /// A page of whole records; those of deleted rows are left out.
+    public init(rows: [RemoteRow], next: String? = nil) {
+        self.rows = rows.filter { $0.record != nil }
+        ids = self.rows.map(\.id)
+        versions = Dictionary(self.rows.compactMap { row in row.version.map { (row.id, $0) } }) { _, last in last }
         self.next = next
     }
 }

@@ -11,7 +11,7 @@ extension RESTService {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
         case 404 where place.number != nil: return try await end([], [], place, request, answer)
-        case 410: throw ServiceFailure.cursorInvalid
+        case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
         let json = try answer.json()
@@ -63,10 +63,11 @@ extension RESTService {
             rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, skipped: skipped)
     }
 
-    /// Rows that change while pages are read by number may move to another one, and those behind them with them, so that one is
-    /// on no page that was read. If any did, the pages are read anew, but not for ever.
+    /// Rows that change while pages are read may move to another one, and those behind them with them, so that one is on no page
+    /// that was read: also where pages are told by addresses or words, in which nobody sees what they count. If any did, the pages
+    /// are read anew, but not for ever.
     private func isShifted(_ place: RESTPage, _ request: PullRequest) async throws -> Bool {
-        guard let since = options.since, let began = place.began, place.number != nil, place.passes < 2 else {
+        guard let since = options.since, let began = place.began, !place.isFirst, place.passes < 2 else {
             return false
         }
         // Of times that are compared as text `40.4Z` is before `40Z`.
@@ -185,6 +186,9 @@ struct RESTPage {
     init(number: Int) { self.number = number }
     init(address: String) { self.address = address }
     init(word: String) { self.word = word }
+
+    /// Whether nothing was read before it.
+    var isFirst: Bool { number == nil && address == nil && word == nil }
 
     init(_ text: String) throws {
         let json = try JSONValue(parsing: text)

@@ -45,7 +45,12 @@ extension RESTService {
         }
         switch answer.status {
         case 200..<300:
+            if answer.isEmpty || answer.status == 201, let id = operation.id ?? located(answer, operation.entity) {
+                return .applied((try? record(answer, operation.entity)) ?? RemoteRow(id: id, record: nil))
+            }
             let row = try record(answer, operation.entity)
+            // It was made, and is looked for.
+            if row == nil, operation.id == nil, answer.isEmpty { return .applied(nil) }
             guard let id = row?.id ?? operation.id else {
                 throw ServiceFailure.malformed("a new row of \(operation.entity) was answered without an id")
             }
@@ -55,6 +60,32 @@ extension RESTService {
             if operation.id != nil { return .exists(nil) }
             return try await existing(answer, operation)
         default: return try refusal(answer)
+        }
+    }
+
+    /// The id of a row that was made, by where it is (RFC 9110, `Location`): what the address has below that of the list, of
+    /// whatever host, because those behind a gateway do not know how they are called.
+    private func located(_ answer: HTTPExchange.Answer, _ entity: String) -> JSONValue? {
+        guard let text = answer.headers[.location], let url = URL(string: text, relativeTo: answer.url),
+            let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath
+        else { return nil }
+        let parts = path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let list = exchange.base.path.split(separator: "/").map(String.init) + self.path(of: entity)
+        let id = parts.dropFirst(list.count).map { JSONValue.string($0) }
+        guard parts.starts(with: list), id.count == idKeys(of: entity).count else { return nil }
+        return id.count == 1 ? id.first : .array(id)
+    }
+
+    /// What a 409 to a change means: that somebody else was quicker only if the row is in another version than was sent; else
+    /// the service refuses it for a reason of its own.
+    private func contested(_ answer: HTTPExchange.Answer, _ operation: PushOperation) async throws -> PushOutcome {
+        guard let id = operation.id, let row = try await fetch([id], of: operation.entity).first else {
+            return try refusal(answer)
+        }
+        switch row {
+        case .found(let row) where row.version != operation.version: return .conflict(row)
+        case .found, .forbidden: return try refusal(answer)
+        case .absent: return operation.kind == .delete ? .applied(nil) : .gone
         }
     }
 
@@ -98,7 +129,8 @@ extension RESTService {
         case 404, 410:
             // A service without such updates says so too.
             return try await fetch([id], of: operation.entity) == [.absent] ? .gone : try refusal(answer)
-        case 409, 412: return .conflict(nil)
+        case 409: return try await contested(answer, operation)
+        case 412: return .conflict(nil)
         default: return try refusal(answer)
         }
     }
@@ -112,7 +144,8 @@ extension RESTService {
             // Somebody else may have answered: is it gone?
             let rows = try await fetch([id], of: operation.entity)
             return rows == [.absent] ? .applied(nil) : .unknown("it was answered, and the row is still there")
-        case 409, 412: return .conflict(nil)
+        case 409: return try await contested(answer, operation)
+        case 412: return .conflict(nil)
         default: return try refusal(answer)
         }
     }
@@ -176,7 +209,7 @@ extension RESTService {
 
     /// The record of an answer, which may be in an envelope as the lists are; nil for an answer that has none.
     private func record(_ answer: HTTPExchange.Answer, _ entity: String) throws -> RemoteRow? {
-        guard !answer.body.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }) else { return nil }
+        guard !answer.isEmpty else { return nil }
         let json = try answer.json()
         let inner = options.records.isEmpty ? nil : json.value(at: Self.path(options.records))
         for candidate in [inner, json].compactMap(\.self) {
@@ -193,6 +226,11 @@ extension RESTService {
         if (300..<400).contains(answer.status) || [407, 511].contains(answer.status) { throw answer.refusal }
         return .rejected("status \(answer.status): \(answer.message)")
     }
+}
+
+extension HTTPExchange.Answer {
+    /// Whether it has no body, or a blank one.
+    fileprivate var isEmpty: Bool { body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D } }
 }
 
 extension PushOperation {

@@ -41,7 +41,8 @@ public struct RESTService: SyncService {
         return ServiceCapabilities(
             ids: options.ids, deletions: options.since != nil && options.deleted != nil ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: options.preconditions != nil,
-            givesTimes: options.version != nil, answersRecords: false, takesIDsOfParts: true)
+            givesTimes: options.version != nil, answersRecords: false, takesIDsOfParts: true,
+            ordersVersions: options.version != nil)
     }
 
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.

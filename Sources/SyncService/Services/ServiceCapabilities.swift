@@ -55,12 +55,15 @@ public struct ServiceCapabilities: Sendable, Hashable {
     public var pushesTogether: Bool
     /// Whether a change is sent with the values of its row that stay as they are.
     public var sendsWholeRows: Bool
+    /// Whether versions are ordered, as numbers that grow or as times: an older one than is known is of a replica that is behind.
+    public var ordersVersions: Bool
 
     /// What a service is able to do.
     public init(
         ids: IDs, deletions: Deletions, createIdempotency: CreateIdempotency, hasPreconditions: Bool, givesTimes: Bool,
         batchSize: Int = 1, sendsCascades: Bool = false, answersRecords: Bool = true, takesIDsOfParts: Bool = false,
-        idLength: Int? = nil, pullsTogether: Bool = false, pushesTogether: Bool = false, sendsWholeRows: Bool = false
+        idLength: Int? = nil, pullsTogether: Bool = false, pushesTogether: Bool = false, sendsWholeRows: Bool = false,
+        ordersVersions: Bool = false
     ) {
         self.ids = ids
         self.deletions = deletions
@@ -75,6 +78,7 @@ public struct ServiceCapabilities: Sendable, Hashable {
         self.pullsTogether = pullsTogether
         self.pushesTogether = pushesTogether
         self.sendsWholeRows = sendsWholeRows
+        self.ordersVersions = ordersVersions
     }
 }
 

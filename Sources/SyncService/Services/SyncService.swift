@@ -52,6 +52,6 @@ extension SyncService {
     /// By pulling all there is.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         let page = try await pull(PullRequest(entity: request.entity, cursor: nil, page: request.page))
-        return IDPage(ids: page.rows.filter { $0.record != nil }.map(\.id), next: page.next)
+        return IDPage(rows: page.rows, next: page.next)
     }
 }

@@ -5,12 +5,22 @@
 
     /// Requests by libcurl. Redirections are answers: credentials are not sent elsewhere.
     public final class CurlTransport: HTTPTransport {
-        private let silence: Int
+        private let bounds: sync_curl_bounds
         private let connections = Connections()
         private let queue = DispatchQueue(label: "Sync.CurlTransport", attributes: .concurrent)
 
-        /// - Parameter timeout: How long to wait for an answer that does not come, in whole seconds.
-        public init(timeout: Duration = .seconds(60)) { silence = max(1, Int(timeout.seconds.rounded(.up))) }
+        /// - Parameters:
+        ///   - timeout: How long to wait for an answer that does not come, in whole seconds.
+        ///   - total: How long a request may take with its whole answer, in whole seconds; ten times `timeout` where nothing is said.
+        ///   - answerLimit: How many bytes an answer may have, unpacked.
+        public init(
+            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = AnswerLimit.standard
+        ) {
+            func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
+            bounds = sync_curl_bounds(
+                silence: whole(timeout), whole: whole(total ?? timeout * AnswerLimit.totalFactor),
+                bytes: max(0, answerLimit))
+        }
 
         /// Sends a request once.
         public func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
@@ -47,10 +57,11 @@
                 let start = bytes == nil ? nil : buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
                 sync_curl_send(
                     connection, request.method.rawValue, request.address, pointers,
-                    start?.assumingMemoryBound(to: CChar.self), buffer.count, silence, isFresh, flag.pointer, &answer)
+                    start?.assumingMemoryBound(to: CChar.self), buffer.count, bounds, isFresh, flag.pointer, &answer)
             }
             defer { sync_curl_free(&answer) }
             if answer.is_cancelled != 0 { throw CancellationError() }
+            if answer.is_too_large != 0 { throw AnswerLimit.exceeded(Int(bounds.bytes)) }
             guard answer.status > 0 else {
                 let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
                 throw ServiceFailure.unreachable(text)

@@ -9,17 +9,25 @@
     /// Requests by Foundation's `URLSession`.
     public struct URLSessionTransport: HTTPTransport {
         private let session: URLSession
+        private let receiver: AnswerReceiver
 
         /// Requests by a session without cache and cookies.
         ///
-        /// - Parameter timeout: How long to wait for an answer that does not come.
-        public init(timeout: Duration = .seconds(60)) {
+        /// - Parameters:
+        ///   - timeout: How long to wait for an answer that does not come.
+        ///   - total: How long a request may take with its whole answer; ten times `timeout` where nothing is said.
+        ///   - answerLimit: How many bytes an answer may have, unpacked.
+        public init(
+            timeout: Duration = .seconds(60), total: Duration? = nil, answerLimit: Int = AnswerLimit.standard
+        ) {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
             configuration.urlCache = nil
             configuration.httpShouldSetCookies = false
             configuration.timeoutIntervalForRequest = timeout.seconds
-            session = URLSession(configuration: configuration)
+            configuration.timeoutIntervalForResource = (total ?? timeout * AnswerLimit.totalFactor).seconds
+            receiver = AnswerReceiver(limit: answerLimit)
+            session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
         }
 
         /// Sends a request once.
@@ -34,7 +42,7 @@
             }
             urlRequest.httpBody = body
             do {
-                let (data, response) = try await session.data(for: urlRequest)
+                let (data, response) = try await receiver.answer(to: session.dataTask(with: urlRequest))
                 guard let answer = response as? HTTPURLResponse else {
                     throw ServiceFailure.malformed("the answer is not of HTTP")
                 }
@@ -48,6 +56,55 @@
                 return (HTTPResponse(status: .init(code: answer.statusCode), headerFields: fields), data)
             } catch let error as URLError where error.code == .cancelled {
                 throw CancellationError()
+            }
+        }
+    }
+
+    /// Gathers the answers of a session's requests as they come, and ends those that are too large.
+    ///
+    /// `@unchecked Sendable`: what it gathers is only touched while `lock` is held.
+    private final class AnswerReceiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+        private struct Pending {
+            let continuation: CheckedContinuation<(Data, URLResponse?), any Error>
+            var data = Data()
+            var isTooLarge = false
+        }
+
+        private let limit: Int
+        private let lock = NSLock()
+        private var pending: [Int: Pending] = [:]
+
+        init(limit: Int) { self.limit = limit }
+
+        func answer(to task: URLSessionDataTask) async throws -> (Data, URLResponse?) {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    lock.withLock { pending[task.taskIdentifier] = Pending(continuation: continuation) }
+                    task.resume()
+                }
+            } onCancel: {
+                task.cancel()
+            }
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            let isTooLarge = lock.withLock {
+                guard var answer = pending[dataTask.taskIdentifier] else { return false }
+                if data.count > limit - answer.data.count { answer.isTooLarge = true } else { answer.data += data }
+                pending[dataTask.taskIdentifier] = answer
+                return answer.isTooLarge
+            }
+            if isTooLarge { dataTask.cancel() }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            guard let answer = lock.withLock({ pending.removeValue(forKey: task.taskIdentifier) }) else { return }
+            if answer.isTooLarge {
+                answer.continuation.resume(throwing: AnswerLimit.exceeded(limit))
+            } else if let error {
+                answer.continuation.resume(throwing: error)
+            } else {
+                answer.continuation.resume(returning: (answer.data, task.response))
             }
         }
     }

@@ -40,6 +40,8 @@ package struct EngineRegistration: Sendable {
     package let idLength: Int?
     /// Whether a change is sent with all values of its row.
     package let sendsWholeRows: Bool
+    /// Whether a version tells which of two is older.
+    package let ordersVersions: Bool
     /// The member in which the service keeps the name that a new row had here; nil for none.
     package let marker: String?
     /// Says of each entity what its rows are asked for with; with another the next pull is a whole one.
@@ -49,8 +51,7 @@ package struct EngineRegistration: Sendable {
 
     package init(
         entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, makesIDs: Bool,
-        takesParts: Bool = false,
-        idLength: Int? = nil, sendsWholeRows: Bool = false,
+        takesParts: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
     ) {
@@ -62,6 +63,7 @@ package struct EngineRegistration: Sendable {
         self.takesParts = takesParts
         self.idLength = idLength
         self.sendsWholeRows = sendsWholeRows
+        self.ordersVersions = ordersVersions
         self.marker = marker
         self.filters = filters
         self.resolver = resolver

@@ -34,14 +34,13 @@ package protocol EngineStore: Sendable {
     /// Begins a listing of all ids of an entity, or goes on with one.
     func beginSweep(of entity: String, _ lease: EngineLease) async throws
 
-    /// The known rows that a finished listing lacks and that nobody edited, or that a request did not find: to be
-    /// confirmed.
+    /// The known rows that a finished listing lacks, whatever was done to them here: to be confirmed.
     func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue]
 
-    /// Notes ids that a listing has.
+    /// Notes rows that a listing has.
     ///
-    /// - Returns: Those that are not stored here, to be fetched.
-    func note(_ ids: [JSONValue], of entity: String, _ lease: EngineLease) async throws -> [JSONValue]
+    /// - Returns: Those that are not stored here as the listing has them, to be fetched.
+    func note(_ listed: [ListingRow], of entity: String, _ lease: EngineLease) async throws -> ListingNews
 
     /// Ends a listing: notes rows that the server confirmed it does not have.
     func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws

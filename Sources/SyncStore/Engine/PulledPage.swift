@@ -37,13 +37,19 @@ package struct PulledPage: Sendable {
     package let isListing: Bool
     /// The server's clock when it answered, in milliseconds since 1970.
     package let serverTime: Int64?
+    /// Whether a row is also taken in an older version than is known: all there is was asked for, and the service may have been
+    /// brought back to what it was.
+    package let takesOlder: Bool
 
-    package init(entity: String, rows: [Row], end: End, isListing: Bool, serverTime: Int64?) {
+    package init(
+        entity: String, rows: [Row], end: End, isListing: Bool, serverTime: Int64?, takesOlder: Bool = false
+    ) {
         self.entity = entity
         self.rows = rows
         self.end = end
         self.isListing = isListing
         self.serverTime = serverTime
+        self.takesOlder = takesOlder
     }
 }
 

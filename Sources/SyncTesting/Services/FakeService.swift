@@ -142,7 +142,8 @@ public actor FakeService: SyncService {
     /// A page of ids.
     public func ids(_ request: SweepRequest) async throws -> IDPage {
         if try await meet(.ids(request.entity)) != nil { throw ServiceFailure.unreachable("the answer was lost") }
-        return IDPage(ids: Array(contents(of: request.entity).keys))
+        let rows = (rows[request.entity] ?? [:]).filter { !$0.value.isDeleted }
+        return IDPage(ids: Array(rows.keys), versions: rows.mapValues { "\($0.version)" })
     }
 
     /// Rows by their ids.

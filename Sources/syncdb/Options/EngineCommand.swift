@@ -18,7 +18,13 @@ extension EngineCommand {
     /// The store, made if it is not there.
     func stack() throws -> DataStack {
         if let model = service.model {
-            return try DataStack(model: SyncModel.file(model), at: location.url, transformers: .optional)
+            let model = try SyncModel.file(model)
+            do {
+                return try DataStack(model: model, at: location.url, transformers: .optional)
+            } catch let error as SyncError where error.code == .modelMismatch && !error.problems.isEmpty {
+                // It is said by a command of its own.
+                throw HintedError(error: error, hint: "'syncdb schema migrate --allow-loss' lets that go")
+            }
         }
         guard try location.exists else {
             throw UsageError("there is no database '\(location.database)' yet: name its --model")
@@ -37,7 +43,9 @@ extension EngineCommand {
         let configuration = try service.configuration(makesRequests: makesRequests)
         var settings = configuration.settings
         adjust(&settings)
-        let command = configuration.credentialCommand.map { CredentialCommand($0, configuration.credentialHeader) }
+        let command = configuration.credentialCommand.map {
+            CredentialCommand($0, configuration.credentialHeader, timeout: configuration.timeout)
+        }
         let credentials = command?.credentials ?? .none
         return try SyncEngine(
             stack: stack, service: configuration.service(credentials: credentials), entities: configuration.entities,

@@ -60,6 +60,17 @@ struct EngineRunOptions: ParsableArguments {
     func run(
         _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
+        do {
+            try await runEngine(command, body)
+        } catch let error as SyncError {
+            guard error.code == .deletionGuard else { throw error }
+            throw HintedError(error: error, hint: SyncError.guardHint)
+        }
+    }
+
+    private func runEngine(
+        _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
+    ) async throws {
         let stack = try command.stack()
         let engine = try command.engine(stack) { settings in
             settings.patience = .milliseconds(Int64((wait ?? 30) * 1000))

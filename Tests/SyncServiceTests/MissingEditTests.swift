@@ -1,0 +1,76 @@
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that were edited or deleted here, and that a listing of the service lacks.
+@Suite("Edited rows that are missing there")
+struct MissingEditTests {
+    private let service = FakeService(
+        ServiceCapabilities(
+            ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true))
+
+    private func device(_ policy: DeleteConflictPolicy) async throws -> Device {
+        for id in 1...8 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        let device = try Device(service, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+        try await device.engine.sync()
+        return device
+    }
+
+    @Test(
+        "go or come back, whether their edit waits or was refused, and nothing of it is lost",
+        arguments: DeleteConflictPolicy.allCases, [false, true])
+    func edited(_ policy: DeleteConflictPolicy, _ isParked: Bool) async throws {
+        let device = try await device(policy)
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        if isParked {
+            try await device.write("UPDATE sync_change SET state = 'parked', reason = 'status 422: no', attempts = 1")
+        }
+        await service.remove("Task", 1)
+        let report = try await device.engine.pull()
+        #expect(report.total.deleted == (policy == .deleteWins ? 1 : 0))
+        #expect(
+            try await device.rows("SELECT title FROM Task WHERE remoteID = 1")
+                == (policy == .deleteWins ? [] : ["mine"]))
+        #expect(try await !device.engine.conflicts().isEmpty)
+        try await device.engine.sync()
+        let there = await service.contents(of: "Task").values.filter { $0["title"] == "mine" }
+        #expect(there.count == (policy == .deleteWins ? 0 : 1))
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("need not be deleted there", arguments: DeleteConflictPolicy.allCases)
+    func deleted(_ policy: DeleteConflictPolicy) async throws {
+        let device = try await device(policy)
+        try await device.write("DELETE FROM Task WHERE remoteID = 1")
+        try await device.write("UPDATE sync_change SET state = 'parked', reason = 'status 409: no', attempts = 1")
+        await service.remove("Task", 1)
+        try await device.engine.pull()
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.conflicts().isEmpty)
+    }
+
+    @Test("count for the deletion guard")
+    func guarded() async throws {
+        let device = try await device(.deleteWins)
+        for id in 9...30 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine'")
+        for id in 1...25 { await service.remove("Task", JSONValue(id)) }
+        await #expect {
+            try await device.engine.pull()
+        } throws: {
+            ($0 as? SyncError)?.code == .deletionGuard
+        }
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE title = 'mine'") == ["30"])
+    }
+
+    @Test("stay, if they were made here")
+    func made() async throws {
+        let device = try await device(.deleteWins)
+        try await device.stack.insert("Task", values: ["title": "new"])
+        try await device.engine.pull()
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE title = 'new'") == ["1"])
+    }
+}

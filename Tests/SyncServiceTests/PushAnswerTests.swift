@@ -1,0 +1,143 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// What services say to a change in few words.
+@Suite("Answers to changes")
+struct PushAnswerTests {
+    private let memory = ServedMemory()
+
+    private func device(
+        _ options: RESTOptions = RESTOptions(), schema: String = Device.schema,
+        _ answer: @escaping @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue?)
+    ) throws -> Device {
+        var settings = Device.settings
+        settings.settleTime = .zero
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Terse { [memory] request, body in
+                await memory.note(request)
+                return await answer(request, body)
+            })
+        return try Device(service, schema: schema, entities: ["Task"], settings)
+    }
+
+    /// A service whose answers may have no body.
+    private struct Terse: HTTPTransport {
+        let answer: @Sendable (HTTPRequest, JSONValue?) async -> (Int, [String: String], JSONValue?)
+
+        func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            let (status, headers, json) = await answer(request, try body.map { try JSONValue(parsing: $0) })
+            var fields = HTTPFields()
+            for (name, value) in headers { fields[try #require(HTTPField.Name(name))] = value }
+            return (
+                HTTPResponse(status: .init(code: status), headerFields: fields),
+                json.map { Data(CanonicalJSON.bytes($0)) } ?? Data()
+            )
+        }
+    }
+
+    private func posts() async -> Int { await memory.requests.filter { $0.hasPrefix("POST") }.count }
+
+    @Test(
+        "A row that was made, and of which an answer says only where it is, is made once",
+        arguments: [200, 201, 204], ["", "Idempotency-Key"])
+    func location(_ status: Int, _ header: String) async throws {
+        var options = RESTOptions()
+        options.idempotency = header.isEmpty ? nil : header
+        let device = try device(options) { [memory] request, body in
+            guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
+            await memory.add(["id": 7, "title": body?["title"] ?? .null, "points": 3])
+            return (status, ["Location": "https://inside.example/v1/tasks/7"], nil)
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        #expect(try await device.engine.sync().total.created == 1)
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 mine"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["7 mine 3"])
+        #expect(await posts() == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("An id of several parts is read from an address, each part by itself")
+    func parts() async throws {
+        let schema = """
+            {"entities": {"Task": {"primaryKey": ["owner", "name"],
+              "attributes": {"owner": "string", "name": "string", "title": "string"}}}}
+            """
+        let device = try device(schema: schema) { [memory] request, body in
+            guard request.method == .post, let body else { return (200, [:], .array(await memory.rows)) }
+            await memory.add(body)
+            return (201, ["Location": "/v1/tasks/a%2Fb/c%20d/"], nil)
+        }
+        try await device.write("INSERT INTO Task (owner, name, title) VALUES ('a/b', 'c d', 'mine')")
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT owner, name, title FROM Task") == ["a/b c d mine"])
+        #expect(await posts() == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A row that was made, and of which nothing is said, is looked for before it is sent again",
+        arguments: ["", "Idempotency-Key"], ["", "/v1/elsewhere/7", "/v1/tasks"])
+    func silent(_ header: String, _ address: String) async throws {
+        var options = RESTOptions()
+        options.idempotency = header.isEmpty ? nil : header
+        let device = try device(options) { [memory] request, body in
+            guard request.method == .post else { return (200, [:], .array(await memory.rows)) }
+            await memory.add(["id": 7, "title": body?["title"] ?? .null])
+            return (201, address.isEmpty ? [:] : ["Location": address], nil)
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 mine"])
+        #expect(await posts() == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A 409 to a change of the very version that the service has is a refusal, in its own words",
+        arguments: ["PATCH", "DELETE"], ["version", ""])
+    func refused(_ method: String, _ version: String) async throws {
+        var options = RESTOptions()
+        options.version = version.isEmpty ? nil : version
+        let device = try device(options) { request, _ in
+            let row: JSONValue = ["id": 1, "title": "t", "version": 5]
+            guard request.method == .get else { return (409, [:], ["message": "it has comments"]) }
+            return (200, [:], request.path?.hasSuffix("/1") == true ? row : [row])
+        }
+        try await device.engine.sync()
+        try await device.write(method == "PATCH" ? "UPDATE Task SET title = 'mine'" : "DELETE FROM Task")
+        for _ in 0..<2 { _ = try await device.engine.sync() }
+        #expect(try await device.engine.parkedRows().map(\.reason) == ["status 409: it has comments"])
+        #expect(await memory.requests.filter { $0.hasPrefix(method) }.count == 1)
+    }
+
+    @Test("A 409 to a change of another version than the service has is merged, and sent again")
+    func outdated() async throws {
+        var options = RESTOptions()
+        options.version = "version"
+        let device = try device(options) { [memory] request, body in
+            let row = await memory.rows[0]
+            switch request.method {
+            case .get: return (200, [:], request.path?.hasSuffix("/1") == true ? row : [row])
+            case _ where row["version"] == 5:
+                await memory.set([["id": 1, "title": "theirs", "points": 9, "version": 6]])
+                return (409, [:], ["message": "too late"])
+            default:
+                await memory.set([["id": 1, "title": body?["title"] ?? .null, "points": 9, "version": 7]])
+                return (200, [:], await memory.rows[0])
+            }
+        }
+        await memory.set([["id": 1, "title": "t", "version": 5]])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine'")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["mine 9"])
+        #expect(try await device.leftovers() == [])
+    }
+}
