@@ -27,7 +27,7 @@ struct ConfigurationTests {
             service.capabilities
                 == ServiceCapabilities(
                     ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: false,
-                    givesTimes: true, answersRecords: false, takesIDsOfParts: true))
+                    givesTimes: true, answersRecords: false, takesIDsOfParts: true, ordersVersions: true))
         #expect(
             service.options.paging == .page(page: "page", size: "per_page", limit: 50, total: "total_pages"))
     }
