@@ -10,6 +10,9 @@ struct Device {
     let stack: DataStack
     let engine: SyncEngine
 
+    /// The column of places in the list of a task's tags, where that is ordered.
+    static let place = "sync_inverse_order"
+
     static let schema = """
         {"entities": {
           "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},

@@ -229,9 +229,6 @@ struct OrderTests {
 }
 
 extension Device {
-    /// The column of places in the list of a task.
-    static let place = "sync_inverse_order"
-
     /// The tags of task 1, in their order.
     func order() async throws -> [Int] {
         try await rows("SELECT tagID FROM Tag_tasks WHERE taskID = 1 ORDER BY \(Self.place) NULLS LAST, tagID")
