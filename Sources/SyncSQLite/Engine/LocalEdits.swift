@@ -213,7 +213,7 @@ struct LocalEdits {
             merged.bases[name] = .some(there)
             if ruling.winner == .open { merged.isOpen = true }
         }
-        if ruling.winner == .open, try rulings.isOpen(name, edit.row, there) { return }
+        if ruling.winner == .open, try rulings.isOpen(name, edit.row, here, there) { return }
         merged.conflicts += 1
         try ConflictLog(db).add(edit.table, edit.key, domain: name, base: base, local: here, remote: there, ruling)
     }

@@ -6,10 +6,10 @@ import SyncStore
 /// Takes changes out of the outbox and keeps what exactly is sent of them: new and changed rows, those that others point to
 /// first, then deletions, those that point to others first.
 struct RequestFreezer {
-    private let engine: SQLiteEngine
-    private let db: Database
+    let engine: SQLiteEngine
+    let db: Database
     private let bodies: OutgoingBodies
-    private let order: [EngineTable]
+    let order: [EngineTable]
     /// By table, the ids of rows that the server is known not to have, and that are not deleted yet.
     private let gone: [Int: Set<String>]
     private var requests: [FrozenRequest] = []
@@ -96,13 +96,13 @@ struct RequestFreezer {
             if !isNew, engine.registration.sendsWholeRows { return }
             domains.removeAll { domain in waiting.contains { $0.name == domain.name } }
             if domains.isEmpty, !isNew { return }
-            if isNew, try waitsForBlocked(waiting) { return }
+            if isNew, try !isInCycle(change.key, table, waiting) { return }
         }
         try send(change, table, values, domains)
     }
 
     /// One domain of a row, as it is now.
-    fileprivate struct Domain {
+    struct Domain {
         let name: String
         let column: EngineTable.Column?
         let pairs: EngineTable.Pairs?
@@ -111,7 +111,7 @@ struct RequestFreezer {
         let others: [DatabaseValue]
     }
 
-    private func all(
+    func all(
         _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
     ) throws -> [Domain] {
         try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
@@ -172,35 +172,11 @@ struct RequestFreezer {
     // MARK: What has to wait
 
     /// Whether a domain names a row that the server does not know yet, or does not have any more.
-    private func isWaiting(_ domain: Domain) throws -> Bool {
-        let destination = domain.column?.destination ?? domain.pairs?.destination
-        let keys = domain.pairs == nil ? [domain.value] : domain.others
-        return try keys.contains { key in
-            guard !key.isNull, let table = try engine.table(destination, holding: key, in: db) else { return false }
-            return try isGone(key, table)
-                || db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
-                    arguments: [table.number, key])
-        }
-    }
+    private func isWaiting(_ domain: Domain) throws -> Bool { try !awaited([domain]).isEmpty }
 
-    private func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
+    func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
         guard let ids = gone[table.number] else { return false }
         return try ids.contains(bodies.remoteID(of: key, table).text)
-    }
-
-    /// Whether what is waited for will not be sent, because it was refused, waits for a decision or is gone there.
-    private func waitsForBlocked(_ waiting: [Domain]) throws -> Bool {
-        try waiting.contains { domain in
-            let destination = domain.column?.destination ?? domain.pairs?.destination
-            return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
-                guard let table = try engine.table(destination, holding: key, in: db) else { return false }
-                return try isGone(key, table)
-                    || db.finds(
-                        sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
-                        arguments: [table.number, key])
-            }
-        }
     }
 
     // MARK: Requests

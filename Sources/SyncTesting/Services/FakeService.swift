@@ -13,6 +13,8 @@ public actor FakeService: SyncService {
         case busy
         /// It is carried out later: once so many requests more have come.
         case late(Int)
+        /// It is refused, and not carried out.
+        case refuse
     }
 
     /// A request, as a test that makes faults sees it.
@@ -119,7 +121,7 @@ public actor FakeService: SyncService {
         switch fault {
         case .dropBefore?: throw ServiceFailure.unreachable("the connection broke")
         case .busy?: throw ServiceFailure.busy(after: .zero, "busy")
-        case .dropAfter?, .late?, nil: return fault
+        case .dropAfter?, .late?, .refuse?, nil: return fault
         }
     }
 
@@ -167,6 +169,7 @@ public actor FakeService: SyncService {
             lateOperations += operations.map { (count, $0) }
             return operations.map { _ in .unknown("timed out") }
         }
+        if fault == .refuse { return operations.map { _ in .rejected("refused") } }
         let outcomes = operations.map(carryOut)
         return fault == .dropAfter ? operations.map { _ in .unknown("the answer was lost") } : outcomes
     }
