@@ -1,7 +1,7 @@
 # make demo   build, sync a sample on two days, show what changed and why
 # make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
 # make services  run the tests that need a REST server of their own, which is built for that
-# make test   run the tests, a few random cases among them; about six minutes after the build
+# make test   run the tests, a few random cases among them; about four minutes after the build
 # make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
 # make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
