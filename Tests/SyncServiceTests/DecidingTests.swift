@@ -53,6 +53,30 @@ struct DecidingTests {
         #expect(await service.contents(of: "Task")[1]?["title"] == "here")
     }
 
+    @Test(
+        "What is edited while a conflict waits is what the conflict shows, and what is logged as lost",
+        arguments: [true, false])
+    func editedWhileOpen(_ runs: Bool) async throws {
+        await service.put("Task", 1, ["title": "t"])
+        let device = try Device(service, entities: [SyncedEntity("Task", policy: .manual)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine 1'")
+        await service.put("Task", 1, ["title": "theirs"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine 2, a long text'")
+        if runs {
+            try await device.engine.sync()
+            #expect(try await device.engine.conflicts().map(\.local) == ["mine 2, a long text"])
+        }
+        try await device.engine.resolve("Task", key: 1, takingRemote: true)
+        try await device.engine.sync()
+        let log = try await device.engine.conflicts()
+        #expect(log.map(\.local) == ["mine 2, a long text"])
+        #expect(log.map(\.winner) == ["remote"])
+        #expect(try await device.rows("SELECT title FROM Task") == ["theirs"])
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("A row that was made here below one that was deleted there is in the log, and can be brought back")
     func restored() async throws {
         await service.put("Project", 1, ["name": "p"])

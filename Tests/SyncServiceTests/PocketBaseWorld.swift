@@ -59,6 +59,7 @@ actor FailingNetwork: HTTPTransport {
         switch faults?.fault(count) {
         case .dropBefore?: throw Lost()
         case .busy?: return (HTTPResponse(status: .serviceUnavailable), Data())
+        case .refuse?: return (HTTPResponse(status: .badRequest), Data())
         case .late(let requests)?:
             late.append((requests, request, body))
             throw Lost()

@@ -8,8 +8,10 @@ struct ConflictLog {
     static let deleted = "deleted there"
     /// Why edits are in the log: the server does not have the row any more, or does not show it to the user.
     static let missing = "deleted there, or hidden"
-    /// Both, as SQL.
-    static let gone = "\(deleted.literal), \(missing.literal)"
+    /// Why a row is in the log that was stored before the engine, and that the service does not have.
+    static let presumed = "stored before the service was first asked, which does not have it"
+    /// All of them, as SQL.
+    static let gone = "\(deleted.literal), \(missing.literal), \(presumed.literal)"
 
     private let db: Database
 
@@ -67,9 +69,11 @@ struct ConflictLog {
                     row[0], isDeletedHere ? .local : .remote, "the row was deleted \(isDeletedHere ? "here" : "there")")
                 continue
             }
-            let pairs = table.pairs.first { $0.domain == row[3] }
-            let list = try pairs.map { PairList.text(try PairList($0).others(of: key, in: db)) }
-            guard let here = list ?? values[row[3]], here == row[4] as DatabaseValue else { continue }
+            guard let here = try value(of: row[3], table, key, values) else { continue }
+            guard here == row[4] as DatabaseValue else {
+                try show(here, in: row[0])
+                continue
+            }
             try close(row[0], .remote, "the row was edited to what the service has")
             try release(table, key)
         }
@@ -82,6 +86,24 @@ struct ConflictLog {
                 UPDATE sync_change SET state = 'ready' WHERE e = ? AND k = ? AND state = 'conflicted'
                   AND NOT EXISTS (SELECT 1 FROM sync_conflict WHERE e = ? AND k = ? AND open = 1)
                 """, arguments: [table.number, key, table.number, key])
+    }
+
+    /// What a row holds of a domain by now; nil for a row that is not stored.
+    func value(of domain: String, _ table: EngineTable, _ key: DatabaseValue) throws -> DatabaseValue? {
+        try table.domains.values(of: key, in: db).flatMap { try value(of: domain, table, key, $0) }
+    }
+
+    private func value(
+        of domain: String, _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
+    ) throws -> DatabaseValue? {
+        guard let pairs = table.pairs.first(where: { $0.domain == domain }) else { return values[domain] }
+        return PairList.text(try PairList(pairs).others(of: key, in: db))
+    }
+
+    /// An edit that was made while a conflict waits is what would be lost.
+    func show(_ here: DatabaseValue, in id: DatabaseValue) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])
     }
 
     private func close(_ id: DatabaseValue, _ winner: ConflictRuling.Winner, _ why: String) throws {

@@ -57,11 +57,11 @@ struct EditRulings {
 
     // MARK: Open conflicts
 
-    /// Whether the same is waiting for a decision already; what it says of the server is brought up to date.
-    func isOpen(_ domain: String, _ row: Subject, _ there: DatabaseValue) throws -> Bool {
+    /// Whether the same is waiting for a decision already; what it says of either side is brought up to date.
+    func isOpen(_ domain: String, _ row: Subject, _ here: DatabaseValue, _ there: DatabaseValue) throws -> Bool {
         try db.executeCached(
-            sql: "UPDATE sync_conflict SET remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
-            arguments: [there, row.table.number, row.key, domain])
+            sql: "UPDATE sync_conflict SET local = ?, remote = ? WHERE e = ? AND k = ? AND domain = ? AND open = 1",
+            arguments: [here, there, row.table.number, row.key, domain])
         return db.changesCount > 0
     }
 

@@ -2,41 +2,32 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
-/// carried out late, as edits.
+/// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does, or that point to none
+/// for any other reason: the delete rules are carried out late, as edits.
 struct Orphans {
     private let engine: SQLiteEngine
     private let db: Database
 
     init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Only what was deleted and not sent yet can have left any behind.
+    /// Of a row that was deleted, or that points to none, the outbox knows: of the one or the other.
     func settle() throws {
+        guard try db.finds(sql: "SELECT 1 FROM sync_change", arguments: []) else { return }
         while try settleOnce() {}
     }
 
     /// - Returns: Whether there were any, which may have left others.
     private func settleOnce() throws -> Bool {
-        let numbers = try Set(
-            Int.fetchAll(
-                db.cachedStatement(sql: "SELECT DISTINCT e FROM sync_change WHERE kind = 'delete' AND state = 'ready'"))
-        )
-        guard !numbers.isEmpty else { return false }
         var count = 0
-        for table in engine.tables where numbers.contains(table.number) {
+        for table in engine.tables {
             for (link, names) in engine.references(to: table) { count += try settle(link, names, of: table) }
         }
         return count > 0
     }
 
     private func settle(_ link: Link, _ names: LinkTable, of table: EngineTable) throws -> Int {
-        // What is gone is not known by a hidden key any more.
-        let deleted =
-            table.key.isHidden
-            ? ""
-            : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
         let orphans =
-            deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
+            "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
             link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
         try db.executeCached(

@@ -53,6 +53,12 @@ struct OutboxTriggers {
                     "update", "AFTER UPDATE",
                     when: "\(Self.heard) AND NOT \(hasOtherKey) AND (\(isEdit))\(isOld)\(isNew)", update))
         }
+        if table.registration.sendsCascades, !unlinked.isEmpty {
+            let columns = table.columns.filter { $0.destination != nil }.map(\.name.quoted).joined(separator: ", ")
+            let isCascade = "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2)"
+            triggers.append(
+                trigger("unlink", "AFTER UPDATE OF \(columns)", when: "\(isCascade)\(isOld)\(isNew)", unlinked))
+        }
         if table.key.isHidden {
             triggers.append(
                 trigger(
@@ -108,7 +114,9 @@ struct OutboxTriggers {
     }
 
     private var deletion: [String] {
-        let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
+        let bases = table.columns.flatMap { column in
+            [lastHeld(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
+        }
         let named = moves(to: goneName, where: "\"k\" = +OLD.\(key)")
         return [Self.count] + bases + links("OLD")
             + [
@@ -123,6 +131,18 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
             ] + named
+    }
+
+    /// What an edited column held when its row was deleted: if the row comes back, the edit is what was lost.
+    private func lastHeld(_ column: EngineTable.Column) -> String {
+        let value = "OLD.\(column.name.quoted)"
+        return """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), OLD.\(key), \(LastHeld.domain(column.name).literal), \(value), \(Self.now)
+            WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
+              AND "value" IS NOT \(value) COLLATE BINARY)
+            ON CONFLICT DO UPDATE SET "value" = excluded."value"
+            """
     }
 
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are

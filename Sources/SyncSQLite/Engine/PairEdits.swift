@@ -168,7 +168,7 @@ struct PairEdits {
     ) throws {
         if ruling.winner == .open {
             outcome.isOpen = true
-            if try rulings.isOpen(list.pairs.domain, row, PairList.text(there)) { return }
+            if try rulings.isOpen(list.pairs.domain, row, PairList.text(list.local), PairList.text(there)) { return }
         }
         outcome.conflicts += 1
         try ConflictLog(db).add(

@@ -6,10 +6,10 @@ import SyncStore
 /// Takes changes out of the outbox and keeps what exactly is sent of them: new and changed rows, those that others point to
 /// first, then deletions, those that point to others first.
 struct RequestFreezer {
-    private let engine: SQLiteEngine
-    private let db: Database
+    let engine: SQLiteEngine
+    let db: Database
     private let bodies: OutgoingBodies
-    private let order: [EngineTable]
+    let order: [EngineTable]
     private var requests: [FrozenRequest] = []
 
     private struct Change {
@@ -50,11 +50,13 @@ struct RequestFreezer {
         _ table: EngineTable, _ condition: String, _ limit: Int,
         _ body: (inout RequestFreezer, Change) throws -> Void
     ) throws {
+        // What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT k, kind, birth, seq, attempts FROM sync_change AS c
                 WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND \(condition)
-                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k)
+                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
+                    AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq))
                 ORDER BY k LIMIT 1000
                 """)
         var last = DatabaseValue.null
@@ -92,13 +94,13 @@ struct RequestFreezer {
             if !isNew, engine.registration.sendsWholeRows { return }
             domains.removeAll { domain in waiting.contains { $0.name == domain.name } }
             if domains.isEmpty, !isNew { return }
-            if isNew, try waitsForBlocked(waiting) { return }
+            if isNew, try !isInCycle(change.key, table, waiting) { return }
         }
         try send(change, table, values, domains)
     }
 
     /// One domain of a row, as it is now.
-    fileprivate struct Domain {
+    struct Domain {
         let name: String
         let column: EngineTable.Column?
         let pairs: EngineTable.Pairs?
@@ -107,7 +109,7 @@ struct RequestFreezer {
         let others: [DatabaseValue]
     }
 
-    private func all(
+    func all(
         _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
     ) throws -> [Domain] {
         try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
@@ -168,30 +170,7 @@ struct RequestFreezer {
     // MARK: What has to wait
 
     /// Whether a domain names a row that the server does not know yet.
-    private func isWaiting(_ domain: Domain) throws -> Bool {
-        let destination = domain.column?.destination ?? domain.pairs?.destination
-        let keys = domain.pairs == nil ? [domain.value] : domain.others
-        return try keys.contains { key in
-            guard let table = try engine.table(destination, holding: key, in: db) else { return false }
-            return try !key.isNull
-                && db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
-                    arguments: [table.number, key])
-        }
-    }
-
-    /// Whether what is waited for will not be sent, because it was refused or waits for a decision.
-    private func waitsForBlocked(_ waiting: [Domain]) throws -> Bool {
-        try waiting.contains { domain in
-            let destination = domain.column?.destination ?? domain.pairs?.destination
-            return try (domain.pairs == nil ? [domain.value] : domain.others).contains { key in
-                guard let table = try engine.table(destination, holding: key, in: db) else { return false }
-                return try db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND state <> 'ready'",
-                    arguments: [table.number, key])
-            }
-        }
-    }
+    private func isWaiting(_ domain: Domain) throws -> Bool { try !awaited([domain]).isEmpty }
 
     // MARK: Requests
 
@@ -214,6 +193,7 @@ struct RequestFreezer {
         } catch let error as SyncError {
             return try park(change, table, error.message)
         }
+        let unread = UnreadValues(engine, table, db)
         var body = JSONValue.object([])
         if isNew, let remoteID { body = shape.naming(body, remoteID) }
         if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
@@ -224,6 +204,10 @@ struct RequestFreezer {
             let value: JSONValue?
             switch member.domain {
             case .attribute(let slot):
+                if !isNew, let there = try unread.value(domain.name, of: change.key) {
+                    value = there
+                    break
+                }
                 value = record.value(at: member.path)
                 if value == JSONValue?.none || Double.fromDatabaseValue(domain.value)?.isFinite == false {
                     return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
@@ -278,7 +262,8 @@ struct RequestFreezer {
             arguments: [table.number, change.key])
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let idem = change.attempts == 0 ? birth : "\(birth)-\(change.attempts)"
+        let open = try takeOpen(change, table)
+        let idem = open?.key ?? (change.attempts == 0 ? birth : "\(birth)-\(change.attempts)")
         let kind: FrozenRequest.Kind =
             switch change.kind {
             case "create": .create
@@ -288,12 +273,12 @@ struct RequestFreezer {
         let now = SQLiteEngine.now
         try db.executeCached(
             sql: """
-                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 table.number, change.key, kind.rawValue, idem, remoteID?.text, version, body.text, natural?.text,
-                change.seq, now,
+                change.seq, now, open?.attempts ?? 0,
             ])
         let id = db.lastInsertedRowID
         for domain in domains {
@@ -303,8 +288,19 @@ struct RequestFreezer {
         requests.append(
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural,
+                idempotencyKey: idem, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
                 isRevival: birth == BirthID(reviving: own.text, of: table.entity.name).text))
+    }
+
+    /// A creation that may have been carried out, and was refused since: another try has its key.
+    private func takeOpen(_ change: Change, _ table: EngineTable) throws -> (key: String, attempts: Int)? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
+            arguments: [table.number, change.key])
+        guard let row else { return nil }
+        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
+        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
+        return (row[1], row[2])
     }
 
     // MARK: Deletions

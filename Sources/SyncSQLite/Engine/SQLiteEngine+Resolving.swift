@@ -21,6 +21,9 @@ extension SQLiteEngine {
                 throw SyncError(.rowNotFound, "no conflict of that row is open", entity: entity)
             }
             for row in rows {
+                if let here = try ConflictLog(db).value(of: row[1], table, key) {
+                    try ConflictLog(db).show(here, in: row[0])
+                }
                 if takingRemote { try take(row[2], row[1], key, table, in: db) }
                 try db.execute(
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",

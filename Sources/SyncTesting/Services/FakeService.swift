@@ -13,6 +13,8 @@ public actor FakeService: SyncService {
         case busy
         /// It is carried out later: once so many requests more have come.
         case late(Int)
+        /// It is refused, and not carried out.
+        case refuse
     }
 
     /// A request, as a test that makes faults sees it.
@@ -100,6 +102,9 @@ public actor FakeService: SyncService {
         }
     }
 
+    /// Has a row never have been there.
+    public func forget(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
+
     /// The rows there are, by id.
     public func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
@@ -119,7 +124,7 @@ public actor FakeService: SyncService {
         switch fault {
         case .dropBefore?: throw ServiceFailure.unreachable("the connection broke")
         case .busy?: throw ServiceFailure.busy(after: .zero, "busy")
-        case .dropAfter?, .late?, nil: return fault
+        case .dropAfter?, .late?, .refuse?, nil: return fault
         }
     }
 
@@ -166,6 +171,7 @@ public actor FakeService: SyncService {
             lateOperations += operations.map { (count, $0) }
             return operations.map { _ in .unknown("timed out") }
         }
+        if fault == .refuse { return operations.map { _ in .rejected("refused") } }
         let outcomes = operations.map(carryOut)
         return fault == .dropAfter ? operations.map { _ in .unknown("the answer was lost") } : outcomes
     }

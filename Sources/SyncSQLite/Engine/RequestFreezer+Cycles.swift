@@ -1,0 +1,61 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// New rows that wait for each other: which of them may be sent without saying what it belongs to.
+extension RequestFreezer {
+    /// A row that the server does not know yet.
+    struct NewRow: Hashable {
+        let table: Int
+        let key: DatabaseValue
+    }
+
+    /// The rows that domains name and that the server does not know yet.
+    func awaited(_ domains: [Domain]) throws -> [NewRow] {
+        try domains.flatMap { domain in
+            let destination = domain.column?.destination ?? domain.pairs?.destination
+            return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> NewRow? in
+                guard !key.isNull, let table = try engine.table(destination, holding: key, in: db),
+                    try db.finds(
+                        sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
+                        arguments: [table.number, key])
+                else { return nil }
+                return NewRow(table: table.number, key: key)
+            }
+        }
+    }
+
+    /// Whether each row that a new row waits for waits for that one itself, by way of others that wait, and none of them for a row
+    /// that will not be sent: only such a row is sent without saying what it belongs to.
+    func isInCycle(_ key: DatabaseValue, _ table: EngineTable, _ waiting: [Domain]) throws -> Bool {
+        let own = NewRow(table: table.number, key: key)
+        var awaitedBy: [NewRow: [NewRow]] = [:]
+        var rest = [own]
+        while let row = rest.popLast() {
+            guard awaitedBy[row] == nil else { continue }
+            guard let table = order.first(where: { $0.number == row.table }), try isSendable(row),
+                let values = try table.domains.values(of: row.key, in: db)
+            else { return false }
+            let next = try awaited(all(table, row.key, values))
+            awaitedBy[row] = next
+            rest += next
+        }
+        return try awaited(waiting).allSatisfy { reaches(own, from: $0, awaitedBy) }
+    }
+
+    private func reaches(_ row: NewRow, from first: NewRow, _ awaitedBy: [NewRow: [NewRow]]) -> Bool {
+        var (seen, rest): (Set<NewRow>, [NewRow]) = ([], [first])
+        while let next = rest.popLast() {
+            if next == row { return true }
+            if seen.insert(next).inserted { rest += awaitedBy[next] ?? [] }
+        }
+        return false
+    }
+
+    /// Whether a row will be sent: not one that was refused, waits for a decision, or is to be deleted.
+    private func isSendable(_ row: NewRow) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND state = 'ready'",
+            arguments: [row.table, row.key])
+    }
+}

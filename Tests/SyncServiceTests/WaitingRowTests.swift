@@ -1,0 +1,124 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// New rows that belong to new rows.
+@Suite("A new row")
+struct WaitingRowTests {
+    private static let schema = """
+        {"entities": {
+          "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "export": false}}},
+          "Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "next": {"entity": "Task", "inverse": "before"},
+              "before": {"entity": "Task", "many": true, "inverse": "next", "export": false},
+              "comments": {"entity": "Comment", "many": true, "inverse": "task", "export": false}}},
+          "Comment": {"attributes": {"remoteID": {"type": "integer"}, "text": {"type": "string"}},
+            "relationships": {"task": {"entity": "Task", "inverse": "comments"}}}
+        }}
+        """
+
+    private let service = FakeService()
+
+    private func device() throws -> Device {
+        try Device(service, schema: Self.schema, entities: ["Project", "Task", "Comment"])
+    }
+
+    /// Refuses rows that lack what they belong to, and rows that are bad.
+    private func refuse() async {
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            let isBad = operations.contains { operation in
+                let body = operation.body
+                return operation.kind == .create
+                    && (body["name"] == "bad" || operation.entity == "Comment" && body["task_id"] ?? .null == .null)
+            }
+            return isBad ? .refuse : nil
+        }
+    }
+
+    private func creations() async -> [String] {
+        await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.filter { $0.kind == .create }.map(\.entity)
+        }
+    }
+
+    @Test("below one that waits below a refused one waits too")
+    func belowBlocked() async throws {
+        let device = try device()
+        await refuse()
+        try await device.write("INSERT INTO Project (remoteID, name) VALUES (-1, 'bad')")
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', -1)")
+        try await device.write("INSERT INTO Comment (remoteID, text, taskID) VALUES (-1, 'c', -1)")
+        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(await creations() == ["Project"])
+        try await device.write("UPDATE Project SET name = 'good'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Comment").values.map { $0["task_id"] } == [1])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("below one that this run does not send waits for the next")
+    func notInThisRun() async throws {
+        let device = try device()
+        try await device.write("INSERT INTO Project (remoteID, name) VALUES (-1, 'p')")
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', -1)")
+        try await device.engine.sync(only: ["Task"])
+        #expect(await creations() == [])
+        try await device.engine.sync()
+        #expect(await creations() == ["Project", "Task"])
+        #expect(await service.contents(of: "Task").values.map { $0["project_id"] } == [1])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of a circle is sent without what closes it, and what hangs below the circle whole")
+    func circle() async throws {
+        let device = try device()
+        await refuse()
+        try await device.write(
+            """
+            PRAGMA defer_foreign_keys = ON;
+            INSERT INTO Task (remoteID, title, nextID) VALUES (-3, 'c', -2), (-2, 'b', -1), (-1, 'a', -2);
+            INSERT INTO Comment (remoteID, text, taskID) VALUES (-1, 'c', -1)
+            """)
+        try await device.engine.sync()
+        #expect(await creations() == ["Task", "Task", "Task", "Comment"])
+        let tasks = await service.contents(of: "Task")
+        let ids = Dictionary(uniqueKeysWithValues: tasks.map { ($0.value["title"] ?? .null, $0.key) })
+        #expect(tasks[ids["a"] ?? .null]?["next_id"] == ids["b"])
+        #expect(tasks[ids["b"] ?? .null]?["next_id"] == ids["a"])
+        #expect(tasks[ids["c"] ?? .null]?["next_id"] == ids["b"])
+        let third = await service.accepted.first { $0["title"] == "c" }
+        #expect(third?["next_id"] == ids["b"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that was refused because its parent was gone is sent again when that is back")
+    func parentIsBack() async throws {
+        let device = try device()
+        await service.put("Project", 1, ["name": "p"])
+        try await device.engine.sync()
+        let service = service
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            let isBelow = operations.contains { $0.kind == .create && $0.body["project_id"] == 1 }
+            return isBelow ? .refuse : nil
+        }
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', 1)")
+        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.parked == 0)
+        // It comes back, by another device.
+        await service.remove("Project", 1)
+        await service.put("Project", 1, ["name": "back"])
+        try await device.write("DELETE FROM sync_known WHERE k = 1")
+        await service.setFault(nil)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.map { $0["project_id"] } == [1])
+        #expect(try await device.leftovers() == [])
+    }
+}
