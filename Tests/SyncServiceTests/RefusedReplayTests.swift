@@ -31,7 +31,9 @@ struct RefusedReplayTests {
     private func fault(_ service: FakeService, _ first: [FakeService.Fault], then: FakeService.Fault? = .refuse) async {
         let faults = Faults(first, then)
         await service.setFault { request, _ in
-            guard case .push = request else { return nil }
+            guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
+                return nil
+            }
             return faults.next()
         }
     }

@@ -65,7 +65,7 @@ struct UnreadableValueTests {
         if sendsWholeRows { await service.put("Thing", 1, ["price": "2.5"]) }
         try await device.engine.sync()
         #expect(await service.contents(of: "Thing")[1]?["count"] == 7)
-        #expect(await service.contents(of: "Thing")[1]?["price"] == (sendsWholeRows ? "2.5" : record["price"]))
+        #expect(await service.contents(of: "Thing")[1]?["price"] == (sendsWholeRows ? .number("2.5") : record["price"]))
         #expect(await service.contents(of: "Thing")[1]?["who"] == "nobody")
         #expect(try await device.leftovers() == [])
     }

@@ -26,8 +26,9 @@ struct Orphans {
     }
 
     private func settle(_ link: Link, _ names: LinkTable, of table: EngineTable) throws -> Int {
+        // No list, also an empty one, has a row that nothing points to.
         let orphans =
-            "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
+            "\(names.mine) IS NOT NULL AND \(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
             link.storage != .foreignKey || link.second.relationship?.deleteRule == .cascade || link.isKeyPart
         try db.executeCached(
