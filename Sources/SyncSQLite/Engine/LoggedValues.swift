@@ -22,7 +22,7 @@ struct LoggedValues {
     func json(_ value: DatabaseValue, domain: String) throws -> JSONValue {
         guard !value.isNull else { return .null }
         if let pairs = table.pairs.first(where: { $0.domain == domain }) {
-            return .array(try PairList.keys(value).map { try id($0, pairs.destination) })
+            return .array(try PairList.keys(value).map { try engine.id($0, of: pairs.destination, in: db) })
         }
         guard let column = columns[domain] else {
             if domain.isEmpty, case .string(let text) = value.storage, let record = try? JSONValue(parsing: text) {
@@ -38,13 +38,7 @@ struct LoggedValues {
             // What the model cannot read is shown as it is.
             return stored.isNull ? value.json : ExportValues().json(stored, conversion) ?? value.json
         case .kind: return value.json
-        case .toOne, .pairs: return try id(value, column.destination)
+        case .toOne, .pairs: return try engine.id(value, of: column.destination, in: db)
         }
-    }
-
-    /// What the row of a foreign key is called.
-    private func id(_ key: DatabaseValue, _ destination: TableID?) throws -> JSONValue {
-        guard let table = try engine.table(destination, holding: key, in: db) else { return key.json }
-        return try table.recordKey(key, in: db).json
     }
 }

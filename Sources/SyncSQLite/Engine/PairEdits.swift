@@ -192,19 +192,16 @@ struct PairEdits {
     // MARK: Ids
 
     private func ids(_ keys: [DatabaseValue], _ pairs: EngineTable.Pairs) throws -> JSONValue {
-        .array(try keys.map { try id($0, pairs) })
-    }
-
-    private func id(_ key: DatabaseValue, _ pairs: EngineTable.Pairs) throws -> JSONValue {
-        guard let table = try engine.table(pairs.destination, holding: key, in: db) else { return key.json }
-        return try table.recordKey(key, in: db).json
+        .array(try keys.map { try engine.id($0, of: pairs.destination, in: db) })
     }
 
     /// The keys of a list that the resolver made of those it was given.
     private func keys(_ json: JSONValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue]? {
         guard case .array(let wanted) = json else { return nil }
         let stored = try PairList(pairs).others(of: row.key, in: db)
-        let known = Dictionary(try stored.map { (try id($0, pairs), $0) }) { first, _ in first }
+        let known = Dictionary(try stored.map { (try engine.id($0, of: pairs.destination, in: db), $0) }) { first, _ in
+            first
+        }
         return wanted.compactMap { known[$0] }
     }
 

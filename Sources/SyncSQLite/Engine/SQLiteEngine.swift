@@ -39,6 +39,12 @@ package struct SQLiteEngine: EngineStore {
         return try tables.first { try $0.isStored(key, in: db) }
     }
 
+    /// What a row is called to which another one points.
+    func id(_ key: DatabaseValue, of destination: TableID?, in db: Database) throws -> JSONValue {
+        guard let table = try table(destination, holding: key, in: db) else { return key.json }
+        return try table.recordKey(key, in: db).json
+    }
+
     /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
     func references(to table: EngineTable) -> [(link: Link, names: LinkTable)] {
         model.compiled.links.flatMap { link in
