@@ -18,6 +18,8 @@ enum HistoryPlace {
 /// The service of a random history, whose requests go wrong, and what it has.
 protocol HistoryWorld: Sendable {
     var service: any SyncService { get }
+    /// Whether the service keeps the order of lists.
+    var keepsOrder: Bool { get }
     /// Has requests go wrong from now on, or none.
     func setFaults(_ faults: SeededFaults?) async
     /// Has something happen while each request is on its way.
@@ -26,6 +28,10 @@ protocol HistoryWorld: Sendable {
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
     /// The bodies of all creations and updates that were ever carried out.
     var accepted: [JSONValue] { get async }
+}
+
+extension HistoryWorld {
+    var keepsOrder: Bool { true }
 }
 
 /// A service in memory.

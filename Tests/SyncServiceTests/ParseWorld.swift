@@ -6,6 +6,9 @@ import Sync
 
 /// A stub of Parse, behind a network that fails.
 struct ParseWorld: HistoryWorld {
+    /// A Relation has no order.
+    let keepsOrder = false
+
     /// What tells a new row from others.
     enum IDs: CaseIterable {
         /// What it says.

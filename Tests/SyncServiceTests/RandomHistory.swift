@@ -202,7 +202,7 @@ actor RandomHistory {
         var problems: [String] = []
         let server = try await Self.lines(world)
         for (index, device) in devices.enumerated() {
-            let rows = try await Self.lines(device)
+            let rows = try await Self.lines(device, isOrdered: world.keepsOrder)
             if rows != server {
                 problems.append(
                     "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
@@ -253,13 +253,14 @@ actor RandomHistory {
             lines.insert(
                 "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
             guard case .array(let ids)? = row["tag_ids"] else { continue }
-            let list = ids.filter { tags[$0] != nil }.map(text).joined(separator: " ")
+            let names = ids.filter { tags[$0] != nil }.map(text)
+            let list = (world.keepsOrder ? names : names.sorted()).joined(separator: " ")
             if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
         }
         return lines
     }
 
-    private static func lines(_ device: Device) async throws -> Set<String> {
+    private static func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
         Set(
             try await device.rows(
                 """
@@ -269,7 +270,8 @@ actor RandomHistory {
                 + device.rows(
                     """
                     SELECT 'list', taskID, group_concat(tagID, ' ')
-                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(Device.place) NULLS LAST, tagID) GROUP BY taskID
+                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"))
+                    GROUP BY taskID
                     """))
     }
 
