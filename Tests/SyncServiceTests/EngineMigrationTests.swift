@@ -120,6 +120,21 @@ struct EngineMigrationTests {
         }
     }
 
+    @Test("A list that is not ordered any more forgets its order without asking, and sends what is in it")
+    func unordered() async throws {
+        try await withStore { open in
+            let first = try open(Self.schema, Self.names, .keepingData)
+            try await Self.edit(first)
+            let schema = Self.schema.replacingOccurrences(of: "\"ordered\": true, ", with: "")
+            let device = try open(schema, Self.names, .keepingData)
+            try await device.engine.sync()
+            let rows = await service.contents(of: "Task")
+            #expect(rows[1]?["tag_ids"] == [1, 3])
+            #expect(rows[3]?["tag_ids"] == [1, 2])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
     @Test("sends them: the entity has another name")
     func entity() async throws {
         try await withStore { open in

@@ -82,13 +82,12 @@ struct EngineDomains {
             guard let end = senders.old[link.id], link.side(end).table == old.table,
                 case .joinTable(let table, _, _, _, _) = map.old[link.id]
             else { return nil }
+            // That of a list that is not ordered any more is dropped when it is looked at.
             var (name, newTable): (String?, String?)
             if let successor = senders.successor(of: link, map), let end = senders.new[successor.id],
                 case .joinTable(let table, _, _, _, _) = map.new[successor.id]
             {
-                newTable = table
-                // An order that is kept no more is nothing to be sent.
-                if successor.hasPlaces(end) { name = "\(table) \(end)" }
+                (name, newTable) = ("\(table) \(end)", table)
             }
             let follower = EngineKeys(map.old.model.entities[link.side(end.other).entity], map, keys)
             return Domain(
