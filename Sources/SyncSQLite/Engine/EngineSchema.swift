@@ -166,9 +166,7 @@ enum EngineSchema {
     ]
 
     /// The tables that say something of a row, by its entity and key.
-    static let rowTables = [
-        "sync_known", "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_file",
-    ]
+    static let rowTables = HiddenKeys.tables + ["sync_file"]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 

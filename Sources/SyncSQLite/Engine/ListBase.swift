@@ -23,17 +23,7 @@ struct ListBase {
 
     /// - Parameter keys: Nil for a list that both sides have in the same order.
     func set(_ keys: [DatabaseValue]?, of key: DatabaseValue, edited: Int64 = SQLiteEngine.now) throws {
-        guard let keys else {
-            return try db.executeCached(
-                sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
-                arguments: [table.number, key, pairs.domain])
-        }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value
-                """
-        ).execute(arguments: [table.number, key, pairs.domain, PairList.text(keys), edited])
+        try table.setBase(keys.map(PairList.text), of: pairs.domain, key, edited: edited, in: db)
     }
 
     /// A row that the lists name has another key.

@@ -222,27 +222,10 @@ struct LocalEdits {
 
     private func note(_ merged: Merged, _ edit: Edit) throws {
         for (name, base) in merged.bases {
-            if let base {
-                try db.cachedStatement(
-                    sql: """
-                        INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
-                        ON CONFLICT DO UPDATE SET value = excluded.value
-                        """
-                ).execute(
-                    arguments: [
-                        edit.table.number, edit.key, name, base, edit.base[name]?.edited ?? SQLiteEngine.now,
-                    ])
-            } else {
-                try db.cachedStatement(sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?").execute(
-                    arguments: [edit.table.number, edit.key, name])
-            }
+            let edited = edit.base[name]?.edited ?? SQLiteEngine.now
+            try edit.table.setBase(base, of: name, edit.key, edited: edited, in: db)
         }
-        if edit.kind == nil, !merged.bases.isEmpty {
-            try db.executeCached(
-                sql: "INSERT INTO sync_change (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine)) "
-                    + "ON CONFLICT DO NOTHING",
-                arguments: [edit.table.number, edit.key])
-        }
+        if edit.kind == nil, !merged.bases.isEmpty { try edit.table.touch(edit.key, in: db) }
         if merged.isOpen {
             try db.executeCached(
                 sql: "UPDATE sync_change SET state = 'conflicted' WHERE e = ? AND k = ?",

@@ -6,8 +6,7 @@ extension OutboxTriggers {
     func pairs(_ pairs: EngineTable.Pairs) -> [String] {
         func note(_ row: String, _ op: Int) -> [String] {
             let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
-            let isThere =
-                "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+            let isThere = isStored(owner)
             let isPair =
                 "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
             return [
@@ -40,6 +39,10 @@ extension OutboxTriggers {
         }
     }
 
+    private func isStored(_ owner: String) -> String {
+        "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+    }
+
     /// Keeps the list as it was before its first edit. Whether it is in another order is looked at when it is sent, also where
     /// the edit turns out to be none (`OR IGNORE`).
     private func order(_ pairs: EngineTable.Pairs, _ row: String) -> [String] {
@@ -47,8 +50,7 @@ extension OutboxTriggers {
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
         let isKnown =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(owner))"
-        let isThere =
-            "EXISTS (SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = \(owner)\(table.isOwn("r")))"
+        let isThere = isStored(owner)
         return [
             "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
             """

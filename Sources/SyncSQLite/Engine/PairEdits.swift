@@ -131,7 +131,7 @@ struct PairEdits {
                 if try isLinked(list.pairs, other) == (op > 0) { try note(op, list.pairs, other) }
             }
         }
-        try touch()
+        try row.table.touch(row.key, in: db)
     }
 
     // MARK: Order
@@ -179,14 +179,7 @@ struct PairEdits {
     /// What the server has is what both have then; nothing is kept of a list whose order is the same on both sides.
     private func setBase(_ list: List, to there: [DatabaseValue], isEdited: Bool) throws {
         try ListBase(row.table, list.pairs, db).set(isEdited ? there : nil, of: row.key, edited: list.edited)
-        if isEdited { try touch() }
-    }
-
-    private func touch() throws {
-        try db.executeCached(
-            sql: "INSERT INTO sync_change (e, k, kind, seq) VALUES (?, ?, 'update', (SELECT seq FROM sync_engine)) "
-                + "ON CONFLICT DO NOTHING",
-            arguments: [row.table.number, row.key])
+        if isEdited { try row.table.touch(row.key, in: db) }
     }
 
     // MARK: Ids

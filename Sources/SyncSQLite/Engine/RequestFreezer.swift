@@ -129,9 +129,7 @@ struct RequestFreezer {
         for row in rows where !lists.contains(row[0]) {
             let name = row[0] as String
             if values[name] == row[1] as DatabaseValue || values[name] == nil {
-                try db.executeCached(
-                    sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?",
-                    arguments: [table.number, change.key, name])
+                try table.setBase(nil, of: name, change.key, in: db)
             } else {
                 names.insert(name)
             }

@@ -229,17 +229,7 @@ struct RequestSettlement {
     private func setBase(
         _ domain: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
     ) throws {
-        if now == sent || now == nil {
-            try db.cachedStatement(sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?").execute(
-                arguments: [table.number, key, domain])
-        } else {
-            try db.cachedStatement(
-                sql: """
-                    INSERT INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET value = excluded.value
-                    """
-            ).execute(arguments: [table.number, key, domain, sent, SQLiteEngine.now])
-        }
+        try table.setBase(now == sent || now == nil ? nil : sent, of: domain, key, in: db)
     }
 
     private func settlePairs(

@@ -67,8 +67,7 @@ extension SQLiteEngine {
                         """, arguments: [value, key])
             }
         }
-        try db.execute(
-            sql: "DELETE FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+        try table.setBase(nil, of: domain, key, in: db)
     }
 
     package func restore(_ entity: String, key: JSONValue) async throws {
