@@ -33,11 +33,11 @@ check:
 	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
 
 tsan:
-	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes curl
+	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes curl python3 python3-pip
 	TSAN_OPTIONS=halt_on_error=1 swift test --sanitize thread --scratch-path .build/tsan $(if $(ALL),,--package-path Tests/AtOnce)
 
 soak:
-	@.ci/install libsqlite3-dev zlib1g-dev curl
+	@.ci/install libsqlite3-dev zlib1g-dev curl python3 python3-pip
 	SYNC_SOAK_SECONDS=$(or $(SECONDS),600) swift test --filter ConvergenceTests.soak
 
 portable:

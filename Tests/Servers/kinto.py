@@ -5,11 +5,12 @@ Kinto comes from PyPI, once, into .build/servers. The server ends when standard 
 outlive whoever started it. Exits with 3 if PyPI cannot be reached.
 """
 import os
-import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
+
+from port import free_port
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / ".build/servers"
 PACKAGES = ["kinto==26.5.0", "waitress"]
@@ -61,12 +62,6 @@ def install() -> Path:
             sys.exit(3)
         (site / "done").touch()
     return site
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def end_with_input() -> None:

