@@ -100,6 +100,24 @@ struct CaptureTests {
         #expect(try await again.engine.sync().isEmpty)
     }
 
+    @Test("of a row that was replaced by an index which the app made since the last run")
+    func laterIndex() async throws {
+        let device = try await known()
+        let title = try #require(try await device.rows("SELECT title FROM Task WHERE remoteID = 1").first)
+        try await device.write("UPDATE Task SET title = 'a title of its own' || remoteID WHERE remoteID <> 1")
+        try await device.engine.sync()
+        let before = await service.contents(of: "Task").count
+        try await device.write("CREATE UNIQUE INDEX of_the_app ON Task (title)")
+        try await device.write("INSERT OR REPLACE INTO Task (remoteID, title, points) VALUES (-1, '\(title)', 99)")
+        let again = try Device(device.stack, service)
+        try await again.engine.sync()
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks[1] == nil)
+        #expect(tasks.count == before)
+        #expect(try await again.engine.parkedRows().isEmpty)
+        #expect(try await again.leftovers() == [])
+    }
+
     @Test("of a new row that points to itself and gets another key")
     func selfReference() async throws {
         let schema = """

@@ -218,4 +218,51 @@ struct DeletionTests {
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["5"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("of a row here, which was edited before and comes back, leave the edits in the log")
+    func editedBefore() async throws {
+        let service = Self.service()
+        await service.put("Task", 1, ["title": "t", "points": 1, "done": false])
+        var settings = Device.settings
+        settings.deleteConflicts = .editWins
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'a long text of mine', points = 2")
+        try await device.write("UPDATE Task SET points = 9")
+        try await device.write("DELETE FROM Task")
+        await service.put("Task", 1, ["points": 9, "done": true])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points, done FROM Task") == ["t 9 1"])
+        let log = try await device.engine.conflicts().filter { !$0.domain.isEmpty }
+        #expect(
+            log.map { [.string($0.domain), $0.base, $0.local, $0.remote] } == [
+                ["title", "t", "a long text of mine", "t"]
+            ])
+        #expect(try await device.leftovers() == [])
+        // Deleted, made anew and left alone it leaves nothing.
+        try await device.write("UPDATE Task SET title = 'x'; DELETE FROM Task")
+        try await device.write("INSERT INTO Task (remoteID, title, points, done) VALUES (1, 't', 9, 1)")
+        try await device.engine.sync()
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "that unlink rows here unlink them there, unless somebody linked them to another one", arguments: [false, true])
+    func nullified(_ isMovedThere: Bool) async throws {
+        let service = Self.service(sendsCascades: true)
+        let schema = Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
+        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        let device = try Device(service, schema: schema)
+        try await device.engine.sync()
+        if isMovedThere { await service.put("Task", 1, ["project_id": 2]) }
+        await service.remove("Project", 1)
+        try await device.engine.sync(only: isMovedThere ? ["Project"] : nil)
+        #expect(try await device.rows("SELECT projectID FROM Task") == ["nil"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["project_id"] == (isMovedThere ? 2 : .null))
+        #expect(try await device.rows("SELECT projectID FROM Task") == [isMovedThere ? "2" : "nil"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
 }

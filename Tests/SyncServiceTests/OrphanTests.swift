@@ -50,4 +50,45 @@ struct OrphanTests {
         #expect(try await device.leftovers() == [])
         #expect(try await device.engine.sync().isEmpty)
     }
+
+    @Test("of a row that was never sent follow them too", arguments: [true, false])
+    func unsent(_ cascades: Bool) async throws {
+        let service = FakeService()
+        let schema =
+            cascades
+            ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
+        let device = try await deviceWithRows(schema, service)
+        try await device.write("INSERT INTO Project (remoteID, name) VALUES (7, 'new')")
+        try await device.write("UPDATE Task SET projectID = 7 WHERE remoteID = 3")
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (8, 'made', 7)")
+        try await writeWithoutForeignKeys("DELETE FROM Project WHERE remoteID = 7", device)
+        try await device.engine.sync()
+        #expect(try await device.rows("PRAGMA foreign_key_check") == [])
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks.count == (cascades ? 2 : 4))
+        #expect(tasks.values.allSatisfy { [.null, nil, 1].contains($0["project_id"]) })
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("by a key that never led anywhere are unlinked, whatever the delete rule, and the log says what it was")
+    func dangling() async throws {
+        let service = FakeService()
+        let device = try await deviceWithRows(Device.schema, service)
+        try await device.engine.sync()
+        try await writeWithoutForeignKeys(
+            """
+            UPDATE Task SET projectID = 99 WHERE remoteID = 2;
+            INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 'made', 98);
+            """, device)
+        try await device.engine.sync()
+        #expect(try await device.rows("PRAGMA foreign_key_check") == [])
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks.count == 4)
+        #expect(tasks[2]?["project_id"] == .null)
+        let log = try await device.engine.conflicts()
+        #expect(Set(log.map { "\($0.domain) \($0.local) \($0.why)" }) == [
+            "project 99 it pointed to a row that is not there", "project 98 it pointed to a row that is not there",
+        ])
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -38,4 +38,35 @@ struct UnreadableValueTests {
         try await device.engine.sync()
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("of the service stay as they are, where rows are sent whole", arguments: [true, false])
+    func there(_ sendsWholeRows: Bool) async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10, sendsWholeRows: sendsWholeRows))
+        let record: JSONValue = [
+            "at": "next monday", "who": "nobody", "price": "1,50 €", "count": .number("10000000000000000000000000"),
+            "title": "t",
+        ]
+        await service.put("Thing", 1, record)
+        let entity = sendsWholeRows ? SyncedEntity("Thing") : .lastIn(allAttributes: "Thing")
+        let device = try Device(service, schema: Self.schema, entities: [entity])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT at, who, price, count FROM Thing") == ["nil nil nil nil"])
+        try await device.write("UPDATE Thing SET title = 'mine'")
+        try await device.engine.sync()
+        for name in ["at", "who", "price", "count"] {
+            #expect(await service.contents(of: "Thing")[1]?[name] == record[name])
+        }
+        #expect(await service.contents(of: "Thing")[1]?["title"] == "mine")
+        // What is edited here is sent, and what can be read by now is not kept.
+        try await device.write("UPDATE Thing SET count = 7, title = 'again'")
+        if sendsWholeRows { await service.put("Thing", 1, ["price": "2.5"]) }
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Thing")[1]?["count"] == 7)
+        #expect(await service.contents(of: "Thing")[1]?["price"] == (sendsWholeRows ? .number("2.5") : record["price"]))
+        #expect(await service.contents(of: "Thing")[1]?["who"] == "nobody")
+        #expect(try await device.leftovers() == [])
+    }
 }

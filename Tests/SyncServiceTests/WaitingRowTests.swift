@@ -99,4 +99,28 @@ struct WaitingRowTests {
         #expect(third?["next_id"] == ids["b"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("that was refused because its parent was gone is sent again when that is back")
+    func parentIsBack() async throws {
+        let device = try device()
+        await service.put("Project", 1, ["name": "p"])
+        try await device.engine.sync()
+        let service = service
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            let isBelow = operations.contains { $0.kind == .create && $0.body["project_id"] == 1 }
+            return isBelow ? .refuse : nil
+        }
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (-1, 't', 1)")
+        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.parked == 0)
+        // It comes back, by another device.
+        await service.remove("Project", 1)
+        await service.put("Project", 1, ["name": "back"])
+        try await device.write("DELETE FROM sync_known WHERE k = 1")
+        await service.setFault(nil)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.map { $0["project_id"] } == [1])
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -11,8 +11,10 @@ struct ConflictLog {
     /// Why a row is in the log that nobody edited here: it went along with one that the server deleted, and the server, which deletes
     /// nothing along, has it still.
     static let wentAlong = "went along with a row that was deleted there"
+    /// Why a row is in the log that was stored before the engine, and that the service does not have.
+    static let presumed = "stored before the service was first asked, which does not have it"
     /// All of them, as SQL.
-    static let gone = "\(deleted.literal), \(missing.literal), \(wentAlong.literal)"
+    static let gone = "\(deleted.literal), \(missing.literal), \(wentAlong.literal), \(presumed.literal)"
 
     private let db: Database
 

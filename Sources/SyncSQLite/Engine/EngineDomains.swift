@@ -16,6 +16,13 @@ struct EngineDomains {
         let path: String
         /// A value as it is then; nil for one that does not fit.
         let converted: (DatabaseValue) throws -> DatabaseValue?
+
+        /// What the column held when its row was deleted. See ``LastHeld``.
+        var whenDeleted: Domain {
+            Domain(
+                old: LastHeld.domain(old), new: new.map(LastHeld.domain), column: column, newColumn: newColumn, path: path,
+                converted: converted)
+        }
     }
 
     let all: [Domain]

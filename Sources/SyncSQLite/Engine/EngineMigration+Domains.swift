@@ -6,7 +6,7 @@ import SyncStore
 extension EngineMigration {
     mutating func followDomains(of entity: Registered) throws {
         let domains = EngineDomains(from: entity.old, to: entity.new, map, keys, senders).all
-        let names = Dictionary(domains.map { ($0.old, $0) }) { first, _ in first }
+        let names = Dictionary((domains + domains.map(\.whenDeleted)).map { ($0.old, $0) }) { first, _ in first }
         var moved: [[DatabaseValue]] = []
         for row in try Row.fetchAll(
             db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [entity.number])
@@ -25,6 +25,7 @@ extension EngineMigration {
                 sql: "INSERT OR IGNORE INTO sync_base (e, k, domain, value, edited) VALUES (?, ?, ?, \(value.sql), ?)",
                 arguments: [entity.number, values[0], values[1], value.value, values[3]])
         }
+        try followUnread(of: entity, names)
         try followSent(of: entity, names)
         try followLog(of: entity, names)
         try followColumns(of: entity, domains)
@@ -42,6 +43,19 @@ extension EngineMigration {
                 INSERT INTO sync_conflict (at, e, k, domain, base, winner, why)
                 VALUES (?, ?, ?, ?, ?, 'remote', 'an edit that was not sent: it is not in the model any more')
                 """, arguments: [SQLiteEngine.now, entity.number, row[0], domain.old, row[2]])
+    }
+
+    /// What could not be read, and may be readable now: the pull after a migration tells.
+    private func followUnread(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
+        try db.execute(sql: "DELETE FROM sync_unread WHERE e = ?", arguments: [entity.number])
+        for row in rows {
+            guard let name = names[row[1]]?.new else { continue }
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO sync_unread (e, k, domain, value) VALUES (?, ?, ?, ?)",
+                arguments: [entity.number, row[0], name, row[2]])
+        }
     }
 
     /// What was sent and not answered. What has no place is not waited for.

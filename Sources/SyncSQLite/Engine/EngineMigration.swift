@@ -46,7 +46,7 @@ struct EngineMigration {
         if let version = try Int.fetchOne(db, sql: "SELECT protocol FROM sync_engine") {
             try EngineSchema.upgrade(from: version, in: db)
         }
-        try EngineSchema.createFiles(in: db)
+        try EngineSchema.createLater(in: db)
         let names = try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity")
         var registered: [Registered] = []
         for row in names {

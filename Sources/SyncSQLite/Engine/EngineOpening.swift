@@ -25,7 +25,7 @@ struct EngineOpening {
         } else {
             try checkScope()
         }
-        try EngineSchema.createFiles(in: db)
+        try EngineSchema.createLater(in: db)
         var adopted: Set<Int> = []
         let tables = try registration.entities.map { entity -> EngineTable in
             let isThere = try Int.fetchOne(
@@ -143,6 +143,8 @@ struct EngineOpening {
         for (table, statements) in zip(tables, statements) {
             let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
+            // With a unique index that the triggers did not know rows may have been replaced.
+            if isWatched { try noteMissing(table) }
             try ColumnsInStep(table, db).pullNew()
             try db.execute(
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
@@ -154,19 +156,25 @@ struct EngineOpening {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
-    /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
-    /// others the next pull, a whole one, tells. See ``LocalEdits``.
-    private func audit(_ table: EngineTable) throws {
-        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+    /// Known rows that are gone were deleted here.
+    private func noteMissing(_ table: EngineTable) throws {
         try HiddenKeys(table, db).find()
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, seq)
                 SELECT e, k, 'delete', 0 FROM sync_known
                 WHERE e = \(table.number) AND NOT EXISTS (
-                  SELECT 1 FROM \(name) AS r WHERE r.\(key) = +sync_known.k\(table.isOwn("r")))
+                  SELECT 1 FROM \(table.table.name.quoted) AS r
+                  WHERE r.\(table.table.keyColumn.quoted) = +sync_known.k\(table.isOwn("r")))
                 ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
                 """)
+    }
+
+    /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
+    /// others the next pull, a whole one, tells. See ``LocalEdits``.
+    private func audit(_ table: EngineTable) throws {
+        let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
+        try noteMissing(table)
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)

@@ -151,18 +151,30 @@ enum EngineSchema {
         ) STRICT
         """
 
-    /// Makes the table of files, which databases of earlier versions lack.
-    static func createFiles(in db: Database) throws { try db.execute(sql: files) }
+    /// Members of records that the model cannot read, as JSON.
+    private static let unread = """
+        CREATE TABLE IF NOT EXISTS "sync_unread" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" TEXT NOT NULL,
+          PRIMARY KEY ("e", "k", "domain")
+        ) STRICT, WITHOUT ROWID
+        """
 
-    /// Forgets the files that wait to be sent.
-    static func forgetFiles(in db: Database) throws {
-        if try db.tableExists("sync_file", in: "main") { try db.execute(sql: "DELETE FROM sync_file") }
+    /// Makes the tables that databases of earlier versions lack.
+    static func createLater(in db: Database) throws {
+        for table in [files, unread] { try db.execute(sql: table) }
+    }
+
+    /// Forgets the files that wait to be sent, and what could not be read.
+    static func forgetLater(in db: Database) throws {
+        for name in ["sync_file", "sync_unread"] where try db.tableExists(name, in: "main") {
+            try db.execute(sql: "DELETE FROM \(name)")
+        }
     }
 
     static let tableNames = [
         "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
         "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
-        "sync_alias", "sync_lease", "sync_mute", "sync_file",
+        "sync_alias", "sync_lease", "sync_mute", "sync_file", "sync_unread",
     ]
 
     /// The tables that say something of a row, by its entity and key.
@@ -208,7 +220,7 @@ enum EngineSchema {
             "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict", "sync_alias",
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
-        try forgetFiles(in: db)
+        try forgetLater(in: db)
         try db.execute(sql: "INSERT INTO sync_mute VALUES (1) ON CONFLICT DO NOTHING")
     }
 

@@ -138,7 +138,7 @@ struct KeyAdoption {
     /// The engine's own tables.
     private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
-        for name in ["sync_change", "sync_base", "sync_known", "sync_request", "sync_conflict", "sync_file"] {
+        for name in EngineSchema.rowTables {
             try db.executeCached(
                 sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
         }

@@ -158,6 +158,8 @@ struct LocalEdits {
         switch ThreeWayMerge.outcome(base: base.value, local: here, remote: there) {
         case .same, .remote: merged.bases[name] = .some(nil)
         case .local: merged.kept[name] = here
+        // Nobody edited it: it was unlinked because of another row. See `OutboxTriggers.unlinked`.
+        case .conflict where base.edited == 0: merged.bases[name] = .some(nil)
         case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
         }
         try rulings.close(name, edit.row, here, there)
@@ -184,7 +186,7 @@ struct LocalEdits {
         let isNew = edit.kind == "create"
         let names = edit.table.columns.map(\.name).filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
         let isChangedThere = names.contains { remote[$0] != before($0) } || isNew
-        let isChangedHere = names.contains { edit.local[$0] != before($0) } || isNew
+        let isChangedHere = names.contains { edit.local[$0] != before($0) && edit.base[$0]?.edited != 0 } || isNew
         guard isChangedHere, isChangedThere, names.contains(where: { edit.local[$0] != remote[$0] }) else {
             for name in names { try merge(name, edit, remote, &merged) }
             return
@@ -236,6 +238,7 @@ struct LocalEdits {
     /// The server has the row by now: what is left is an update, or nothing.
     private func settle(_ edit: Edit) throws {
         let (e, k) = (edit.table.number, edit.key)
+        if edit.kind == "create" { try engine.answerOpen(k, edit.table, in: db) }
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET kind = 'update', birth = NULL, attempts = 0, rounds = 0, reason = NULL,

@@ -42,6 +42,11 @@ struct NestedRows {
         }
     }
 
+    /// Before they are written, too.
+    func notePresumed(in presumed: inout PresumedRows) throws {
+        for (table, _, row) in rows { try presumed.note(row, of: table) }
+    }
+
     /// After they are written: they are known. What was deleted here stays so.
     func note() throws {
         for (table, own, row) in rows {

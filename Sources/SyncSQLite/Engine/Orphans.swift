@@ -3,18 +3,24 @@ import SyncCore
 import SyncStore
 
 /// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
-/// carried out late, as edits.
+/// carried out late, as edits. An edited row that points to what never was there is unlinked.
 struct Orphans {
+    private static let ruling = ConflictRuling(winner: .remote, why: "it pointed to a row that is not there")
+
     private let engine: SQLiteEngine
     private let db: Database
 
     init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
 
-    /// Only what was deleted and not sent yet can have left any behind.
     func settle() throws {
         while try settleOnce() {}
+        for table in engine.tables {
+            for column in table.columns where column.isOptional { try unlink(column, of: table) }
+        }
     }
 
+    /// Only what was deleted and not sent yet can have left any behind.
+    ///
     /// - Returns: Whether there were any, which may have left others.
     private func settleOnce() throws -> Bool {
         let numbers = try Set(
@@ -44,5 +50,23 @@ struct Orphans {
                 ? "DELETE FROM \(names.table) WHERE \(orphans)"
                 : "UPDATE OR IGNORE \(names.table) SET \(names.mine) = NULL WHERE \(orphans)")
         return db.changesCount
+    }
+
+    /// What it pointed to is in the log.
+    private func unlink(_ column: EngineTable.Column, of table: EngineTable) throws {
+        guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
+        let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT r.\(key), r.\(own) FROM sync_change AS c CROSS JOIN \(name) AS r ON r.\(key) = c.k
+                    WHERE c.e = \(table.number) AND c.kind <> 'delete'\(table.isOwn("r")) AND r.\(own) IS NOT NULL
+                      AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
+                    """))
+        for row in rows {
+            try ConflictLog(db).add(
+                table, row[0], domain: column.name, base: .null, local: row[1], remote: .null, Self.ruling)
+            try db.executeCached(sql: "UPDATE \(name) SET \(own) = NULL WHERE \(key) = ?", arguments: [row[0]])
+        }
     }
 }

@@ -2,15 +2,41 @@ import SyncCore
 import SyncStore
 
 extension OutboxTriggers {
+    /// A row that the engine unlinks because it deletes what the row belonged to, where the service does not: that is sent. It gives
+    /// way to what the server has, since nobody meant it: that is what the time 0 says.
+    var unlinked: [String] {
+        table.columns.filter { $0.destination != nil }.flatMap { column -> [String] in
+            let condition =
+                "OLD.\(column.name.quoted) IS NOT NULL AND NEW.\(column.name.quoted) IS NULL AND \(isKnown("NEW"))"
+            return [
+                """
+                INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+                SELECT \(table.number), NEW.\(key), \(column.name.literal), OLD.\(column.name.quoted), 0 WHERE \(condition)
+                ON CONFLICT DO NOTHING
+                """,
+                """
+                INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
+                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), 'cascade' WHERE \(condition)
+                ON CONFLICT DO NOTHING
+                """,
+            ]
+        }
+    }
+
     /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
     var departure: [String] {
-        let isEdited = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete')"
+        // That another row's deletion unlinked it is no edit of its own.
+        let isEdited =
+            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND \"reason\" IS NOT 'cascade')"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
+        let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
+        let isPresumed =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \"seq\" < 0 AND \"whole\" <> 3)"
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
-            "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isEdited) AND NOT \(isDeleted)"
+            "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"
         let reasons =
-            [(isEdited, ConflictLog.deleted)]
+            [(isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed)]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
         let log = table.columns.flatMap { column -> [String] in
             let base =

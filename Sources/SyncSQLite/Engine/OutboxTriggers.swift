@@ -17,6 +17,8 @@ struct OutboxTriggers {
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     let dependents: [(table: String, column: String)]
+    /// What points to rows of this table.
+    private let references: [LinkTable]
     /// The edited pairs that name rows of this table by hidden keys.
     let named: HiddenPairs
 
@@ -29,6 +31,7 @@ struct OutboxTriggers {
             else { return nil }
             return (owner, column)
         }
+        references = LinkTable.leading(to: table.entity.table, layout).map(\.names)
         named = HiddenPairs(table, among: tables)
         self.table = table
         key = table.table.keyColumn.quoted
@@ -57,6 +60,12 @@ struct OutboxTriggers {
                 trigger(
                     "update", "AFTER UPDATE",
                     when: "\(Self.heard) AND NOT \(hasOtherKey) AND (\(isEdit))\(isOld)\(isNew)", update))
+        }
+        if table.registration.sendsCascades, !unlinked.isEmpty {
+            let columns = table.columns.filter { $0.destination != nil }.map(\.name.quoted).joined(separator: ", ")
+            let isCascade = "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2)"
+            triggers.append(
+                trigger("unlink", "AFTER UPDATE OF \(columns)", when: "\(isCascade)\(isOld)\(isNew)", unlinked))
         }
         if table.key.isHidden {
             triggers.append(
@@ -114,13 +123,15 @@ struct OutboxTriggers {
     }
 
     private var deletion: [String] {
-        let bases = table.columns.map { column -> String in base(column, "OLD", "OLD", isKnown("OLD"), edits: false) }
+        let bases = table.columns.flatMap { column in
+            [lastHeld(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
+        }
         let kept = moves(to: goneName) { "\($0) = +OLD.\(key)" }
         return [Self.count] + bases + links("OLD")
             + [
                 """
                 DELETE FROM "sync_change" WHERE "e" = \(table.number) AND "k" = +OLD.\(key) AND "birth" IS NOT NULL
-                  AND NOT EXISTS (SELECT 1 FROM "sync_request" WHERE "e" = \(table.number) AND "k" = +OLD.\(key))
+                  AND NOT EXISTS (SELECT 1 FROM "sync_request" WHERE "e" = \(table.number) AND "k" = +OLD.\(key))\(leavesNone)
                 """,
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
@@ -129,6 +140,23 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
             ] + kept
+    }
+
+    /// That nothing points to a row that is gone: it does where the connection has no foreign keys. See ``Orphans``.
+    private var leavesNone: String {
+        references.map { " AND NOT EXISTS (SELECT 1 FROM \($0.table) WHERE \($0.mine) = OLD.\(key))" }.joined()
+    }
+
+    /// What an edited column held when its row was deleted: if the row comes back, the edit is what was lost.
+    private func lastHeld(_ column: EngineTable.Column) -> String {
+        let value = "OLD.\(column.name.quoted)"
+        return """
+            INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
+            SELECT \(table.number), OLD.\(key), \(LastHeld.domain(column.name).literal), \(value), \(Self.now)
+            WHERE EXISTS (SELECT 1 FROM "sync_base" WHERE \(isRow("OLD")) AND "domain" = \(column.name.literal)
+              AND "value" IS NOT \(value) COLLATE BINARY)
+            ON CONFLICT DO UPDATE SET "value" = excluded."value"
+            """
     }
 
     /// Rows that have what a new one wants for itself may be gone in a moment: notes what they hold. Those that stay are

@@ -18,12 +18,16 @@ struct PageMerge {
     private(set) var outcome = PageOutcome()
     /// Rows that are not stored though they were written, and why.
     private(set) var refused: [(row: PulledPage.Row, reason: String)] = []
+    private var presumed: PresumedRows
+    /// What was edited of rows that were deleted here, and come back.
+    private var lost: [(edits: [LastHeld.Edit], ruling: ConflictRuling)] = []
 
     init(_ engine: SQLiteEngine, _ table: EngineTable, clock: Int64, _ db: Database) {
         self.engine = engine
         self.table = table
         self.clock = clock
         self.db = db
+        presumed = PresumedRows(db)
     }
 
     mutating func apply(_ rows: [PulledPage.Row]) throws {
@@ -42,10 +46,13 @@ struct PageMerge {
             let isOurs = isSame || isMarked || engine.registration.makesIDs || table.key.hasParts
             let standing = try RowStanding(of: key, table, db)
             if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
-            switch DecisionTable.action(remote: remote(row, standing), local: standing.state) {
+            // That it was deleted says that it was made.
+            let wasMade = row.record == nil && standing.isTried && standing.state == .created
+            switch DecisionTable.action(remote: remote(row, standing), local: wasMade ? .updated : standing.state) {
             case .nothing, .send: break
             case .take, .insert:
                 written.append((row, standing))
+                try presumed.note(standing, of: table)
                 if standing.state == .clean, standing.isAudited { edited.append((row, standing)) }
             case .twin:
                 if isOurs || twins != nil {
@@ -71,6 +78,9 @@ struct PageMerge {
         }
         guard !written.isEmpty else { return }
         try write(written, edited)
+        for (edits, ruling) in lost {
+            outcome[table.entity.name].conflictingValues += try LastHeld(table, db).log(edits, ruling)
+        }
     }
 
     // MARK: Which case
@@ -101,13 +111,16 @@ struct PageMerge {
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
             let why = wentAlong ? "nobody deleted it by itself" : comesBack ? "editWins" : "deleteWins"
+            let ruling = ConflictRuling(winner: comesBack ? .remote : .local, why: why)
             try log(
-                standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue,
-                .init(winner: comesBack ? .remote : .local, why: why))
+                standing.key, domain: "", local: .null, remote: (row.record ?? .null).text.databaseValue, ruling)
+            if comesBack { lost.append((try LastHeld(table, db).edits(of: standing.key), ruling)) }
         }
         if comesBack {
             try forget(standing.key)
         } else {
+            // One that is not known was made by a request of which nobody heard.
+            if !standing.isKnown { try engine.answerOpen(standing.key, table, in: db) }
             try noteDeletedHere(row, standing)
         }
         return comesBack
@@ -156,6 +169,7 @@ struct PageMerge {
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferringRows(engine, table, db).release(from: standing.key)
+        try engine.answerOpen(standing.key, table, in: db)
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 
@@ -197,8 +211,8 @@ struct PageMerge {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why <> ?",
-            arguments: [conflict, ConflictLog.wentAlong])
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?)",
+            arguments: [conflict, ConflictLog.wentAlong, ConflictLog.presumed])
     }
 
     private func lastConflict() throws -> Int {
@@ -207,6 +221,7 @@ struct PageMerge {
 
     /// Forgets all that is known of a row.
     private func forget(_ key: DatabaseValue) throws {
+        try engine.answerOpen(key, table, in: db)
         try engine.forget(key, table, in: db)
     }
 
@@ -230,6 +245,7 @@ struct PageMerge {
                 isCurrent: row.version != nil && row.version == standing.version, isAudited: standing.isAudited)
         }
         try nested.takeOff(&edits)
+        try nested.notePresumed(in: &presumed)
         let links = try ListedLinks(plan, engine, db)
         try links.takeOff(&edits)
         for (row, standing) in rows { try followKind(row, standing) }
@@ -238,6 +254,7 @@ struct PageMerge {
         try nested.note()
         outcome.add(try edits.putBack())
         try links.putBack()
+        try presumed.log(&outcome)
         outcome[table.entity.name].linksAdded += result.linksAdded
         outcome[table.entity.name].linksRemoved += result.linksRemoved
         for (entity, changes) in result.entities {
@@ -286,6 +303,7 @@ struct PageMerge {
                 table.number, key, row.version, row.time, row.isWhole ? 1 : 0, spelled,
             ])
         try table.key.noteName(key, table.number, in: db)
+        try UnreadValues(engine, table, db).note(row.record, of: key, isAny: !result.diagnostics.isEmpty)
     }
 
     private mutating func log(

@@ -54,11 +54,13 @@ struct RequestFreezer {
         _ table: EngineTable, _ condition: String, _ limit: Int,
         _ body: (inout RequestFreezer, Change) throws -> Void
     ) throws {
+        // What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
         let statement = try db.cachedStatement(
             sql: """
                 SELECT k, kind, birth, seq, attempts FROM sync_change AS c
                 WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND \(condition)
-                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k)
+                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
+                    AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq))
                 ORDER BY k LIMIT 1000
                 """)
         var last = DatabaseValue.null
@@ -198,6 +200,7 @@ struct RequestFreezer {
         } catch let error as SyncError {
             return try park(change, table, error.message)
         }
+        let unread = UnreadValues(engine, table, db)
         var body = JSONValue.object([])
         if isNew, let remoteID { body = shape.naming(body, remoteID) }
         if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
@@ -208,6 +211,10 @@ struct RequestFreezer {
             let value: JSONValue?
             switch member.domain {
             case .attribute(let slot):
+                if !isNew, let there = try unread.value(domain.name, of: change.key) {
+                    value = there
+                    break
+                }
                 value = record.value(at: member.path)
                 if value == JSONValue?.none || Double.fromDatabaseValue(domain.value)?.isFinite == false {
                     return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
@@ -262,7 +269,8 @@ struct RequestFreezer {
             arguments: [table.number, change.key])
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
-        let idem = change.attempts == 0 ? birth : "\(birth)-\(change.attempts)"
+        let open = try takeOpen(change, table)
+        let idem = open?.key ?? (change.attempts == 0 ? birth : "\(birth)-\(change.attempts)")
         let kind: FrozenRequest.Kind =
             switch change.kind {
             case "create": .create
@@ -272,12 +280,12 @@ struct RequestFreezer {
         let now = SQLiteEngine.now
         try db.executeCached(
             sql: """
-                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO sync_request (e, k, kind, idem, remote, version, body, natural, seq, frozen, attempts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 table.number, change.key, kind.rawValue, idem, remoteID?.text, version, body.text, natural?.text,
-                change.seq, now,
+                change.seq, now, open?.attempts ?? 0,
             ])
         let id = db.lastInsertedRowID
         for domain in domains {
@@ -287,8 +295,19 @@ struct RequestFreezer {
         requests.append(
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, frozen: now, attempts: 0, naturalKey: natural,
+                idempotencyKey: idem, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
                 isRevival: birth == BirthID(reviving: own.text, of: table.entity.name).text))
+    }
+
+    /// A creation that may have been carried out, and was refused since: another try has its key.
+    private func takeOpen(_ change: Change, _ table: EngineTable) throws -> (key: String, attempts: Int)? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
+            arguments: [table.number, change.key])
+        guard let row else { return nil }
+        try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
+        try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
+        return (row[1], row[2])
     }
 
     // MARK: Deletions

@@ -67,8 +67,10 @@ struct RequestSettlement {
             }
             try park(key, reason)
             try db.executeCached(
-                sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ?",
-                arguments: [table.number, key])
+                sql: """
+                    UPDATE sync_change SET attempts = attempts + 1, seq = (SELECT seq FROM sync_engine) WHERE e = ? AND k = ?
+                    """, arguments: [table.number, key])
+        case .refusedAgain(let reason): try leaveOpen(key, reason)
         case .gone:
             try removeRequest()
             if reply.request.kind == .create { return try park(key, "the server has no place for it") }
@@ -171,7 +173,9 @@ struct RequestSettlement {
             try settleChange(key)
             return try park(key, first.reason)
         }
+        let unread = UnreadValues(engine, table, db)
         for (domain, value) in sent {
+            try unread.settle(domain, of: key)
             if let pairs = pairs(domain) {
                 try settlePairs(pairs, key, try sentKeys(value, pairs))
             } else {
@@ -307,6 +311,19 @@ struct RequestSettlement {
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1", arguments: [table.number, key])
         if let row { answer = Answer(table: table, row: row, isSame: false) }
+    }
+
+    /// The row may have been made all the same. What was sent is kept: the next try has the same key, and a row that was deleted
+    /// meanwhile waits with it. One that was edited meanwhile is sent as it is now.
+    private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ? AND kind <> 'delete'
+                  AND seq <= (SELECT seq FROM sync_request WHERE id = ?)
+                """, arguments: [reason, table.number, key, reply.request.id])
+        outcome[table.entity.name].parked += db.changesCount
     }
 
     private mutating func park(_ key: DatabaseValue, _ reason: String) throws {

@@ -13,6 +13,10 @@ struct RowStanding {
     let isWhole: Bool
     /// Whether edits of the row may have been missed.
     let isAudited: Bool
+    /// Whether it was stored before the engine, and the server has not said anything of it yet.
+    let isPresumed: Bool
+    /// Whether a request to make it was never answered, or refused after one that was not.
+    let isTried: Bool
     /// Whether a request found that the server does not have it.
     let isParkedAsGone: Bool
 
@@ -21,7 +25,8 @@ struct RowStanding {
             db.cachedStatement(sql: "SELECT kind, state, reason FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         let known = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT version, time, whole FROM sync_known WHERE e = ? AND k = ?"),
+            db.cachedStatement(
+                sql: "SELECT version, time, whole, seq < 0 AND whole <> 3 FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         var state: LocalState = known == nil ? .absent : .clean
         if let change {
@@ -38,6 +43,12 @@ struct RowStanding {
         isKnown = known != nil
         isWhole = known?[2] == 1
         isAudited = known?[2] == 2
+        isPresumed = known?[3] == true
+        isTried =
+            try state != .clean && state != .absent
+            && db.finds(
+                sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
+                arguments: [table.number, key])
         isParkedAsGone = change?[1] == "parked" && change?[2] == RequestSettlement.gone
     }
 }

@@ -15,6 +15,28 @@ extension SQLiteEngine {
         }
     }
 
+    package func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int {
+        let tables = try entities.map { try table($0) }
+        return try await writing(lease) { [self] db in
+            guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: []) else { return 0 }
+            return try tables.reduce(0) { count, table in
+                try table.columns.reduce(count) { count, column in
+                    let above = self.tables.filter { $0.entity.table == column.destination }.map { "\($0.number)" }
+                    guard !above.isEmpty else { return count }
+                    try db.execute(
+                        sql: """
+                            UPDATE sync_change SET state = 'ready', reason = NULL
+                            WHERE e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
+                              SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
+                                ON n.e IN (\(above.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)
+                              WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k AND n.seq >= sync_change.seq)
+                            """, arguments: [table.number])
+                    return count + db.changesCount
+                }
+            }
+        }
+    }
+
     package func settle(
         _ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease
     ) async throws -> PageOutcome {

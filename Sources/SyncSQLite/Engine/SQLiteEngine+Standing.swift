@@ -124,6 +124,7 @@ extension SQLiteEngine {
             }
             for name in [
                 "sync_request", "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound",
+                "sync_unread",
             ] {
                 try db.execute(sql: "DELETE FROM \(name)")
             }

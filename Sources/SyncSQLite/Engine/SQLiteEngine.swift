@@ -47,26 +47,26 @@ package struct SQLiteEngine: EngineStore {
 
     /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
     func references(to table: EngineTable) -> [(link: Link, names: LinkTable)] {
-        model.compiled.links.flatMap { link in
-            [Link.End.first, .second].compactMap { end in
-                // A foreign key is at the first end, and holds a key of the second.
-                guard link.side(end).table == table.entity.table, link.storage == .joinTable || end == .second else {
-                    return nil
-                }
-                return (link, LinkTable(link, end, stack.layout))
-            }
-        }
+        LinkTable.leading(to: table.entity.table, stack.layout)
     }
 
     /// Forgets edits of a row, and what is known of it.
     func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
-        for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known"]) {
+        for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
         for pairs in table.pairs {
             try db.executeCached(
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
         }
+    }
+
+    /// The server has a row: a creation of it that was refused, and might have been carried out before, was.
+    func answerOpen(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
+        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0"
+        try db.executeCached(
+            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
+        try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])
     }
 
     // MARK: Transactions

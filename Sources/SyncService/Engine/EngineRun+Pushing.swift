@@ -9,13 +9,20 @@ extension EngineRun {
 
     func push() async throws {
         tell(.phase(.pushing))
+        heldBack.removeAll()
+        try await recover()
         var batchSize = max(1, service.capabilities.batchSize)
         // A row may have been refused because of one that is known to be gone by now.
         if report.current.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
+        // What a refused row belongs to may be there by now, or again.
+        _ = try await store.retryBelow(entities, lease)
         var count = try await pushAll(&batchSize)
         // What is unique on the server may have been taken by a row that is deleted by now.
         let changes = report.current.total
-        guard changes.removed > 0, changes.parked > 0, try await store.retryParked(entities, lease) > 0 else { return }
+        guard changes.parked > 0 else { return }
+        let freed = changes.removed > 0 ? try await store.retryParked(entities, lease) : 0
+        let below = changes.created > 0 ? try await store.retryBelow(entities, lease) : 0
+        guard freed + below > 0 else { return }
         count += try await pushAll(&batchSize)
         tell(.pushed(rows: count))
     }
@@ -144,7 +151,9 @@ extension EngineRun {
     }
 
     func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
-        let replies = requests.map { SettledRequest(request: $0, outcome: .postponed) }
+        // Of one that may have been carried out before nobody can say that it was not.
+        let certain = requests.filter { service.capabilities.pushesTogether || !$0.isTriedAgain }
+        let replies = certain.map { SettledRequest(request: $0, outcome: .postponed) }
         _ = try await store.settle(replies, serverTime: nil, lease)
     }
 
@@ -156,8 +165,9 @@ extension EngineRun {
         note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
+    /// - Parameter isReplay: Whether it was sent just so before, and never answered.
     /// - Returns: How many were done.
-    func settle(_ requests: [FrozenRequest], _ outcomes: [PushOutcome]) async throws -> Int {
+    func settle(_ requests: [FrozenRequest], _ outcomes: [PushOutcome], isReplay: Bool = false) async throws -> Int {
         var replies: [SettledRequest] = []
         var done = 0
         var failure: ServiceFailure?
@@ -165,7 +175,7 @@ extension EngineRun {
             // An answer that is missing says nothing.
             let outcome = index < outcomes.count ? outcomes[index] : .unknown("there was no answer to it")
             if case .retry(let after) = outcome { failure = .busy(after: after, "it asked to try again later") }
-            let settled = try await settled(outcome, request)
+            let settled = try await settled(outcome, request, isReplay: isReplay)
             switch settled {
             case .applied:
                 done += 1
@@ -179,6 +189,22 @@ extension EngineRun {
         note(outcome)
         if let failure { try await patience.wait(after: failure) }
         return done
+    }
+
+    private func settled(
+        _ outcome: PushOutcome, _ request: FrozenRequest, isReplay: Bool
+    ) async throws -> SettledRequest.Outcome {
+        let settled = try await settled(outcome, request)
+        guard request.kind == .create, isReplay || request.isTriedAgain else { return settled }
+        switch settled {
+        // It was edited since a try that may have made it, and that may be what is answered.
+        case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
+        case .rejected(let reason) where !isReplay:
+            leftOpen.insert(request.id)
+            return .refusedAgain(reason)
+        case .postponed: return .unknown
+        default: return settled
+        }
     }
 
     private func settled(_ outcome: PushOutcome, _ request: FrozenRequest) async throws -> SettledRequest.Outcome {

@@ -8,8 +8,9 @@ extension EngineRun {
     /// So often a request is tried whose outcome stays unknown.
     private static let mostTries = 3
 
-    func recover() async throws {
-        var requests = try await store.unanswered(lease)
+    /// - Parameter isBeforePull: Whether a pull comes before the push.
+    func recover(isBeforePull: Bool = false) async throws {
+        var requests = try await unanswered()
         if !requests.isEmpty { tell(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
             // They are sent again: where they were carried out, what was pulled before says so, or the push is refused until it does.
@@ -18,8 +19,33 @@ extension EngineRun {
             return
         }
         while !requests.isEmpty {
-            for request in requests { try await recover(request) }
-            requests = try await store.unanswered(lease)
+            for request in requests {
+                if isBeforePull, try await holdsBack(request) { continue }
+                try await recover(request)
+            }
+            requests = try await unanswered()
+        }
+    }
+
+    /// A row that has its id from here, and is not there, may have been made, and been deleted by somebody since: where a pull says
+    /// so, that comes first. See `RowStanding.isTried`.
+    private func holdsBack(_ request: FrozenRequest) async throws -> Bool {
+        let capabilities = service.capabilities
+        guard request.kind == .create, capabilities.createIdempotency == .clientID,
+            capabilities.deletions == .tombstones, let id = request.remoteID
+        else { return false }
+        if case .found(let row)? = try await fetch(id, request.entity) {
+            _ = try await settle([request], [.conflict(row)])
+            return true
+        }
+        heldBack.insert(request.id)
+        _ = try await store.settle([SettledRequest(request: request, outcome: .unknown)], serverTime: nil, lease)
+        return true
+    }
+
+    private func unanswered() async throws -> [FrozenRequest] {
+        try await store.unanswered(lease).filter {
+            !leftOpen.contains($0.id) && !heldBack.contains($0.id)
         }
     }
 
@@ -30,8 +56,9 @@ extension EngineRun {
         } catch ServiceFailure.tooLarge {
             return try await settle(tooLarge: request)
         }
+        if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
         guard case .unknown(let reason) = outcome else {
-            _ = try await settle([request], [outcome])
+            _ = try await settle([request], [outcome], isReplay: true)
             return
         }
         guard request.attempts + 1 >= Self.mostTries else {
@@ -43,9 +70,42 @@ extension EngineRun {
             _ = try await settle([request], [.applied(row)])
             return
         }
-        let failure = SettledRequest(
-            request: request, outcome: .failing("the service failed \(Self.mostTries) times: \(reason)"))
-        note(try await store.settle([failure], serverTime: nil, lease))
+        let failure = "the service failed \(Self.mostTries) times: \(reason)"
+        if mayBeMade(request) { return try await leaveOpen(request, failure) }
+        let settled = SettledRequest(request: request, outcome: .failing(failure))
+        note(try await store.settle([settled], serverTime: nil, lease))
+    }
+
+    /// Whether a row may have been made by a try that was never answered. Where rows are looked for before they are sent again,
+    /// it was not.
+    private func mayBeMade(_ request: FrozenRequest) -> Bool {
+        guard request.kind == .create else { return false }
+        switch service.capabilities.createIdempotency {
+        case .key, .clientID: return true
+        case .marker, .probe: return false
+        }
+    }
+
+    /// A refusal says nothing of the try before it: the row is looked for, and if it is not found, waits with its key.
+    private func refusedAgain(_ request: FrozenRequest, _ reason: String) async throws {
+        if let id = request.remoteID, case .found(let row)? = try await fetch(id, request.entity) {
+            _ = try await settle([request], [.conflict(row)])
+            return
+        }
+        if request.remoteID == nil {
+            try await settleDown(since: Date(timeIntervalSince1970: Double(request.frozen) / 1000))
+            if let row = try await find(request) {
+                _ = try await settle([request], [.applied(row)])
+                return
+            }
+        }
+        try await leaveOpen(request, reason)
+    }
+
+    private func leaveOpen(_ request: FrozenRequest, _ reason: String) async throws {
+        leftOpen.insert(request.id)
+        let settled = SettledRequest(request: request, outcome: .refusedAgain(reason))
+        note(try await store.settle([settled], serverTime: nil, lease))
     }
 
     /// The row of a request that is not tried again, if the last try made it after all.
@@ -141,6 +201,17 @@ extension EngineRun {
         }
         let own = service.ownMembers(of: request.entity)
         return record.contains(request.naturalKey ?? own.reduce(request.body) { $0.without(at: $1) })
+    }
+}
+
+extension PushOutcome {
+    /// Why it was not done, if the service said so.
+    fileprivate var refusal: String? {
+        switch self {
+        case .rejected(let reason): reason
+        case .gone: "the server has no place for it"
+        case .applied, .conflict, .exists, .retry, .unknown: nil
+        }
     }
 }
 

@@ -26,6 +26,10 @@ final class EngineRun: Sendable {
     let swept = NameSet()
     /// The entities of which rows were to be changed that the service does not have any more.
     let foundGone = NameSet()
+    /// The requests that may have been carried out and were refused in this run: the next one asks again.
+    let leftOpen = NumberSet()
+    /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
+    let heldBack = NumberSet()
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
@@ -88,6 +92,16 @@ final class EngineRun: Sendable {
         feed.send(.failed(error))
         return error
     }
+}
+
+/// Numbers that several phases share.
+final class NumberSet: @unchecked Sendable {
+    private let lock = NSLock()
+    private var numbers: Set<Int64> = []
+
+    func insert(_ number: Int64) { lock.withLock { _ = numbers.insert(number) } }
+    func contains(_ number: Int64) -> Bool { lock.withLock { numbers.contains(number) } }
+    func removeAll() { lock.withLock { numbers = [] } }
 }
 
 /// Names that several phases share.

@@ -40,7 +40,7 @@ public actor SyncEngine {
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
-            try await run.recover()
+            try await run.recover(isBeforePull: true)
             try await run.pull()
             try await run.sweep()
             let refusal = try await run.deleteWithinGuard()
@@ -55,7 +55,7 @@ public actor SyncEngine {
     @discardableResult
     public func pull(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.pull, entities) { run in
-            try await run.recover()
+            try await run.recover(isBeforePull: true)
             try await run.pull()
             try await run.sweep()
             try await run.delete()

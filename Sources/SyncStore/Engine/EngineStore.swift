@@ -31,6 +31,11 @@ package protocol EngineStore: Sendable {
     /// - Returns: How many.
     func retryParked(_ entities: [String], _ lease: EngineLease) async throws -> Int
 
+    /// Has rows that were refused sent once more, if what they point to came, or came back, since.
+    ///
+    /// - Returns: How many.
+    func retryBelow(_ entities: [String], _ lease: EngineLease) async throws -> Int
+
     /// Begins a listing of all ids of an entity, or goes on with one.
     func beginSweep(of entity: String, _ lease: EngineLease) async throws
 

@@ -17,11 +17,15 @@ package struct FrozenRequest: Sendable {
     package let idempotencyKey: String
     /// When it was frozen, in milliseconds since 1970.
     package let frozen: Int64
+    /// How often it was sent and never answered; more than 0 if a try may have been carried out.
     package let attempts: Int
     /// What tells whether a row of the server is the one that was sent: the members of its natural key.
     package let naturalKey: JSONValue?
     /// Whether it makes a row anew that the server deleted: another device may have done so already.
     package let isRevival: Bool
+
+    /// Whether it makes a row that an earlier try, which was never answered, may have made.
+    package var isTriedAgain: Bool { kind == .create && attempts > 0 }
 
     package init(
         id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
@@ -53,6 +57,8 @@ package struct SettledRequest: Sendable {
         case gone
         /// The server will never take it.
         case rejected(String)
+        /// The server refused it, and may have carried out an earlier try, of which nobody heard.
+        case refusedAgain(String)
         /// Nobody knows, again and again, of a service that answers otherwise.
         case failing(String)
         /// It was certainly not done, for a reason that passes.

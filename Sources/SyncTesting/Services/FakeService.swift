@@ -102,6 +102,9 @@ public actor FakeService: SyncService {
         }
     }
 
+    /// Has a row never have been there.
+    public func forget(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
+
     /// The rows there are, by id.
     public func contents(of entity: String) -> [JSONValue: JSONValue] {
         (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)

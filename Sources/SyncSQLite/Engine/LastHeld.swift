@@ -1,0 +1,46 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// What edited columns of a row held when it was deleted here. It is kept beside their bases.
+struct LastHeld {
+    struct Edit {
+        let key: DatabaseValue
+        let domain: String
+        let base: DatabaseValue
+        let value: DatabaseValue
+    }
+
+    /// What the value is called in `sync_base`.
+    static func domain(_ column: String) -> String { "\(column) when it was deleted" }
+
+    private let table: EngineTable
+    private let db: Database
+
+    init(_ table: EngineTable, _ db: Database) { (self.table, self.db) = (table, db) }
+
+    /// The edits of a row that was deleted.
+    func edits(of key: DatabaseValue) throws -> [Edit] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        let values = Dictionary(rows.map { ($0[0] as String, $0[1] as DatabaseValue) }) { first, _ in first }
+        return table.columns.compactMap { column in
+            guard let base = values[column.name], let value = values[Self.domain(column.name)] else { return nil }
+            return Edit(key: key, domain: column.name, base: base, value: value)
+        }
+    }
+
+    /// They are lost, but for what the row that came back holds too.
+    func log(_ edits: [Edit], _ ruling: ConflictRuling) throws -> Int {
+        var lost = 0
+        for edit in edits {
+            let there = try table.domains.values(of: edit.key, in: db)?[edit.domain] ?? .null
+            guard there != edit.value else { continue }
+            try ConflictLog(db).add(
+                table, edit.key, domain: edit.domain, base: edit.base, local: edit.value, remote: there, ruling)
+            lost += 1
+        }
+        return lost
+    }
+}

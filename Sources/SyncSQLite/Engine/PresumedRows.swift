@@ -1,0 +1,48 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Rows of a page that were stored before the engine: nobody knows whether what they hold is an older version of the service's, or
+/// somebody's own. What the service has counts, and what that overwrites goes into the log.
+struct PresumedRows {
+    private struct Presumed {
+        let table: EngineTable
+        let key: DatabaseValue
+        let values: [String: DatabaseValue]
+    }
+
+    static let ruling = ConflictRuling(winner: .remote, why: "stored before the service was first asked")
+
+    private let db: Database
+    private var rows: [Presumed] = []
+    private var noted: [Int: Set<DatabaseValue>] = [:]
+
+    init(_ db: Database) { self.db = db }
+
+    /// Before a row is written. One that was edited since has its edits taken off and put back.
+    mutating func note(_ standing: RowStanding, of table: EngineTable) throws {
+        guard standing.isPresumed, standing.state == .clean,
+            noted[table.number, default: []].insert(standing.key).inserted,
+            let values = try table.domains.values(of: standing.key, in: db)
+        else { return }
+        rows.append(Presumed(table: table, key: standing.key, values: values))
+    }
+
+    /// After it is written.
+    func log(_ outcome: inout PageOutcome) throws {
+        for row in rows {
+            guard let there = try row.table.domains.values(of: row.key, in: db) else { continue }
+            var lost = 0
+            for column in row.table.columns {
+                guard let here = row.values[column.name], !here.isNull, let value = there[column.name], here != value
+                else { continue }
+                lost += 1
+                try ConflictLog(db).add(
+                    row.table, row.key, domain: column.name, base: .null, local: here, remote: value, Self.ruling)
+            }
+            guard lost > 0 else { continue }
+            outcome[row.table.entity.name].conflicts += 1
+            outcome[row.table.entity.name].conflictingValues += lost
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// What the service has of attributes and the model cannot read: here the row holds nothing of it. Where a row is sent whole, that is
+/// sent back as it is, or the service would lose it.
+struct UnreadValues {
+    private let engine: SQLiteEngine
+    private let table: EngineTable
+    private let db: Database
+    /// Whether rows of the table are sent with values that nobody edited.
+    private let isKept: Bool
+
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        (self.engine, self.table, self.db) = (engine, table, db)
+        isKept = engine.registration.sendsWholeRows || table.registration.isOneDomain
+    }
+
+    /// Keeps what a record has that could not be read, in the place of what was kept before.
+    ///
+    /// - Parameter isAny: Whether anything of the page could not be read.
+    func note(_ record: JSONValue?, of key: DatabaseValue, isAny: Bool) throws {
+        guard isKept, let record, case .object = record else { return }
+        guard
+            try isAny
+                || db.finds(sql: "SELECT 1 FROM sync_unread WHERE e = ? AND k = ?", arguments: [table.number, key])
+        else { return }
+        let attributes = engine.model.compiled[table.entity.table].attributes
+        let said = try AttributeMapper(record, of: table.entity, in: engine.model).values
+        for member in try table.shape(of: key, engine.model.compiled, in: db).members {
+            guard case .attribute(let slot) = member.domain, let value = record.value(at: member.path),
+                let column = table.columns.first(where: { $0.domain == member.domain })
+            else { continue }
+            let isRead = value == .null || said[attributes[slot].name].map { !$0.isNull } ?? false
+            if isRead { try forget(column.name, of: key) } else { try set(value, column.name, of: key) }
+        }
+    }
+
+    private func set(_ value: JSONValue, _ domain: String, of key: DatabaseValue) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_unread (e, k, domain, value) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET value = excluded.value
+                """, arguments: [table.number, key, domain, value.text])
+    }
+
+    private func forget(_ domain: String, of key: DatabaseValue) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_unread WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+    }
+
+    /// The service has what a column was edited to.
+    func settle(_ domain: String, of key: DatabaseValue) throws {
+        if isKept, try isEdited(domain, key) { try forget(domain, of: key) }
+    }
+
+    /// What the service has of a column that nobody edited; nil for what can be read.
+    func value(_ domain: String, of key: DatabaseValue) throws -> JSONValue? {
+        guard isKept, try !isEdited(domain, key) else { return nil }
+        let text = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT value FROM sync_unread WHERE e = ? AND k = ? AND domain = ?"),
+            arguments: [table.number, key, domain])
+        return try text.map { try JSONValue(parsing: $0) }
+    }
+
+    private func isEdited(_ domain: String, _ key: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// A store that has rows before any engine knows it.
+@Suite("Rows that were stored before the service was first asked")
+struct FirstContactTests {
+    private let service = FakeService()
+
+    /// A database whose rows were there before.
+    private func stack(_ sql: String, schema: String = Device.schema) async throws -> DataStack {
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+        try await stack.write { db in try db.execute(sql: sql) }
+        return stack
+    }
+
+    private func log(_ device: Device) async throws -> [String] {
+        try await device.engine.conflicts().map {
+            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner) \($0.why)"
+        }
+    }
+
+    @Test("have what the service has, and what they had is in the log")
+    func overwritten() async throws {
+        await service.put("Task", 1, ["title": "theirs", "points": 5, "done": true])
+        let device = try Device(
+            await stack("INSERT INTO Task (title, points) VALUES ('mine 1', 5), ('mine 2', 7)"), service)
+        let report = try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title, points, done FROM Task") == ["1 theirs 5 1"])
+        #expect(
+            try await log(device).first
+                == "1 title \"mine 1\" \"theirs\" remote stored before the service was first asked")
+        #expect(report.entities["Task"]?.deleted == 1)
+        #expect(report.total.conflicts == 2)
+        #expect(await service.contents(of: "Task").count == 1)
+        try await device.engine.restore("Task", key: 2)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.contains { $0["title"] == "mine 2" && $0["points"] == 7 })
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("go if the service does not have them, also with editWins, and can be brought back")
+    func missing() async throws {
+        await service.put("Task", 1, ["title": "t"])
+        var settings = Device.settings
+        settings.deleteConflicts = .editWins
+        let device = try Device(
+            await stack("INSERT INTO Task (remoteID, title) VALUES (1, 't'), (2, 'only here')"), service, settings)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        #expect(await service.creations == 0)
+        try await device.engine.restore("Task", key: 2)
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["only here", "t"])
+    }
+
+    @Test("leave no line in the log where they equal what the service has")
+    func equal() async throws {
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...5 { await service.put("Task", JSONValue(id), ["title": "t", "points": 1, "project_id": 1]) }
+        let device = try Device(
+            await stack(
+                """
+                INSERT INTO Project (remoteID, name) VALUES (1, 'p');
+                INSERT INTO Task (remoteID, title, projectID) VALUES (1, 't', 1), (2, 't', 1), (3, 't', NULL), (4, 't', 1), (5, 't', 1)
+                """), service)
+        let report = try await device.engine.sync()
+        #expect(report.total.conflicts == 0)
+        #expect(try await log(device) == [])
+        #expect(try await device.rows("SELECT count(*) FROM Task WHERE points = 1 AND projectID = 1") == ["5"])
+        #expect(try await device.leftovers() == [])
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The answer to a creation was lost, and somebody else deleted the row since.
+@Suite("A creation whose answer was lost")
+struct LostCreationTests {
+    private let service = FakeService(
+        ServiceCapabilities(
+            ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
+            givesTimes: true,
+            batchSize: 10))
+
+    private static let schema = """
+        {"entities": {"Task": {"attributes": {"remoteID": {"type": "string"}, "title": {"type": "string"}}}}}
+        """
+
+    private func device(_ policy: DeleteConflictPolicy = .deleteWins) async throws -> Device {
+        var settings = Device.settings
+        settings.deleteConflicts = policy
+        let device = try Device(service, schema: Self.schema, entities: ["Task"], settings)
+        await service.put("Task", "other", ["title": "other"])
+        try await device.engine.sync()
+        let faults = [FakeService.Fault.dropAfter, .busy]
+        let pushes = PushCount()
+        await service.setFault { request, _ in
+            guard case .push = request else { return nil }
+            let number = pushes.next()
+            return number < faults.count ? faults[number] : nil
+        }
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES ('abc', 'mine')")
+        var impatient = Device.impatient
+        impatient.deleteConflicts = policy
+        await #expect(throws: SyncError.self) {
+            try await Device(device.stack, service, entities: ["Task"], impatient).engine.sync()
+        }
+        #expect(await service.contents(of: "Task")["abc"] != nil)
+        return device
+    }
+
+    @Test("and that was deleted there since is deleted, and in the log", arguments: [false, true])
+    func deleted(_ isEdited: Bool) async throws {
+        let device = try await device()
+        await service.remove("Task", "abc")
+        if isEdited { try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 'abc'") }
+        try await device.engine.sync()
+        #expect(await service.creations == 1)
+        #expect(await service.contents(of: "Task").keys.map(\.self) == ["other"])
+        #expect(try await device.rows("SELECT remoteID FROM Task") == ["other"])
+        #expect(
+            try await device.engine.conflicts().first { $0.domain == "title" }?.local
+                == .string(isEdited ? "edited" : "mine"))
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("and that was deleted there since comes back with editWins")
+    func editWins() async throws {
+        let device = try await device(.editWins)
+        await service.remove("Task", "abc")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
+        #expect(try await device.engine.conflicts().count == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is made if it was not, and found if it was", arguments: [false, true])
+    func made(_ isThere: Bool) async throws {
+        let device = try await device()
+        if !isThere { await service.forget("Task", "abc") }
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
+        #expect(await service.creations == (isThere ? 1 : 2))
+        #expect(try await device.leftovers() == [])
+    }
+}
+
+/// Counts from 0.
+private final class PushCount: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+
+    func next() -> Int {
+        lock.withLock {
+            defer { count += 1 }
+            return count
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The answer to a creation was lost, and the next try is refused: the first one may have made the row.
+@Suite("A creation that is refused after its answer was lost")
+struct RefusedReplayTests {
+    /// What becomes of each push: of the first a lost answer, of the next ones a refusal.
+    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: idempotency == .clientID ? .client : .server, deletions: .tombstones,
+                createIdempotency: idempotency, hasPreconditions: true, givesTimes: true, batchSize: 10))
+    }
+
+    private static let schema = """
+        {"entities": {"Task": {"attributes": {"remoteID": {"type": "string"}, "title": {"type": "string"},
+          "done": {"type": "boolean"}}}}}
+        """
+
+    private func device(_ service: FakeService, _ settings: EngineSettings = Device.settings) throws -> Device {
+        try Device(
+            service, schema: service.capabilities.ids == .client ? Self.schema : Device.schema, entities: ["Task"],
+            settings)
+    }
+
+    /// What becomes of one push after the other, and of all further ones.
+    private func fault(_ service: FakeService, _ first: [FakeService.Fault], then: FakeService.Fault? = .refuse) async {
+        let faults = Faults(first, then)
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
+                return nil
+            }
+            return faults.next()
+        }
+    }
+
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .clientID, .probe, .marker("marker")]
+
+    @Test("is looked for, and adopted where it was made", arguments: ways)
+    func adopted(_ way: ServiceCapabilities.CreateIdempotency) async throws {
+        let service = Self.service(way)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await fault(service, [.dropAfter])
+        try await device.engine.sync()
+        #expect(await service.creations == 1)
+        #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
+        await service.setFault(nil)
+        try await device.write("UPDATE Task SET title = 'edited'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["edited"])
+        #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("keeps its key where nobody can tell, also when it is edited, and no second row is made")
+    func key() async throws {
+        // Other clients change the row, so that it is not found by what it says.
+        let service = Self.service(.key)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await fault(service, [.dropAfter, .refuse, .refuse], then: nil)
+        await service.setMeanwhile { request in
+            guard case .push = request, await service.creations == 1 else { return }
+            await service.put("Task", 1, ["title": "theirs"])
+        }
+        let report = try await device.engine.sync()
+        #expect(report.total.parked == 1)
+        #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID < 0")
+        await service.setMeanwhile(nil)
+        try await device.engine.sync()
+        try await device.engine.sync()
+        #expect(await service.creations == 1)
+        #expect(await service.contents(of: "Task").count == 1)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+        #expect(try await device.leftovers() == [])
+        let keys = await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.filter { $0.kind == .create }.map(\.idempotencyKey)
+        }
+        #expect(Set(keys).count == 1)
+    }
+
+    @Test("sends what it was edited to, once what was sent first is refused for good")
+    func edited() async throws {
+        let service = Self.service(.key)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "bad"])
+        let faults = Faults([.dropBefore], nil)
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            if let fault = faults.next() { return fault }
+            return operations.contains { $0.body["title"] == "bad" } ? .refuse : nil
+        }
+        #expect(try await device.engine.sync().total.parked == 1)
+        try await device.write("UPDATE Task SET title = 'good'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["good"])
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 good"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is not forgotten when it is deleted meanwhile", arguments: [ways[0], ways[1]], [false, true])
+    func deleted(_ way: ServiceCapabilities.CreateIdempotency, _ isParked: Bool) async throws {
+        let service = Self.service(way)
+        let device = try device(service)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await fault(service, isParked ? [.dropAfter] : [.dropAfter, .busy])
+        await service.setMeanwhile { request in
+            // Nobody finds it by what it says.
+            guard case .push = request, await service.creations == 1, way == .key else { return }
+            await service.put("Task", 1, ["title": "theirs"])
+        }
+        if isParked {
+            try await device.engine.sync()
+        } else {
+            await #expect(throws: SyncError.self) {
+                try await Device(device.stack, service, entities: ["Task"], Device.impatient).engine.sync()
+            }
+        }
+        try await device.write("DELETE FROM Task")
+        try await device.engine.sync()
+        await service.setFault(nil)
+        await service.setMeanwhile(nil)
+        for _ in 1...3 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("for the first time counts, and has another key")
+    func definite() async throws {
+        let service = Self.service(.key)
+        let device = try device(service)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await fault(service, [.refuse], then: nil)
+        #expect(try await device.engine.sync().total.parked == 1)
+        try await device.write("DELETE FROM Task")
+        try await device.engine.sync()
+        #expect(try await device.leftovers() == [])
+        #expect(await service.creations == 0)
+    }
+}
+
+/// One fault after the other.
+private final class Faults: @unchecked Sendable {
+    private let lock = NSLock()
+    private var first: ArraySlice<FakeService.Fault>
+    private let then: FakeService.Fault?
+
+    init(_ first: [FakeService.Fault], _ then: FakeService.Fault?) { (self.first, self.then) = (first[...], then) }
+
+    func next() -> FakeService.Fault? { lock.withLock { first.popFirst() ?? then } }
+}
