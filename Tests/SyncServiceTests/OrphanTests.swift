@@ -86,9 +86,10 @@ struct OrphanTests {
         #expect(tasks.count == 4)
         #expect(tasks[2]?["project_id"] == .null)
         let log = try await device.engine.conflicts()
-        #expect(Set(log.map { "\($0.domain) \($0.local) \($0.why)" }) == [
-            "project 99 it pointed to a row that is not there", "project 98 it pointed to a row that is not there",
-        ])
+        #expect(
+            Set(log.map { "\($0.domain) \($0.local) \($0.why)" }) == [
+                "project 99 it pointed to a row that is not there", "project 98 it pointed to a row that is not there",
+            ])
         #expect(try await device.leftovers() == [])
     }
 }

@@ -20,7 +20,8 @@ struct EngineDomains {
         /// What the column held when its row was deleted. See ``LastHeld``.
         var whenDeleted: Domain {
             Domain(
-                old: LastHeld.domain(old), new: new.map(LastHeld.domain), column: column, newColumn: newColumn, path: path,
+                old: LastHeld.domain(old), new: new.map(LastHeld.domain), column: column, newColumn: newColumn,
+                path: path,
                 converted: converted)
         }
     }

@@ -5,7 +5,9 @@ import SyncStore
 /// a row may be gone, and its key another one's.
 struct HiddenKeys {
     /// The tables that say something of a row; the one with their names last.
-    static let tables = ["sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_known"]
+    static let tables = [
+        "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_known",
+    ]
 
     private let table: EngineTable
     private let db: Database
