@@ -4,8 +4,8 @@ import SyncStore
 
 /// What rows are as records of the service: as an export writes them, with the ids of the rows that they point to.
 final class OutgoingBodies {
-    private let engine: SQLiteEngine
-    private let db: Database
+    let engine: SQLiteEngine
+    let db: Database
     private let reader: ExportReader
     private var exporter: RecordExporter<ExportReader>
 

@@ -11,7 +11,7 @@ extension RequestFreezer {
     }
 
     /// The rows that domains name and that the server does not know yet, or does not have any more.
-    func awaited(_ domains: [Domain]) throws -> [NewRow] {
+    func awaited(_ domains: [OutgoingDomain]) throws -> [NewRow] {
         try domains.flatMap { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
             return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> NewRow? in
@@ -28,7 +28,7 @@ extension RequestFreezer {
 
     /// Whether each row that a new row waits for waits for that one itself, by way of others that wait, and none of them for a row
     /// that will not be sent: only such a row is sent without saying what it belongs to.
-    func isInCycle(_ key: DatabaseValue, _ table: EngineTable, _ waiting: [Domain]) throws -> Bool {
+    func isInCycle(_ key: DatabaseValue, _ table: EngineTable, _ waiting: [OutgoingDomain]) throws -> Bool {
         let own = NewRow(table: table.number, key: key)
         var awaitedBy: [NewRow: [NewRow]] = [:]
         var rest = [own]
@@ -37,7 +37,7 @@ extension RequestFreezer {
             guard let table = order.first(where: { $0.number == row.table }), try isSendable(row),
                 let values = try table.domains.values(of: row.key, in: db)
             else { return false }
-            let next = try awaited(all(table, row.key, values))
+            let next = try awaited(EditedDomains(table, sendsWholeRows: false, db).all(of: row.key, values))
             awaitedBy[row] = next
             rest += next
         }

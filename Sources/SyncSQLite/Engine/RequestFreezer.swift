@@ -88,7 +88,8 @@ struct RequestFreezer {
             return try noteGone(change, table)
         }
         let isNew = change.kind == "create"
-        var domains = isNew ? try all(table, change.key, values) : try dirty(change, table, values)
+        let edits = EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db)
+        var domains = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
         if domains.isEmpty, !isNew { return try drop(change, table) }
         let waiting = try domains.filter { try isWaiting($0) }
         if !waiting.isEmpty {
@@ -100,79 +101,13 @@ struct RequestFreezer {
             if domains.isEmpty, !isNew { return }
             if isNew, try !isInCycle(change.key, table, waiting) { return }
         }
-        try send(change, table, values, domains)
-    }
-
-    /// One domain of a row, as it is now.
-    struct Domain {
-        let name: String
-        let column: EngineTable.Column?
-        let pairs: EngineTable.Pairs?
-        let value: DatabaseValue
-        /// Of pairs.
-        let others: [DatabaseValue]
-    }
-
-    func all(
-        _ table: EngineTable, _ key: DatabaseValue, _ values: [String: DatabaseValue]
-    ) throws -> [Domain] {
-        try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
-    }
-
-    /// What differs from what both sides had agreed on. What was edited back is not sent.
-    private func dirty(
-        _ change: Change, _ table: EngineTable, _ values: [String: DatabaseValue]
-    ) throws -> [Domain] {
-        let rows = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
-            arguments: [table.number, change.key])
-        var names: Set<String> = []
-        let lists = Set(table.pairs.map(\.domain))
-        for row in rows where !lists.contains(row[0]) {
-            let name = row[0] as String
-            if values[name] == row[1] as DatabaseValue || values[name] == nil {
-                try table.setBase(nil, of: name, change.key, in: db)
-            } else {
-                names.insert(name)
-            }
-        }
-        let pairs = try table.pairs.filter { try isEdited($0, change.key, table) }
-        if table.registration.isOneDomain || engine.registration.sendsWholeRows, !names.isEmpty || !pairs.isEmpty {
-            let inStep = try ColumnsInStep(table, db).names()
-            return try all(table, change.key, values).filter { domain in
-                names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
-            }
-        }
-        return table.columns.filter { names.contains($0.name) }.map { domain($0, values) }
-            + (try pairs.map { try domain($0, change.key) })
-    }
-
-    /// Whether pairs were added or removed, or a list is in another order. One that has its old order back was not edited.
-    private func isEdited(_ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
-        let base = ListBase(table, pairs, db)
-        if let agreed = try base.keys(of: key) {
-            if ListOrder.isMoved(try PairList(pairs).others(of: key, in: db), from: agreed) { return true }
-        }
-        let isEdited = try db.finds(
-            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
-        if !isEdited { try base.set(nil, of: key) }
-        return isEdited
-    }
-
-    private func domain(_ column: EngineTable.Column, _ values: [String: DatabaseValue]) -> Domain {
-        Domain(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
-    }
-
-    private func domain(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> Domain {
-        let others = try PairList(pairs).others(of: key, in: db)
-        return Domain(
-            name: pairs.domain, column: nil, pairs: pairs, value: PairList.text(others), others: others)
+        try send(change, table, domains)
     }
 
     // MARK: What has to wait
 
     /// Whether a domain names a row that the server does not know yet, or does not have any more.
-    private func isWaiting(_ domain: Domain) throws -> Bool { try !awaited([domain]).isEmpty }
+    private func isWaiting(_ domain: OutgoingDomain) throws -> Bool { try !awaited([domain]).isEmpty }
 
     func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
         guard let ids = gone[table.number] else { return false }
@@ -181,9 +116,7 @@ struct RequestFreezer {
 
     // MARK: Requests
 
-    private mutating func send(
-        _ change: Change, _ table: EngineTable, _ values: [String: DatabaseValue], _ domains: [Domain]
-    ) throws {
+    private mutating func send(_ change: Change, _ table: EngineTable, _ domains: [OutgoingDomain]) throws {
         let isNew = change.kind == "create"
         let remoteID = try isNew ? newID(change, table) : bodies.remoteID(of: change.key, table)
         if isNew, engine.registration.makesIDs, remoteID == nil {
@@ -193,58 +126,12 @@ struct RequestFreezer {
             let names = engine.model.compiled.keyNames(of: table.entity).joined(separator: ", ")
             return try park(change, table, "a part of its key is missing: \(names)")
         }
-        let (shape, record): (OutgoingShape, JSONValue)
         do {
-            shape = try table.shape(of: change.key, engine.model.compiled, in: db)
-            record = try bodies.record(of: change.key, table)
-        } catch let error as SyncError {
-            return try park(change, table, error.message)
+            let (body, natural) = try bodies.body(of: change.key, table, domains, newID: remoteID, isNew: isNew)
+            try insert(change, table, remoteID, body, natural, domains)
+        } catch let error as OutgoingBodies.Unsendable {
+            try park(change, table, error.reason)
         }
-        let unread = UnreadValues(engine, table, db)
-        var body = JSONValue.object([])
-        if isNew, let remoteID { body = shape.naming(body, remoteID) }
-        if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
-            body = body.setting(.string(kind.value), at: kind.path)
-        }
-        for member in shape.members {
-            guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
-            let value: JSONValue?
-            switch member.domain {
-            case .attribute(let slot):
-                if !isNew, let there = try unread.value(domain.name, of: change.key) {
-                    value = there
-                    break
-                }
-                value = record.value(at: member.path)
-                if value == JSONValue?.none || Double.fromDatabaseValue(domain.value)?.isFinite == false {
-                    return try park(change, table, "what its '\(domain.name)' holds cannot be written as JSON")
-                }
-                let type = engine.model.compiled[table.entity.table].attributes[slot].type
-                if !domain.value.isReadable(as: type) {
-                    return try park(change, table, "what its '\(domain.name)' holds is no \(type.rawValue)")
-                }
-            case .kind: continue
-            case .toOne: value = try bodies.reference(domain.value, destination: domain.column?.destination)
-            case .pairs:
-                value = .array(
-                    try domain.others.map { try bodies.reference($0, destination: domain.pairs?.destination) })
-            }
-            if let value { body = body.setting(value, at: member.path) }
-        }
-        let natural = naturalKey(table, shape, record)
-        try insert(change, table, remoteID, body, natural, domains)
-    }
-
-    /// What the members are that make two new rows the same.
-    private func naturalKey(_ table: EngineTable, _ shape: OutgoingShape, _ record: JSONValue) -> JSONValue? {
-        let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
-        guard !slots.isEmpty else { return nil }
-        var natural = JSONValue.object([])
-        for member in shape.members {
-            guard case .attribute(let slot) = member.domain, slots.contains(slot) else { continue }
-            natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
-        }
-        return natural
     }
 
     /// The id that a new row has from here; nil where the server gives it.
@@ -262,7 +149,7 @@ struct RequestFreezer {
 
     private mutating func insert(
         _ change: Change, _ table: EngineTable, _ remoteID: JSONValue?, _ body: JSONValue, _ natural: JSONValue?,
-        _ domains: [Domain]
+        _ domains: [OutgoingDomain]
     ) throws {
         let version = try String.fetchOne(
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
@@ -351,25 +238,5 @@ struct RequestFreezer {
         try db.executeCached(
             sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
-    }
-}
-
-extension RequestFreezer.Domain {
-    fileprivate func matches(_ domain: OutgoingShape.Domain) -> Bool {
-        switch domain {
-        case .pairs(let link, let end): pairs?.link == link && pairs?.end == end
-        case .attribute, .toOne, .kind: column?.domain == domain
-        }
-    }
-}
-
-extension DatabaseValue {
-    /// Whether a column of this type can hold it. SQLite takes anything; what the model cannot read would be sent as null.
-    fileprivate func isReadable(as type: AttributeType) -> Bool {
-        switch (type, storage) {
-        case (_, .null), (.transformable, _): true
-        case (.decimal, .string(let text)): Double(text) != nil
-        default: ColumnValue.storedValue(self, as: type) != .null
-        }
     }
 }

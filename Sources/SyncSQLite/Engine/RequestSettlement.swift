@@ -10,16 +10,16 @@ struct RequestSettlement {
     /// Why a row is parked that is deleted, or brought back, once the run has confirmed it.
     static let gone = "the server does not have it any more"
 
-    private let engine: SQLiteEngine
-    private let table: EngineTable
-    private let reply: SettledRequest
+    let engine: SQLiteEngine
+    let table: EngineTable
+    let reply: SettledRequest
     private let serverTime: Int64?
-    private let db: Database
+    let db: Database
     /// The row's key, by now; nil for a request that was settled before.
-    private var key: DatabaseValue?
+    var key: DatabaseValue?
     private(set) var outcome = PageOutcome()
     /// What the server has of the row.
-    private(set) var answer: Answer?
+    var answer: Answer?
 
     struct Answer {
         let table: EngineTable
@@ -94,60 +94,6 @@ struct RequestSettlement {
         }
     }
 
-    // MARK: Made before
-
-    /// The server has the row already: it was made by this request or by one that an older copy of the store sent, which may
-    /// have said something else.
-    private mutating func unite(_ row: PulledPage.Row, _ old: DatabaseValue) throws {
-        let sent = try sentDomains()
-        try removeRequest()
-        let key = try adopt(row.id, old)
-        self.key = key
-        guard let values = try table.domains.values(of: key, in: db) else {
-            return try deletedMeanwhile(row, key)
-        }
-        // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
-        for (domain, value) in sent {
-            if let pairs = pairs(domain) {
-                try ListBase(table, pairs, db).set(pairs.isOrdered ? try sentKeys(value, pairs) : nil, of: key)
-            } else {
-                try setBase(domain, key, to: value, now: values[domain])
-            }
-        }
-        try db.executeCached(
-            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
-        answer = Answer(table: table, row: row, isSame: true)
-    }
-
-    private func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
-        guard reply.request.kind == .create,
-            let new = try table.key.k(of: id, in: db), new != old
-        else { return false }
-        return try table.isStored(new, in: db) && !isNew(new)
-    }
-
-    /// Whether an app gave a row of its own this key.
-    private func isNew(_ key: DatabaseValue) throws -> Bool {
-        try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
-            arguments: [table.number, key])
-    }
-
-    private func sentDomains() throws -> [(domain: String, value: DatabaseValue)] {
-        try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
-            arguments: [reply.request.id]
-        ).map { ($0[0], $0[1]) }
-    }
-
-    /// Deleted while it was on its way: the server must hear of that too.
-    private func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
-        try note(row, key)
-        try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
-    }
-
     // MARK: Applied
 
     private mutating func acknowledge(_ row: PulledPage.Row?, _ old: DatabaseValue) throws {
@@ -192,28 +138,7 @@ struct RequestSettlement {
         if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
     }
 
-    /// Gives a new row the key that the server gave it.
-    private func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
-        guard reply.request.kind == .create, let id,
-            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), new != old
-        else { return old }
-        let adoption = KeyAdoption(engine, table, db)
-        if try adoption.isOfAnotherEntity(new) { return old }
-        // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
-        if table.key.hasParts, try !table.isStored(old, in: db) {
-            try engine.forget(old, table, in: db)
-            return new
-        }
-        let isTaken = try isTaken(id, old)
-        return try engine.muted(in: db) {
-            if try isNew(new) { try adoption.giveLocalKey(to: new) }
-            let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
-            if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
-            return key
-        }
-    }
-
-    private func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+    func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         let spelled = row?.id ?? reply.request.remoteID
         try db.executeCached(
             sql: """
@@ -229,8 +154,15 @@ struct RequestSettlement {
         try table.key.noteName(key, table.number, in: db)
     }
 
+    func sentDomains() throws -> [(domain: String, value: DatabaseValue)] {
+        try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
+            arguments: [reply.request.id]
+        ).map { ($0[0], $0[1]) }
+    }
+
     /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.
-    private func setBase(
+    func setBase(
         _ domain: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
     ) throws {
         try table.setBase(now == sent || now == nil ? nil : sent, of: domain, key, in: db)
@@ -253,10 +185,10 @@ struct RequestSettlement {
         try ListBase(table, pairs, db).set(pairs.isOrdered && ListOrder.isMoved(list, from: sent) ? sent : nil, of: key)
     }
 
-    private func pairs(_ domain: String) -> EngineTable.Pairs? { table.pairs.first { $0.domain == domain } }
+    func pairs(_ domain: String) -> EngineTable.Pairs? { table.pairs.first { $0.domain == domain } }
 
     /// The rows of a list that was sent. Keys that were local then have others now.
-    private func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue] {
+    func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue] {
         try PairList.keys(value).map { try current($0, pairs.destination) }
     }
 
@@ -337,7 +269,7 @@ struct RequestSettlement {
             arguments: [reason, table.number, key])
     }
 
-    private func removeRequest() throws {
+    func removeRequest() throws {
         try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [reply.request.id])
         try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [reply.request.id])
     }

@@ -1,0 +1,66 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Which domains of a row are sent.
+struct EditedDomains {
+    private let table: EngineTable
+    private let sendsWholeRows: Bool
+    private let db: Database
+
+    init(_ table: EngineTable, sendsWholeRows: Bool, _ db: Database) {
+        (self.table, self.sendsWholeRows, self.db) = (table, sendsWholeRows, db)
+    }
+
+    func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain] {
+        try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
+    }
+
+    /// What differs from what both sides had agreed on. What was edited back is not sent.
+    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain] {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
+            arguments: [table.number, key])
+        var names: Set<String> = []
+        let lists = Set(table.pairs.map(\.domain))
+        for row in rows where !lists.contains(row[0]) {
+            let name = row[0] as String
+            if values[name] == row[1] as DatabaseValue || values[name] == nil {
+                try table.setBase(nil, of: name, key, in: db)
+            } else {
+                names.insert(name)
+            }
+        }
+        let pairs = try table.pairs.filter { try isEdited($0, key) }
+        if table.registration.isOneDomain || sendsWholeRows, !names.isEmpty || !pairs.isEmpty {
+            let inStep = try ColumnsInStep(table, db).names()
+            return try all(of: key, values).filter { domain in
+                names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
+            }
+        }
+        return table.columns.filter { names.contains($0.name) }.map { domain($0, values) }
+            + (try pairs.map { try domain($0, key) })
+    }
+
+    /// Whether pairs were added or removed, or a list is in another order. One that has its old order back was not edited.
+    private func isEdited(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> Bool {
+        let base = ListBase(table, pairs, db)
+        if let agreed = try base.keys(of: key) {
+            if ListOrder.isMoved(try PairList(pairs).others(of: key, in: db), from: agreed) { return true }
+        }
+        let isEdited = try db.finds(
+            sql: "SELECT 1 FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])
+        if !isEdited { try base.set(nil, of: key) }
+        return isEdited
+    }
+
+    private func domain(_ column: EngineTable.Column, _ values: [String: DatabaseValue]) -> OutgoingDomain {
+        OutgoingDomain(name: column.name, column: column, pairs: nil, value: values[column.name] ?? .null, others: [])
+    }
+
+    private func domain(_ pairs: EngineTable.Pairs, _ key: DatabaseValue) throws -> OutgoingDomain {
+        let others = try PairList(pairs).others(of: key, in: db)
+        return OutgoingDomain(
+            name: pairs.domain, column: nil, pairs: pairs, value: PairList.text(others), others: others)
+    }
+}

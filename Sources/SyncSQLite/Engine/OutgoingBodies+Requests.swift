@@ -1,0 +1,82 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// What a request says of a row.
+extension OutgoingBodies {
+    /// A row that cannot be sent as it is.
+    struct Unsendable: Error {
+        let reason: String
+    }
+
+    /// - Parameter newID: The id that a new row has from here.
+    /// - Returns: What is sent, and the members that make two new rows the same.
+    /// - Throws: ``Unsendable``
+    func body(
+        of key: DatabaseValue, _ table: EngineTable, _ domains: [OutgoingDomain], newID: JSONValue?, isNew: Bool
+    ) throws -> (body: JSONValue, naturalKey: JSONValue?) {
+        let (shape, record): (OutgoingShape, JSONValue)
+        do {
+            shape = try table.shape(of: key, engine.model.compiled, in: db)
+            record = try self.record(of: key, table)
+        } catch let error as SyncError {
+            throw Unsendable(reason: error.message)
+        }
+        let unread = UnreadValues(engine, table, db)
+        var body = JSONValue.object([])
+        if isNew, let newID { body = shape.naming(body, newID) }
+        if let kind = shape.kind, domains.contains(where: { $0.column?.domain == .kind }) {
+            body = body.setting(.string(kind.value), at: kind.path)
+        }
+        for member in shape.members {
+            guard let domain = domains.first(where: { $0.matches(member.domain) }) else { continue }
+            let value: JSONValue
+            switch member.domain {
+            case .attribute(let slot):
+                let type = engine.model.compiled[table.entity.table].attributes[slot].type
+                let there = isNew ? nil : try unread.value(domain.name, of: key)
+                value = try there ?? sendable(record.value(at: member.path), domain, type)
+            case .kind: continue
+            case .toOne: value = try reference(domain.value, destination: domain.column?.destination)
+            case .pairs:
+                value = .array(try domain.others.map { try reference($0, destination: domain.pairs?.destination) })
+            }
+            body = body.setting(value, at: member.path)
+        }
+        return (body, naturalKey(table, shape, record))
+    }
+
+    private func sendable(
+        _ value: JSONValue?, _ domain: OutgoingDomain, _ type: AttributeType
+    ) throws -> JSONValue {
+        guard let value, Double.fromDatabaseValue(domain.value)?.isFinite != false else {
+            throw Unsendable(reason: "what its '\(domain.name)' holds cannot be written as JSON")
+        }
+        guard domain.value.isReadable(as: type) else {
+            throw Unsendable(reason: "what its '\(domain.name)' holds is no \(type.rawValue)")
+        }
+        return value
+    }
+
+    private func naturalKey(_ table: EngineTable, _ shape: OutgoingShape, _ record: JSONValue) -> JSONValue? {
+        let slots = Set(table.registration.naturalKey.compactMap { table.entity.slotByName[$0] })
+        guard !slots.isEmpty else { return nil }
+        var natural = JSONValue.object([])
+        for member in shape.members {
+            guard case .attribute(let slot) = member.domain, slots.contains(slot) else { continue }
+            natural = natural.setting(record.value(at: member.path) ?? .null, at: member.path)
+        }
+        return natural
+    }
+}
+
+extension DatabaseValue {
+    /// Whether a column of this type can hold it. SQLite takes anything; what the model cannot read would be sent as null.
+    fileprivate func isReadable(as type: AttributeType) -> Bool {
+        switch (type, storage) {
+        case (_, .null), (.transformable, _): true
+        case (.decimal, .string(let text)): Double(text) != nil
+        default: ColumnValue.storedValue(self, as: type) != .null
+        }
+    }
+}

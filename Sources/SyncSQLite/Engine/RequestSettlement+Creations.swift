@@ -1,0 +1,72 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+// New rows: the server may have them already, under a key of its own, or they may be gone here by now.
+extension RequestSettlement {
+    /// The server has the row already: it was made by this request or by one that an older copy of the store sent, which may
+    /// have said something else.
+    mutating func unite(_ row: PulledPage.Row, _ old: DatabaseValue) throws {
+        let sent = try sentDomains()
+        try removeRequest()
+        let key = try adopt(row.id, old)
+        self.key = key
+        guard let values = try table.domains.values(of: key, in: db) else {
+            return try deletedMeanwhile(row, key)
+        }
+        // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
+        for (domain, value) in sent {
+            if let pairs = pairs(domain) {
+                try ListBase(table, pairs, db).set(pairs.isOrdered ? try sentKeys(value, pairs) : nil, of: key)
+            } else {
+                try setBase(domain, key, to: value, now: values[domain])
+            }
+        }
+        try db.executeCached(
+            sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
+        answer = Answer(table: table, row: row, isSame: true)
+    }
+
+    func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
+        guard reply.request.kind == .create,
+            let new = try table.key.k(of: id, in: db), new != old
+        else { return false }
+        return try table.isStored(new, in: db) && !isNew(new)
+    }
+
+    /// Whether an app gave a row of its own this key.
+    private func isNew(_ key: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
+            arguments: [table.number, key])
+    }
+
+    /// Deleted while it was on its way: the server must hear of that too.
+    func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+        try note(row, key)
+        try db.executeCached(
+            sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
+            arguments: [table.number, key])
+    }
+
+    /// Gives a new row the key that the server gave it.
+    func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
+        guard reply.request.kind == .create, let id,
+            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), new != old
+        else { return old }
+        let adoption = KeyAdoption(engine, table, db)
+        if try adoption.isOfAnotherEntity(new) { return old }
+        // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
+        if table.key.hasParts, try !table.isStored(old, in: db) {
+            try engine.forget(old, table, in: db)
+            return new
+        }
+        let isTaken = try isTaken(id, old)
+        return try engine.muted(in: db) {
+            if try isNew(new) { try adoption.giveLocalKey(to: new) }
+            let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
+            if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
+            return key
+        }
+    }
+}
