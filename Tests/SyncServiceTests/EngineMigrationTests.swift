@@ -162,6 +162,44 @@ struct EngineMigrationTests {
         }
     }
 
+    @Test("keeps what was edited before a deletion, and what could not be read, under their new names")
+    func asides() async throws {
+        try await withStore { open in
+            var settings = Device.settings
+            settings.deleteConflicts = .editWins
+            let entities: [SyncedEntity] = ["Project", "Tag", .lastIn(allAttributes: "Task")]
+            await service.put("Task", 3, ["points": "a lot"])
+            let first = try Device(
+                open(Self.schema, Self.names, .keepingData).stack, service, entities: entities, settings)
+            try await first.engine.sync()
+            try await first.write("UPDATE Task SET title = 'mine' WHERE id = 2")
+            try await first.write("DELETE FROM Task WHERE id = 2")
+            try await first.write("UPDATE Task SET title = 'sent' WHERE id = 3")
+            await service.put("Task", 2, ["points": 5])
+            let schema = Self.schema
+                .replacingOccurrences(
+                    of: "\"title\": \"string\"",
+                    with: "\"words\": {\"type\": \"string\", \"renamedFrom\": \"title\", \"remoteKey\": \"title\"}"
+                )
+                .replacingOccurrences(
+                    of: "\"points\": \"integer\"",
+                    with: "\"score\": {\"type\": \"integer\", \"renamedFrom\": \"points\", \"remoteKey\": \"points\"}")
+            let second = try open(schema, Self.names, .keepingData).stack
+            #expect(
+                try await second.read { db in try String.fetchAll(db, sql: "SELECT domain FROM sync_unread") } == [
+                    "score"
+                ])
+            let device = try Device(second, service, entities: entities, settings)
+            try await device.engine.sync()
+            let log = try await device.engine.conflicts().filter { !$0.domain.isEmpty }
+            #expect(log.map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" } == ["2 words \"mine\" \"t2\""])
+            let rows = await service.contents(of: "Task")
+            #expect(rows[3]?["title"] == "sent")
+            #expect(rows[3]?["points"] == "a lot")
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
     @Test("An attribute that goes takes along no edit without a word")
     func removed() async throws {
         try await withStore { open in

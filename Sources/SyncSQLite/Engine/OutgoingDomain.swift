@@ -1,6 +1,5 @@
 import GRDB
 import SyncCore
-import SyncStore
 
 /// One domain of a row, as it is now.
 struct OutgoingDomain {
