@@ -24,6 +24,10 @@ protocol HistoryWorld: Sendable {
     func setFaults(_ faults: SeededFaults?) async
     /// Has something happen while each request is on its way.
     func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async
+    /// Every second time goes back to what it had the time before; nil where it cannot.
+    ///
+    /// - Returns: Whether it went back.
+    func goBack() async -> Bool?
     /// The rows there are, by id, without a word of what is null.
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
     /// The bodies of all creations and updates that were ever carried out.
@@ -32,16 +36,29 @@ protocol HistoryWorld: Sendable {
 
 extension HistoryWorld {
     var keepsOrder: Bool { true }
+
+    func goBack() async -> Bool? { nil }
 }
 
 /// A service in memory.
-struct MemoryWorld: HistoryWorld {
+actor MemoryWorld: HistoryWorld {
     private let memory: FakeService
+    private var copy: FakeService.Copy?
 
     init(_ memory: FakeService) { self.memory = memory }
 
-    var service: any SyncService { memory }
+    nonisolated var service: any SyncService { memory }
     var accepted: [JSONValue] { get async { await memory.accepted } }
+
+    func goBack() async -> Bool? {
+        guard let old = copy else {
+            copy = await memory.copy()
+            return false
+        }
+        copy = nil
+        await memory.restore(old)
+        return true
+    }
 
     func setFaults(_ faults: SeededFaults?) async {
         await memory.forgetRequests()

@@ -79,6 +79,10 @@ actor RandomHistory {
         let edits = number(2) == 0
         // What a store was restored from may have lost the key of a row that the service has: it must know it again.
         let mayBeRestored = number(3) == 0 && does.createIdempotency != .probe
+        // What no service told them to have is made anew only where ids are from here, and by its key.
+        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
+        let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
+        if replaces { try await devices[0].write("CREATE UNIQUE INDEX app_title ON Task (title)") }
         length = 10 + number(30)
         for step in 0..<length {
             count = 100 * (step + 1)
@@ -94,6 +98,8 @@ actor RandomHistory {
             case 4 where mayBeRestored:
                 note("\(index) goes back to an older copy")
                 try await shadows[index].restore()
+            case 5 where serviceMayBeRestored: try await goBack(world, devices)
+            case 6 where replaces: try await replace()
             default: try await edit(index)
             }
         }
@@ -144,6 +150,25 @@ actor RandomHistory {
         }
         await world?.setMeanwhile(nil)
         try await shadows[index].look()
+    }
+
+    /// The service is restored from a copy, and everybody is told.
+    private func goBack(_ world: any HistoryWorld, _ devices: [Device]) async throws {
+        guard let isBack = await world.goBack() else { return }
+        note(isBack ? "the service goes back to its copy" : "the service is copied")
+        guard isBack else { return }
+        for device in devices { try await device.engine.reset(.relink) }
+    }
+
+    /// A row takes the place of another one by the unique index that the app of the first device made.
+    private func replace() async throws {
+        let rows = "FROM Task WHERE title IS NOT NULL ORDER BY length(remoteID), remoteID LIMIT 1"
+        let sql = """
+            UPDATE OR REPLACE Task SET title = (SELECT title \(rows) OFFSET \(number(4)))
+            WHERE remoteID = (SELECT remoteID \(rows) OFFSET \(number(4)))
+            """
+        note("0 \(sql)")
+        try await shadows[0].write(sql)
     }
 
     private func perhapsEdit(_ index: Int) async {

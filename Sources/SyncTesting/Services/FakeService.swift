@@ -29,7 +29,7 @@ public actor FakeService: SyncService {
         case fetch([JSONValue], String)
     }
 
-    private struct Row {
+    fileprivate struct Row {
         var record: JSONValue
         var version: Int
         var time: Date
@@ -104,6 +104,19 @@ public actor FakeService: SyncService {
 
     /// Has a row never have been there.
     public func forget(_ entity: String, _ id: JSONValue) { rows[entity]?[id] = nil }
+
+    /// What it had at a time.
+    public struct Copy: Sendable {
+        fileprivate let rows: [String: [JSONValue: Row]]
+        fileprivate let keys: [String: JSONValue]
+    }
+
+    /// What it has now, for ``restore(_:)``.
+    public func copy() -> Copy { Copy(rows: rows, keys: keys) }
+
+    /// Has what it had at an earlier time, as a service does that was restored from a copy. Ids and versions are not given a second
+    /// time.
+    public func restore(_ copy: Copy) { (rows, keys) = (copy.rows, copy.keys) }
 
     /// The rows there are, by id.
     public func contents(of entity: String) -> [JSONValue: JSONValue] {
