@@ -82,6 +82,30 @@ struct ModelChangeTests {
         }
     }
 
+    @Test("What is read from another member is filled from that, and nothing of it is sent before", arguments: [false, true])
+    func remoteKey(_ sendsWholeRows: Bool) async throws {
+        await putTasks()
+        try await withStore { open in
+            let first = try open(Self.with("\"color\": {\"type\": \"string\", \"remoteKey\": \"colour\"}"))
+            try await first.engine.sync()
+            await service.forgetRequests()
+            let corrected = try open(Self.with("\"color\": {\"type\": \"string\"}")).stack
+            let second = try Device(
+                corrected, service, entities: ["Project", sendsWholeRows ? .lastIn(allAttributes: "Task") : "Task", "Tag"])
+            try await second.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
+            try await second.engine.push()
+            #expect(await sent().allSatisfy { !$0.contains("color") })
+            try await second.engine.sync()
+            #expect(try await second.rows("SELECT DISTINCT color FROM Task") == ["blue"])
+            #expect(await service.contents(of: "Task").values.allSatisfy { $0["color"] == "blue" })
+            #expect(try await second.leftovers() == [])
+            // It is pulled whole once.
+            await service.forgetRequests()
+            try await Device(corrected, service).engine.sync()
+            #expect(await service.requests.filter { if case .pull = $0 { true } else { false } }.count == 3)
+        }
+    }
+
     @Test("A to-one that comes to it is filled by the service")
     func toOne() async throws {
         await putTasks()

@@ -69,20 +69,23 @@ actor RandomHistory {
             schema = schema.replacingOccurrences(
                 of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
         }
+        // What a store was restored from may have lost the key of a row that the service has: it must know it again.
+        let mayBeRestored = number(3) == 0 && does.createIdempotency != .probe
+        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
+        // Of two rows with one title, which others may make so, the first device could store one only.
+        let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
         var devices: [Device] = []
-        for _ in 0..<(2 + number(2)) {
-            let device = try Device(service, schema: schema, entities: entities, settings)
+        for index in 0..<(2 + number(2)) {
+            let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
+            if replaces, index == 0 {
+                try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX app_title ON Task (title)") }
+            }
+            let device = try Device(stack, service, entities: entities, settings)
             devices.append(device)
             shadows.append(try await ShadowLog(device))
         }
         let mayFail = number(3) > 0
         let edits = number(2) == 0
-        // What a store was restored from may have lost the key of a row that the service has: it must know it again.
-        let mayBeRestored = number(3) == 0 && does.createIdempotency != .probe
-        // What no service told them to have is made anew only where ids are from here, and by its key.
-        let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
-        let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
-        if replaces { try await devices[0].write("CREATE UNIQUE INDEX app_title ON Task (title)") }
         length = 10 + number(30)
         for step in 0..<length {
             count = 100 * (step + 1)

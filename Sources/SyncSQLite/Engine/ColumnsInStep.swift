@@ -3,7 +3,8 @@ import SyncCore
 import SyncStore
 
 /// The columns and join tables of an entity that hold what the server has, or a noted edit of that: those that were
-/// pulled whole while triggers were in place. One that the model got since says nothing yet: nobody edited it.
+/// pulled whole while triggers were in place, from the members of records that the model has them read from. One that the model got
+/// since, or reads from another member, says nothing yet: nobody edited it.
 struct ColumnsInStep {
     private let table: EngineTable
     private let db: Database
@@ -13,31 +14,48 @@ struct ColumnsInStep {
         self.db = db
     }
 
-    private var current: [String] { (table.columns.map(\.name) + table.pairs.map(\.name)).sorted() }
+    private func current(pulled: Bool) -> [PulledColumn] {
+        (table.columns.map { PulledColumn(name: $0.name, members: table.members(of: $0.domain), isPulled: pulled) }
+            + table.pairs.map {
+                PulledColumn(name: $0.name, members: table.members(of: .pairs($0.link, $0.end)), isPulled: pulled)
+            }).sorted { $0.name < $1.name }
+    }
 
     func names() throws -> Set<String> {
+        let pulled = try noted()
+        return Set(current(pulled: true).filter(pulled.contains).map(\.name))
+    }
+
+    private func noted() throws -> Set<PulledColumn> {
         let statement = try db.cachedStatement(sql: "SELECT columns FROM sync_entity WHERE e = ?")
-        let text = try String.fetchOne(statement, arguments: [table.number]) ?? ""
-        return Set(text.split(separator: "\n").map(String.init))
+        return Set(PulledColumn.all(in: try String.fetchOne(statement, arguments: [table.number]) ?? ""))
     }
 
     /// All of it was pulled: from now on all columns are in step.
     func notePulled() throws {
-        let all = current.joined(separator: "\n")
-        try db.executeCached(
-            sql: "UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?", arguments: [all, table.number, all])
-        guard db.changesCount > 0 else { return }
+        guard try note(current(pulled: true)) else { return }
         // Of rows that could not be stored nothing was compared.
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
     }
 
-    /// Has all be pulled if there are columns that are not in step.
+    /// Has all be pulled if there are columns that are not in step, once.
     func pullNew() throws {
-        let names = try names()
-        guard !current.allSatisfy(names.contains) else { return }
+        let noted = try noted()
+        let (pulled, awaited) = (current(pulled: true), current(pulled: false))
+        guard !zip(pulled, awaited).allSatisfy({ noted.contains($0) || noted.contains($1) }) else { return }
+        _ = try note(zip(pulled, awaited).map { noted.contains($0) ? $0 : $1 })
         try db.execute(
             sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
         try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])
+    }
+
+    /// - Returns: Whether anything else was noted before.
+    private func note(_ columns: [PulledColumn]) throws -> Bool {
+        let text = PulledColumn.text(columns)
+        try db.executeCached(
+            sql: "UPDATE sync_entity SET columns = ? WHERE e = ? AND columns <> ?",
+            arguments: [text, table.number, text])
+        return db.changesCount > 0
     }
 }

@@ -111,9 +111,14 @@ extension EngineMigration {
         let names = Dictionary(domains.map { ($0.column, $0.newColumn) }) { first, _ in first }
         let text = try String.fetchOne(
             db, sql: "SELECT columns FROM sync_entity WHERE e = ?", arguments: [entity.number])
-        let columns = (text ?? "").split(separator: "\n").map(String.init).compactMap { names[$0] ?? $0 }
+        let columns = PulledColumn.all(in: text ?? "").compactMap { column -> PulledColumn? in
+            guard let name = names[column.name] ?? column.name else { return nil }
+            var column = column
+            column.name = name
+            return column
+        }
         try db.execute(
             sql: "UPDATE sync_entity SET columns = ? WHERE e = ?",
-            arguments: [Set(columns).sorted().joined(separator: "\n"), entity.number])
+            arguments: [PulledColumn.text(columns.sorted { $0.name < $1.name }), entity.number])
     }
 }

@@ -135,7 +135,10 @@ struct EngineOpening {
         let found = try String.fetchSet(
             db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
-        if Set(statements.joined()) == found, !wasMuted { return }
+        if Set(statements.joined()) == found, !wasMuted {
+            for table in tables { try ColumnsInStep(table, db).pullNew() }
+            return
+        }
         try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")

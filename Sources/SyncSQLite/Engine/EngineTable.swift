@@ -188,6 +188,16 @@ struct EngineTable: Sendable {
             .filter { seen.insert($0).inserted }
     }
 
+    /// The keys that lead to a domain in records of each entity of the family that has it.
+    func members(of domain: OutgoingShape.Domain) -> String {
+        JSONValue.array(
+            shapes.sorted { $0.key < $1.key }.compactMap { _, shape in
+                let path = domain == .kind ? shape.kind?.path : shape.members.first { $0.domain == domain }?.path
+                return path.map { .array($0.map(JSONValue.string)) }
+            }
+        ).text
+    }
+
     /// The JSON that a key of the table is, unless the service spells it in another way.
     func json(_ key: DatabaseValue, in db: Database) throws -> JSONValue {
         try self.key.json(key, in: db) ?? .null

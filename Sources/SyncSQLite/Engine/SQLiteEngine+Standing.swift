@@ -122,9 +122,10 @@ extension SQLiteEngine {
                             """)
                 }
             }
-            for name in [
-                "sync_request", "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound",
-                "sync_unread",
+            // What was sent and never answered may be there all the same, unless all there is goes.
+            let requests = kind == .relink ? [] : ["sync_request", "sync_sent"]
+            for name in requests + [
+                "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_unread",
             ] {
                 try db.execute(sql: "DELETE FROM \(name)")
             }
