@@ -74,3 +74,4 @@ say "There is nothing left to do."
 on laptop sync
 on phone sync
 printf '\nThe databases are in .build/demo-engine; look at them with: sqlite3 -box .build/demo-engine/phone.sqlite\n'
+printf 'service.json and model.json are in Examples/TwoWay.\n'

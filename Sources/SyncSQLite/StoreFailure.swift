@@ -66,11 +66,21 @@ enum StoreFailure {
     }
 
     static func unknownAttribute(_ name: String, of entity: CompiledEntity) -> SyncError {
-        let known = ShortList(entity.slotByName.keys.sorted()).text
+        let names = entity.slotByName.keys.sorted()
+        let known = ShortList(names).text
+        let hint =
+            relationship(meantBy: name, of: entity).map { "; '\($0)' is a relationship: 'links' takes its rows" }
+            ?? SimilarName.hint(for: name, among: names)
         return SyncError(
-            .unknownAttribute,
-            "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)"
-                + SimilarName.hint(for: name, among: entity.slotByName.keys.sorted()), entity: entity.name)
+            .unknownAttribute, "unknown attribute '\(name)'; there are \(known.isEmpty ? "none" : known)\(hint)",
+            entity: entity.name)
+    }
+
+    /// The relationship that a name is, or is the key of ids of: `shelf`, `shelf_id`, `shelfID`.
+    private static func relationship(meantBy name: String, of entity: CompiledEntity) -> String? {
+        func folded(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
+        let written = folded(name)
+        return entity.relationships.map(\.name).first { [folded($0), folded($0) + "id"].contains(written) }
     }
 
     static func unknownRelationship(_ name: String, of entity: CompiledEntity) -> SyncError {

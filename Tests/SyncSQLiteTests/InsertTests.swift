@@ -87,6 +87,13 @@ import Testing
         #expect(try stack.read { db in db.totalChangesCount } == before)
     }
 
+    @Test(arguments: ["company", "company_id", "companyID"])
+    func aRelationshipAmongTheValuesIsSaidToBeOne(_ name: String) throws {
+        let stack = try DataStack.inMemory(Models.links())
+        let error = try #require(throws: SyncError.self) { try stack.insert("User", values: [name: 1]) }
+        #expect(error.message.hasSuffix("; 'company' is a relationship: 'links' takes its rows"), "\(error.message)")
+    }
+
     @Test func linksThatDoNotFitAreTypedErrorsAndWriteNothing() throws {
         let stack = try DataStack.inMemory(Models.links())
         let photo = try stack.insert("Photo", values: ["id": 1])

@@ -28,7 +28,7 @@ public struct ServiceConformance: Sendable {
     /// - Parameters:
     ///   - entity: One that the service has, and no rows of it as yet.
     ///   - member: A member of its records that can be any text.
-    ///   - other: Another one.
+    ///   - other: Another one, that can be any text too.
     ///   - newID: Ids that a client makes, where the service wants that.
     public init(
         _ service: any SyncService, entity: String, member: String, other: String,

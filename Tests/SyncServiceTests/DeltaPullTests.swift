@@ -1,0 +1,55 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+/// The delta pull of `Docs/AddingAService.md`.
+private struct DeltaPull {
+    let exchange: HTTPExchange
+
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        // "3 2026-11-24T09:00:00Z": a page's number, and the service's clock when the first page was asked for.
+        let place = request.page?.split(separator: " ").map(String.init) ?? []
+        let page = place.first.flatMap(Int.init) ?? 1
+        var query = [("sort", "updated_at"), ("page", "\(page)")]
+        if let cursor = request.cursor { query.append(("updated_since", cursor)) }
+        let answer = try await exchange.send(.get, exchange.url(["tasks"], query))
+        guard (200..<300).contains(answer.status) else { throw answer.refusal }
+        guard case .array(let records) = try answer.json() else { throw ServiceFailure.malformed("it is no list") }
+        let (rows, skipped) = PullPage.rows(of: records) { record in
+            let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
+            return record["id"].map { RemoteRow(id: $0, record: isDeleted ? JSONValue?.none : record) }
+        }
+        let clock = answer.time.map { $0.addingTimeInterval(-60).formatted(.iso8601) }
+        let start = request.page == nil ? clock : place.dropFirst().first
+        // Without a clock there is no cursor: the next pull is a whole one.
+        if records.isEmpty { return PullPage(rows: [], cursor: start, time: answer.time) }
+        let next = ([String(page + 1)] + (start.map { [$0] } ?? [])).joined(separator: " ")
+        return PullPage(rows: rows, next: next, time: answer.time, skipped: skipped)
+    }
+}
+
+@Suite("A delta pull")
+struct DeltaPullTests {
+    @Test("hands out the clock of its first page as the cursor of its last", arguments: [true, false])
+    func pages(_ hasClock: Bool) async throws {
+        let memory = ServedMemory()
+        let transport = Served { request, _ in
+            await memory.note(request)
+            let isFirst = (request.path ?? "").contains("page=1")
+            let time = isFirst ? "Tue, 24 Nov 2026 09:01:00 GMT" : "Tue, 24 Nov 2026 09:30:00 GMT"
+            let rows: JSONValue = [["id": 1, "deleted_at": .null], ["id": 2, "deleted_at": "2026-11-24"]]
+            return (200, hasClock ? ["Date": time] : [:], isFirst ? rows : [])
+        }
+        let base = try #require(URL(string: "https://service.example/v1"))
+        let service = DeltaPull(exchange: HTTPExchange(baseURL: base, transport: transport))
+        let first = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z"))
+        #expect(first.rows.map(\.id) == [1, 2] && first.rows.map { $0.record == nil } == [false, true])
+        #expect(first.cursor == nil)
+        let page = try #require(first.next)
+        let last = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z", page: page))
+        #expect(last.next == nil && last.cursor == (hasClock ? "2026-11-24T09:00:00Z" : nil))
+        let asked = "GET /v1/tasks?sort=updated_at&page=2&updated_since=2026-11-23T10%3A00%3A00Z"
+        #expect(await memory.requests.last == asked)
+    }
+}
