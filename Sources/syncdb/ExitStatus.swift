@@ -8,7 +8,7 @@ enum ExitStatus: Int32 {
     case failed = 1
     /// The arguments make no sense; also where the argument parser itself would say 64.
     case usage = 2
-    /// The sync would delete more than `--max-delete` allows; nothing was written.
+    /// More would be deleted than `--max-delete` allows: nothing was written; with a service all else was done.
     case deletionGuard = 3
     /// All was done that could be, but rows are parked or wait for a decision.
     case waiting = 4

@@ -13,7 +13,8 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         discussion: """
             relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows here and all \
             edits go, and the next pull begins with nothing; also those of another service or user, which the database is then \
-            free of. remote: every row is sent as a new one.
+            free of. remote: every row is sent as a new one, to a service that was emptied. One that has the rows still gets them a \
+            second time, unless ids come from here.
 
             Example: syncdb reset relink -d app.sqlite -c service.json
             """)
@@ -24,16 +25,63 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
+    @Flag(
+        help: ArgumentHelp(
+            "Print the result as JSON.",
+            discussion: """
+                {"reset": "local", "rows": 7, "unsent": 2}: rows that are gone, and rows whose edits were never sent. Of remote \
+                {"reset": "remote", "pending": 7}, of relink {"reset": "relink"}.
+                """))
+    var json = false
+
     @Flag(help: "Print nothing but errors.")
     var quiet = false
 
+    func validate() throws {
+        if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+    }
+
     func run() async throws {
         let stack = try self.stack()
+        let before = try await Contents(stack)
         do {
             try await engine(stack).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
         } catch let error as SyncError where error.code == .otherService && kind == .local {
             try await stack.removeEngine(deletingRows: true)
         }
-        if !quiet { try Terminal.write("done: \(kind.rawValue)") }
+        if !quiet { try await show(before, Contents(stack)) }
+    }
+
+    private func show(_ before: Contents, _ after: Contents) throws {
+        let (rows, unsent) = (before.rows - after.rows, before.unsent - after.unsent)
+        switch (kind, json) {
+        case (.relink, false): try Terminal.write("done: relink: the next pull is a whole one")
+        case (.relink, true): try Terminal.write(json: #"{"reset": "relink"}"#)
+        case (.local, false): try Terminal.write(Self.text(rows: rows, unsent: unsent))
+        case (.local, true): try Terminal.write(json: #"{"reset": "local", "rows": \#(rows), "unsent": \#(unsent)}"#)
+        case (.remote, false):
+            try Terminal.write("done: remote: \(Self.count(after.unsent, "row")) will be sent as new")
+        case (.remote, true): try Terminal.write(json: #"{"reset": "remote", "pending": \#(after.unsent)}"#)
+        }
+    }
+
+    private static func text(rows: Int, unsent: Int) -> VisibleText {
+        let were = unsent == 1 ? "was" : "were"
+        return "done: local: \(count(rows, "row")) \(rows == 1 ? "is" : "are") gone"
+            + (unsent == 0 ? "" : "; edits of \(count(unsent, "row")) \(were) never sent")
+    }
+
+    private static func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
+
+    /// How many rows a database has, and how many of them, or that were deleted, have edits that no service has.
+    private struct Contents {
+        var rows = 0
+        let unsent: Int
+
+        init(_ stack: DataStack) async throws {
+            // Rows of sub-entities are counted with what those inherit from.
+            for entity in stack.model.entities where entity.parent == nil { rows += try await stack.count(entity.name) }
+            unsent = try await stack.unsentEdits()
+        }
     }
 }

@@ -32,8 +32,15 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
     @Option(help: ArgumentHelp("The attribute or relationship. (default: all that wait of the row)", valueName: "name"))
     var domain: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Print the result as JSON.",
+            discussion: #"{"entity": "Task", "key": 7, "took": "remote", "restored": false}"#))
+    var json = false
+
     func run() async throws {
-        let engine = try engine(stack(), makesRequests: false)
+        let stack = try stack()
+        let engine = try engine(stack, makesRequests: false)
         let key = JSONValue(keyArgument: key)
         do {
             try await engine.resolve(entity, key: key, domain: domain, takingRemote: take == .remote)
@@ -43,8 +50,18 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
             {
                 throw error
             }
-            return try Terminal.write("\(entity) \(self.key): the row is back, and will be sent as a new one")
+            return try await show(key, stack, "the row is back, and will be sent as a new one", isRestored: true)
         }
-        try Terminal.write("\(entity) \(self.key): the value \(take == .remote ? "of the service" : "here") stays")
+        try await show(key, stack, "the value \(take == .remote ? "of the service" : "here") stays", isRestored: false)
+    }
+
+    private func show(_ key: JSONValue, _ stack: DataStack, _ text: VisibleText, isRestored: Bool) async throws {
+        guard json else { return try Terminal.write("\(entity) \(self.key): \(text)") }
+        // As it is stored.
+        let key = try await stack.fetch(entity, id: key)?.key.json ?? key
+        let result: JSONValue = [
+            "entity": .string(entity), "key": key, "took": .string(take.rawValue), "restored": .bool(isRestored),
+        ]
+        try Terminal.write(json: JSONLine.text(of: result))
     }
 }

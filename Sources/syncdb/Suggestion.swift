@@ -46,11 +46,19 @@ enum Suggestion {
             guard let next = known.first(where: { $0.commandName == word }) else {
                 let names = known.compactMap { $0.commandName }
                 return "unknown command '\(path) \(word)'; there are \(names.joined(separator: ", "))"
-                    + SimilarName.hint(for: word, among: names)
+                    + (hintBelow(word, configuration) ?? SimilarName.hint(for: word, among: names))
             }
             (configuration, path) = (next, "\(path) \(word)")
         }
         return nil
+    }
+
+    /// That a command of this name is one level below, as `schema infer` is.
+    private static func hintBelow(_ word: String, _ configuration: CommandConfiguration) -> String? {
+        let owners = configuration.subcommands.map { $0.configuration }.filter { owner in
+            owner.subcommands.contains { $0.configuration.commandName == word }
+        }
+        return owners.first?.commandName.map { "; did you mean '\($0) \(word)'?" }
     }
 
     // MARK: Values

@@ -13,7 +13,8 @@ struct SyncDB: AsyncParsableCommand {
 
             'syncdb --generate-completion-script bash' (or zsh, fish) prints completions for that shell.
 
-            Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete), \
+            Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard (see --max-delete; of a service all but \
+            the deletions is done), \
             4 in step but for rows that were refused or wait for a decision, 130 and 143 interrupted by Ctrl-C or SIGTERM.
             """,
         version: version,

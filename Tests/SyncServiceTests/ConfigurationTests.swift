@@ -49,6 +49,8 @@ struct ConfigurationTests {
                 "\"rest\": {", "\"pocketbase\": {\"login\": {\"identity\": \"a\"}}, \"rest\": {",
                 "pocketbase.login.password"
             ),
+            ("\"entities\"", "\"entites\"", "entites"),
+            ("\"rest\": {", "\"identity\": \"\", \"rest\": {", "identity"),
             ("https://api", "api", "url"),
             ("example.com/v1", "example.com/v1?key=${API_TOKEN}", "url"),
             ("example.com/v1", "example.com/v1#tasks", "url"),
@@ -64,6 +66,30 @@ struct ConfigurationTests {
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path)
         #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test("says what was probably meant by a member that is misspelt, and which variable is empty")
+    func hints() throws {
+        func message(_ text: String, _ token: String) -> String? {
+            #expect(throws: SyncError.self) {
+                try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": token])
+            }?.message
+        }
+        let misspelt = message(Self.whole.replacingOccurrences(of: "\"entities\"", with: "\"entites\""), "secret")
+        #expect(misspelt?.contains("did you mean 'entities'?") == true, "\(misspelt ?? "")")
+        for text in [Self.whole, Self.whole.replacingOccurrences(of: "Bearer ", with: "")] {
+            #expect(message(text, "") == "the variable 'API_TOKEN' of the environment is empty")
+        }
+    }
+
+    @Test("may say what the service is called in the database")
+    func identity() throws {
+        let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
+        let configuration = try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+        #expect(configuration.settings.identity == "old")
+        let unset = text.replacingOccurrences(of: "https://api.example.com", with: "${ADDRESS}")
+        let known = try EngineConfiguration(Data(unset.utf8), environment: [:], makesRequests: false)
+        #expect(known.settings.isScopeKnown)
     }
 
     @Test("may have slashes at the ends of addresses and paths", arguments: ["rest", "kinto"])

@@ -83,7 +83,7 @@ struct ServiceWordsTests {
         let refusal: JSONValue = ["status": 422, "body": ["message": "title is taken"]]
         try setting.say([Self.task(1)], [.init("PATCH /tasks/1", refusal)])
         let push = try setting.run("push")
-        #expect(push.output == "nothing new\nTask: 1 row parked: it was refused; 'syncdb status' says why\n")
+        #expect(push.output == "nothing new\nTask: 1 row parked; 'syncdb status' says why\n")
         #expect(push.status == 4)
         let status = try setting.run("status", "--json").output
         let json = try JSONValue(parsing: status)
@@ -107,7 +107,6 @@ struct ServiceWordsTests {
         #expect(
             run.output == """
                 Task: pulled 2 changed
-                Task: 2 rows in conflict (5 values); 'syncdb conflicts' says who won
                 Task: 2 rows wait for a decision; 'syncdb resolve' takes it
 
                 """, "\(run.output)\(run.errors)")
@@ -177,7 +176,7 @@ struct ServiceWordsTests {
             let run = try setting.run("sync", "--max-delete", "100%")
             #expect(run.status == 4)
             #expect(
-                run.output == "nothing new\nProject: 1 row parked: it was refused; 'syncdb status' says why\n",
+                run.output == "nothing new\nProject: 1 row parked; 'syncdb status' says why\n",
                 "\(run.output)\(run.errors)")
         }
         let status = try setting.run("status").output

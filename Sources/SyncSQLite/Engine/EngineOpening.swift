@@ -57,11 +57,14 @@ struct EngineOpening {
         let (service, user) = (row[1] as String, row[2] as String)
         if service == registration.service, user == registration.user { return }
         guard try !hasHeard() else {
-            let whose = service == registration.service ? "another user of \(service)" : service
+            let isMoved = service != registration.service
             throw SyncError(
                 .otherService,
-                "the database is in step with \(whose): use a file for each service and user, or remove what is of the other "
-                    + "one first (DataStack.removeEngine, 'syncdb reset local')")
+                "the database is in step with "
+                    + (isMoved ? "\(service), and this is \(registration.service)" : "another user of \(service)")
+                    + ": use a file for each service and user, or remove what is of the other one first "
+                    + "(DataStack.removeEngine, 'syncdb reset local')"
+                    + (isMoved ? "; a service that has moved keeps its name with 'identity': \"\(service)\"" : ""))
         }
         try db.execute(
             sql: "UPDATE sync_engine SET service = ?, user = ?, not_before = NULL, attempts = 0",

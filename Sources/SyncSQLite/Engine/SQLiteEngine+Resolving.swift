@@ -17,9 +17,7 @@ extension SQLiteEngine {
                 sql: """
                     SELECT id, domain, remote FROM sync_conflict WHERE e = ? AND k = ? AND open = 1 AND (? IS NULL OR domain = ?)
                     """, arguments: [table.number, key, name, name])
-            guard !rows.isEmpty else {
-                throw SyncError(.rowNotFound, "no conflict of that row is open", entity: entity)
-            }
+            guard !rows.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
             for row in rows {
                 if let here = try ConflictLog(db).value(of: row[1], table, key) {
                     try ConflictLog(db).show(here, in: row[0])
@@ -33,6 +31,22 @@ extension SQLiteEngine {
         }
     }
 
+    /// That a row has no conflict, or none that is open.
+    private func nothingOpen(
+        _ own: RowKey, _ key: DatabaseValue, _ domain: String?, _ table: EngineTable, in db: Database
+    ) throws -> SyncError {
+        let winner = try String.fetchOne(
+            db,
+            sql: """
+                SELECT winner FROM sync_conflict WHERE e = ? AND k = ? AND (? IS NULL OR domain = ?) ORDER BY id DESC LIMIT 1
+                """, arguments: [table.number, key, domain, domain])
+        let row = "\(table.entity.name) \(own.recordKey(table.key.type).description)"
+        let what = winner.map { "is decided already: the value \($0 == "remote" ? "of the service" : "here") stays" }
+        return SyncError(
+            .rowNotFound, what.map { "the conflict of \(row) \($0)" } ?? "\(row) has no conflict",
+            entity: table.entity.name)
+    }
+
     /// What the engine's tables call a domain.
     private func stored(_ domain: String, _ table: EngineTable) throws -> String {
         if let column = table.columns.first(where: { $0.name == domain || $0.relationship == domain }) {
@@ -40,7 +54,7 @@ extension SQLiteEngine {
         }
         if let pairs = table.pairs.first(where: { $0.isOrdered && $0.relationship == domain }) { return pairs.domain }
         throw SyncError(
-            .invalidOption, "it has no attribute, to-one or ordered list '\(domain)' that is in step",
+            .invalidOption, "\(table.entity.name) has no attribute, to-one or ordered list '\(domain)' that is in step",
             entity: table.entity.name)
     }
 

@@ -26,8 +26,15 @@ struct ConfigurationReader {
     }
 
     mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
-        guard let value = try optional(key, read) else { throw wrong(key, "it is missing") }
-        return value
+        if let value = try optional(key, read) { return value }
+        // It is there under a name that is misspelt.
+        if case .object(let members) = value {
+            for member in members where !known.contains(member.key) {
+                let hint = SimilarName.hint(for: member.key, among: [key])
+                if !hint.isEmpty { throw wrong(member.key, "unknown member" + hint) }
+            }
+        }
+        throw wrong(key, "it is missing")
     }
 
     /// Called when everything known was asked for.
@@ -102,6 +109,14 @@ struct ConfigurationValue {
             rest = rest[rest.index(after: end)...]
         }
         return (result + rest, error)
+    }
+
+    /// That a variable in the text is set and empty.
+    var emptyVariable: String? {
+        guard case .string(let text) = value else { return nil }
+        let names = text.matches(of: /\$\{([^}]*)\}/).map { String($0.1) }
+        return names.first { variables.values[$0]?.isEmpty == true }
+            .map { "the variable '\($0)' of the environment is empty" }
     }
 
     func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws -> Choice

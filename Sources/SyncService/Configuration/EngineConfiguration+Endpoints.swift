@@ -25,8 +25,10 @@ extension ConfigurationValue {
     /// What goes into a header.
     private func secret() throws -> String {
         let text = try text()
-        if text.isEmpty { throw wrong("it is empty; is the variable set?") }
-        guard HTTPField.isValidValue(text) else { throw wrong("it is no single line of text") }
+        if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }
+        guard HTTPField.isValidValue(text) else {
+            throw wrong(emptyVariable ?? "it is no single line of text, without blanks at its ends")
+        }
         return text
     }
 

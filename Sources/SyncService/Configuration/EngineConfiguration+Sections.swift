@@ -7,11 +7,20 @@ extension ConfigurationValue {
         for (key, value) in try members() {
             guard let name = HTTPField.Name(key) else { throw value.wrong("'\(key)' is no name of a header") }
             let text = try value.text()
-            if text.isEmpty { throw value.wrong("the header is empty; is the variable set?") }
-            guard HTTPField.isValidValue(text) else { throw value.wrong("a header is one line of text") }
+            if text.isEmpty { throw value.wrong(value.emptyVariable ?? "the header is empty") }
+            guard HTTPField.isValidValue(text) else {
+                throw value.wrong(value.emptyVariable ?? "a header is one line of text, without blanks at its ends")
+            }
             headers[name] = text
         }
         return headers
+    }
+
+    /// What the service is called in the database.
+    func identity() throws -> String {
+        let text = try text()
+        if text.isEmpty { throw wrong(emptyVariable ?? "it is empty") }
+        return text
     }
 
     func command() throws -> [String] {

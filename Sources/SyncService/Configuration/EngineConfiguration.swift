@@ -48,7 +48,7 @@ public struct EngineConfiguration: Sendable {
     ///   - environment: The values of `${NAME}`.
     ///   - makesRequests: Whether the service will be asked anything. Where it is not, as for ``SyncEngine/status()``,
     ///     ``SyncEngine/conflicts()`` and ``SyncEngine/resolve(_:key:domain:takingRemote:)``, variables that are not set are no
-    ///     error: a request would end with one. Where one stands in what tells services and users apart (`url`, `user`,
+    ///     error: a request would end with one. Where one stands in what tells services and users apart (`url` or `identity`, `user`,
     ///     `pocketbase.login.identity`, `kinto.bucket`, `parse.applicationID`), nobody can tell whose the database is, and it is
     ///     not asked: there is no `otherService` then. Words that there is a choice of (`service`, `policy`, …) are needed always.
     /// - Throws: ``SyncError`` `unreadableFile`; `invalidConfiguration` with the path of what is wrong.
@@ -58,9 +58,11 @@ public struct EngineConfiguration: Sendable {
     ) throws {
         let data: Data
         do {
-            data = try Data(contentsOf: url)
+            data = try FileContents.read(url.path)
         } catch {
-            throw SyncError(.unreadableFile, "the configuration '\(url.path)' cannot be read", underlyingError: error)
+            throw SyncError(
+                .unreadableFile, "the configuration '\(url.path)' cannot be read",
+                underlying: (error as? SyncError)?.underlying ?? error.localizedDescription, underlyingError: error)
         }
         try self.init(data, environment: environment, makesRequests: makesRequests)
     }
@@ -81,6 +83,7 @@ public struct EngineConfiguration: Sendable {
         settings.deleteConflicts =
             try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) } ?? .deleteWins
         settings.user = try reader.optional("user") { try $0.text() } ?? ""
+        settings.identity = try reader.optional("identity") { try $0.identity() }
         settings.attempts = try reader.optional("attempts") { try $0.count() } ?? settings.attempts
         timeout = try reader.optional("timeout") { try $0.duration() } ?? .seconds(60)
         if let sweep = try reader.optional("sweep", { try $0.duration() }) { settings.sweepInterval = sweep }
@@ -100,7 +103,8 @@ public struct EngineConfiguration: Sendable {
         schemaVersion = try reader.optional("changes") { try $0.changes() } ?? 1
         try reader.end()
         unset = variables.unset.first
-        settings.isScopeKnown = !variables.unset.contains { Self.scope.contains($0.path ?? "") }
+        let scope = settings.identity == nil ? Self.scope : Self.namedScope
+        settings.isScopeKnown = !variables.unset.contains { scope.contains($0.path ?? "") }
         if kind != .rest, reader.has("rest") { throw reader.wrong("rest", "this is no REST service") }
         if kind != .kinto, reader.has("kinto") { throw reader.wrong("kinto", "this is no Kinto server") }
         if kind != .pocketbase, reader.has("pocketbase") {
@@ -119,6 +123,9 @@ public struct EngineConfiguration: Sendable {
     private static let scope: Set<String> = [
         "url", "user", "pocketbase.login.identity", "kinto.bucket", "parse.applicationID",
     ]
+
+    /// The same where the service has a name in the file.
+    private static let namedScope: Set<String> = ["identity", "user", "pocketbase.login.identity"]
 
     /// The service.
     ///

@@ -26,7 +26,7 @@ extension EngineRegistration {
                     naturalKey: entity.naturalKey,
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
-            service: service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
+            service: settings.identity ?? service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
             makesIDs: capabilities.ids == .client,
             takesParts: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
             sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,

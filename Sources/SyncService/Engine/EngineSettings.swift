@@ -14,6 +14,9 @@ public struct EngineSettings: Sendable {
     public var deletionGuard: DeletionGuard? = .half
     /// Whose rows they are: a database is in step with one user of a service.
     public var user = ""
+    /// What the service is called in the database; nil for what it calls itself (``SyncService/identity``), mostly its address.
+    /// Where a service has moved, its former name: the database then stays in step with it.
+    public var identity: String?
     /// Whether the service and the user are known: else the database is not asked whose it is, and nothing is asked of a service.
     package var isScopeKnown = true
     /// How often a request is tried that failed for a reason that passes.

@@ -10,6 +10,8 @@ actor Patience {
     /// store from its service for as long.
     private static let mostAsked = 86_400.0
 
+    private static let advice = "try again then, or wait longer (EngineSettings.patience, --wait of syncdb)"
+
     private let settings: EngineSettings
     private let tell: @Sendable (SyncEvent) -> Void
     private var failures: Int
@@ -41,7 +43,7 @@ actor Patience {
             guard isAsked, case .busy(_, let text) = failure else { throw failure }
             throw SyncError(
                 .serviceFailure,
-                "the service asks to wait until \(until.isoText): \(text); try again then, or wait longer")
+                "the service asks to wait until \(until.isoText): \(text); \(Self.advice)")
         }
         try await pause(seconds, failure.description)
     }
@@ -57,7 +59,7 @@ actor Patience {
         guard seconds <= settings.patience.seconds else {
             throw SyncError(
                 .serviceFailure,
-                "the service is left alone until \(date.isoText): \(reason); try again then, or wait longer")
+                "the service is left alone until \(date.isoText): \(reason); \(Self.advice)")
         }
         try await pause(seconds, reason)
         notBefore = nil

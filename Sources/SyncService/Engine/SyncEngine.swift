@@ -18,6 +18,9 @@ public actor SyncEngine {
     private nonisolated let feed = EventFeed()
     let name = UUID().uuidString
     private let runs = EngineRuns()
+    /// What the last run did, also one that ended with an error: what was done stays done. Nil before the first, while a run goes
+    /// on, and after one that could not begin.
+    public private(set) var lastReport: SyncReport?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
     ///   what is asked for; `otherService`.
@@ -36,7 +39,7 @@ public actor SyncEngine {
     /// for any other.
     ///
     /// - Throws: ``SyncError`` `deletionGuard` if the service lacks more rows than may go for that: those stay, and what points to
-    ///   them waits; all else was sent. What the service or the store failed with.
+    ///   them waits; all else was sent, as ``lastReport`` has it. What the service or the store failed with.
     @discardableResult
     public func sync(only entities: [String]? = nil) async throws -> SyncReport {
         try await run(.sync, entities) { run in
@@ -90,7 +93,9 @@ public actor SyncEngine {
     private func once(
         _ names: [String], _ phases: EngineRuns.Phases
     ) async throws -> SyncReport {
+        lastReport = nil
         let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
+        defer { lastReport = run.report.current }
         do {
             try await phases(run)
             return try await run.finish()

@@ -26,7 +26,7 @@ public struct HTTPExchange: Sendable {
                 return try JSONValue(parsing: body)
             } catch {
                 let start = String(decoding: body.prefix(60), as: UTF8.self)
-                throw ServiceFailure.malformed("it is no JSON but '\(start)' (status \(status))")
+                throw ServiceFailure.malformed("it is no JSON but '\(start)' (status \(status), \(place))")
             }
         }
 

@@ -35,9 +35,10 @@ struct EngineRunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait, altogether, for a service that fails or asks to be left alone: seconds. (default: 30)",
-            valueName: "seconds"))
-    var wait: Double?
+            "How long to wait, altogether, for a service that fails or asks to be left alone: seconds, or as in 2m. A request "
+                + "that fails as often as 'attempts' of the configuration says ends it first. (default: 30)",
+            valueName: "time"))
+    var wait: RunPatience?
 
     @Option(
         help: ArgumentHelp(
@@ -53,38 +54,50 @@ struct EngineRunOptions: ParsableArguments {
 
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
-        if !(0...1e8).contains(wait ?? 0) { throw ValidationError("--wait is a number of seconds, 0 or more") }
     }
 
     /// Runs the engine, shows how far it is, and prints what it did.
     func run(
         _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
     ) async throws {
-        do {
-            try await runEngine(command, body)
-        } catch let error as SyncError {
-            guard error.code == .deletionGuard else { throw error }
-            throw HintedError(error: error, hint: SyncError.guardHint)
-        }
-    }
-
-    private func runEngine(
-        _ command: some EngineCommand, _ body: @escaping @Sendable (SyncEngine, [String]?) async throws -> SyncReport
-    ) async throws {
         let stack = try command.stack()
         let engine = try command.engine(stack) { settings in
-            settings.patience = .milliseconds(Int64((wait ?? 30) * 1000))
+            settings.patience = .milliseconds(wait?.milliseconds ?? 30_000)
             settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }
         let watch = RunWatch(engine, isQuiet: quiet)
         defer { watch.cancel() }
         let names = only.isEmpty ? nil : only
-        let report = try await Interruption.cancelling(outcome: "what was done stays done, and the next run goes on") {
-            try await body(engine, names)
+        // The log has milliseconds.
+        let start = Date(timeIntervalSinceNow: -0.001)
+        let report: SyncReport
+        do {
+            report = try await Interruption.cancelling(outcome: "what was done stays done, and the next run goes on") {
+                try await body(engine, names)
+            }
+        } catch let error as SyncError where error.code == .deletionGuard {
+            await watch.end()
+            // All but the deletions was done.
+            _ = try await show(engine.lastReport ?? SyncReport(), of: engine, since: start, isComplete: false)
+            throw HintedError(error: error, hint: SyncError.guardHint)
         }
         await watch.end()
-        let status = try await engine.status()
-        if !quiet { try SyncReportPrinter(report: report, status: status).print(asJSON: json) }
+        let status = try await show(report, of: engine, since: start)
         if status.contains(where: { $0.parked > 0 || $0.conflicts > 0 }) { throw ExitCode(ExitStatus.waiting.rawValue) }
+    }
+
+    /// Prints what a run did.
+    ///
+    /// - Parameter isComplete: Whether it did all there was to do.
+    private func show(
+        _ report: SyncReport, of engine: SyncEngine, since start: Date, isComplete: Bool = true
+    ) async throws -> [EntityStatus] {
+        let status = try await engine.status()
+        if quiet { return status }
+        let isAnyOpen = !json && report.total.conflicts > 0 && status.contains { $0.conflicts > 0 }
+        let open = isAnyOpen ? try await engine.conflicts().filter { $0.winner == "open" && $0.time >= start } : []
+        let printer = SyncReportPrinter(report: report, status: status, open: open, isComplete: isComplete)
+        try printer.print(asJSON: json)
+        return status
     }
 }

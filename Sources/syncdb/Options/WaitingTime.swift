@@ -7,13 +7,18 @@ struct WaitingTime: ExpressibleByArgument, Equatable {
     private static let units: [(suffix: String, milliseconds: Double)] = [("ms", 1), ("s", 1000), ("m", 60_000)]
 
     init?(argument: String) {
+        guard let milliseconds = Self.milliseconds(argument, plain: 1).flatMap(Int32.init(exactly:)) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// - Parameter plain: How many milliseconds a number without a unit stands for.
+    static func milliseconds(_ argument: String, plain: Double) -> Double? {
         let text = argument.lowercased()
-        let unit = Self.units.first { text.hasSuffix($0.suffix) }
+        let unit = units.first { text.hasSuffix($0.suffix) }
         let digits = text.dropLast(unit?.suffix.count ?? 0)
         guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
-            let number = Double(digits),
-            let milliseconds = Int32(exactly: (number * (unit?.milliseconds ?? 1)).rounded())
+            let number = Double(digits)
         else { return nil }
-        self.milliseconds = milliseconds
+        return (number * (unit?.milliseconds ?? plain)).rounded()
     }
 }

@@ -6,11 +6,15 @@ import Sync
 ///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
 ///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
 ///     Task: 1 record without an id was left out: number 4 of the list
-///     Task: 1 row parked: it was refused; 'syncdb status' says why
+///     Task: 1 row parked; 'syncdb status' says why
 ///     Task: 1 row waits for a decision; 'syncdb resolve' takes it
 struct SyncReportPrinter {
     let report: SyncReport
     let status: [EntityStatus]
+    /// The values in conflict of this run that nobody decided.
+    var open: [LoggedConflict] = []
+    /// Whether the run did all there was to do.
+    var isComplete = true
 
     func print(asJSON: Bool) throws {
         if asJSON { return try Terminal.write(json: json) }
@@ -46,7 +50,7 @@ struct SyncReportPrinter {
             report.entities[name].map { lines(name, $0) } ?? []
         }
         let left = status.flatMap(lines)
-        if happened.isEmpty, left.isEmpty { return "nothing to do" }
+        if happened.isEmpty, left.isEmpty { return isComplete ? "nothing to do" : "nothing new" }
         return (happened.isEmpty ? ["nothing new"] + left : happened + left).joined(separator: "\n")
     }
 
@@ -62,10 +66,12 @@ struct SyncReportPrinter {
         let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
             .compactMap(\.self)
         if !parts.isEmpty { lines.append("\(name): " + VisibleText(parts.joined(separator: "; "))) }
-        if changes.conflicts > 0 {
-            lines.append(
-                "\(name): \(Self.conflicts(changes.conflicts, changes.conflictingValues)); 'syncdb conflicts' says who won"
-            )
+        // Those that wait have a line of their own.
+        let open = open.filter { $0.entity == name }
+        let decided = changes.conflicts - Set(open.map(\.key)).count
+        if decided > 0 {
+            let values = changes.conflictingValues - open.count
+            lines.append("\(name): \(Self.conflicts(decided, values)); 'syncdb conflicts' says who won")
         }
         if let first = changes.firstSkipped {
             let (were, place) = changes.skipped == 1 ? ("was", "") : ("were", "the first is ")
@@ -82,10 +88,7 @@ struct SyncReportPrinter {
             lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
         }
         if status.parked > 0 {
-            let they = status.parked == 1 ? "it was" : "they were"
-            lines.append(
-                "\(status.entity): \(Self.count(status.parked, "row")) parked: \(they) refused; 'syncdb status' says why"
-            )
+            lines.append("\(status.entity): \(Self.count(status.parked, "row")) parked; 'syncdb status' says why")
         }
         if status.conflicts > 0 {
             let wait = status.conflicts == 1 ? "waits" : "wait"

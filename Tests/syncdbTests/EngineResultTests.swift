@@ -1,0 +1,136 @@
+import Foundation
+import Sync
+import Testing
+
+/// What the commands about a service print when they are done, and why they are not.
+@Suite("Results of commands about a service, syncdb")
+struct EngineResultTests {
+    private static let model = #"{"entities": {"Task": {"attributes": {"id": "integer", "title": "string"}}}}"#
+    private static let engine = ["-d", "app.sqlite", "-c", "service.json"]
+
+    private let sandbox: Sandbox
+    private let server: AnswerServer
+
+    init() throws {
+        sandbox = try Sandbox()
+        server = try AnswerServer(in: sandbox.folder, Self.answers(["t", "t"]))
+        _ = try sandbox.file("model.json", Self.model)
+        try configure()
+    }
+
+    private func configure(_ more: String = "", url: String? = nil) throws {
+        _ = try sandbox.file(
+            "service.json",
+            #"{"service": "rest", "url": "\#(url ?? server.url)", "entities": {"Task": {}}, "sweep": 0\#(more)}"#)
+    }
+
+    private static func answers(_ titles: [String]) -> JSONValue {
+        let rows = titles.enumerated().map { row -> JSONValue in
+            ["id": JSONValue(row.offset + 1), "title": .string(row.element)]
+        }
+        return ["GET /tasks": ["body": .array(rows)]]
+    }
+
+    private func run(_ arguments: String...) throws -> Program.Run {
+        let model = try sandbox.files.contains("app.sqlite") ? [] : ["--model", "model.json"]
+        return try sandbox.run([arguments[0]] + Self.engine + arguments.dropFirst() + model)
+    }
+
+    // MARK: Forgetting
+
+    @Test("'reset local' says how many rows are gone, and how many edits were never sent", arguments: [false, true])
+    func resetLocal(_ isMoved: Bool) throws {
+        #expect(try run("sync").status == 0)
+        _ = try sandbox.query("INSERT INTO Task VALUES (-1, 'new'); UPDATE Task SET title = 'mine' WHERE id = 1")
+        if isMoved { try configure(url: "http://127.0.0.1:9/v2") }
+        let reset = try run("reset", "local")
+        #expect(reset.output == "done: local: 3 rows are gone; edits of 2 rows were never sent\n", "\(reset.errors)")
+        let again = try run("reset", "local", "--json")
+        #expect(again.output == #"{"reset": "local", "rows": 0, "unsent": 0}"# + "\n", "\(again.errors)")
+    }
+
+    @Test("'reset' of another kind says what follows")
+    func resets() throws {
+        #expect(try run("sync").status == 0)
+        #expect(try run("reset", "relink").output == "done: relink: the next pull is a whole one\n")
+        #expect(try run("reset", "relink", "--json").output == #"{"reset": "relink"}"# + "\n")
+        #expect(try run("reset", "remote").output == "done: remote: 2 rows will be sent as new\n")
+        #expect(try run("reset", "remote", "--json").output == #"{"reset": "remote", "pending": 2}"# + "\n")
+        #expect(try run("reset", "local", "--json", "--quiet").status == 2)
+    }
+
+    // MARK: Deciding
+
+    @Test("'resolve' tells a row without a conflict from one that is decided, and rows that wait have no winner yet")
+    func resolve() throws {
+        try configure(#", "policy": "manual""#)
+        #expect(try run("sync").status == 0)
+        _ = try sandbox.query("UPDATE Task SET title = 'mine'")
+        try server.say(Self.answers(["theirs", "t"]))
+        let pull = try run("pull")
+        #expect(
+            pull.output == """
+                Task: pulled 1 changed
+                Task: 1 still to be sent
+                Task: 1 row waits for a decision; 'syncdb resolve' takes it
+
+                """, "\(pull.output)\(pull.errors)")
+        let key = ["--entity", "Task", "--key", "1", "--take", "remote"]
+        let wrong = try sandbox.run(["resolve"] + Self.engine + key + ["--domain", "titel"])
+        #expect(wrong.errors.contains("Task has no attribute, to-one or ordered list 'titel'"), "\(wrong.errors)")
+        let resolved = try sandbox.run(["resolve"] + Self.engine + key + ["--json"])
+        #expect(resolved.output == #"{"entity": "Task", "key": 1, "took": "remote", "restored": false}"# + "\n")
+        let again = try sandbox.run(["resolve"] + Self.engine + key)
+        #expect(
+            again.errors.contains("the conflict of Task 1 is decided already: the value of the service stays"),
+            "\(again.errors)")
+        let none = try sandbox.run(["resolve"] + Self.engine + ["--entity", "Task", "--key", "777", "--take", "local"])
+        #expect(none.errors.contains("Task 777 has no conflict"), "\(none.errors)")
+    }
+
+    // MARK: Whose the database is
+
+    @Test("A service at another address is refused with both, and followed by the name it had")
+    func moved() throws {
+        #expect(try run("sync").status == 0)
+        let address = server.url
+        try configure(url: "\(address)/v2")
+        try server.say(["GET /v2/tasks": ["body": [["id": 1, "title": "moved"], ["id": 2, "title": "t"]]]])
+        let refused = try run("sync")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("in step with \(address), and this is \(address)/v2"), "\(refused.errors)")
+        try configure(#", "identity": "\#(address)""#, url: "\(address)/v2")
+        #expect(try run("sync").output == "Task: pulled 1 changed\n")
+    }
+
+    // MARK: What is wrong
+
+    @Test("A service that is left alone names the option that waits, which takes units")
+    func waiting() throws {
+        try server.say(["GET /tasks": ["status": 503, "headers": ["Retry-After": "1000"]]])
+        for wait in ["0", "100ms", "1.5s", "2m"] {
+            let run = try run("sync", "--wait", wait)
+            #expect(run.status == 1 && run.errors.contains("--wait of syncdb"), "\(run.errors)")
+        }
+        #expect(try run("sync", "--wait", "2x").status == 2)
+        try server.say(Self.answers(["t"]))
+        #expect(try run("reset", "relink").status == 0)
+        #expect(try run("sync", "--wait", "20").status == 0)
+    }
+
+    @Test("A configuration that is not there says why, and a command of another level is found")
+    func notThere() throws {
+        let run = try sandbox.run(["sync", "-d", "app.sqlite", "-c", "nosuch.json", "--model", "model.json"])
+        #expect(run.errors.contains("nosuch.json' cannot be read: No such file"), "\(run.errors)")
+        let infer = try sandbox.run(["infer"])
+        #expect(infer.status == 2)
+        #expect(infer.errors.contains("did you mean 'schema infer'?"), "\(infer.errors)")
+    }
+
+    @Test("A page that is no JSON is named with what was asked for")
+    func page() throws {
+        try server.say(["GET /tasks": ["status": 200]])
+        let run = try run("sync")
+        #expect(run.errors.contains("GET /tasks"), "\(run.errors)")
+    }
+}
