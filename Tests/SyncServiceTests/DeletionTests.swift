@@ -196,12 +196,13 @@ struct DeletionTests {
             UPDATE Project SET name = 'mine' WHERE remoteID = 20;
             INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'below', 3), (71, 'free', 20);
             """)
-        for _ in 1...2 {
+        for run in 1...2 {
             await #expect {
                 try await device.engine.sync()
             } throws: {
                 ($0 as? SyncError)?.code == .deletionGuard
             }
+            #expect(await device.engine.lastReport?.total.created == (run == 1 ? 1 : 0))
         }
         #expect(try await device.rows("SELECT count(*) FROM Project") == ["20"])
         #expect(try await device.engine.status().map(\.lastSync) == before)

@@ -5,6 +5,7 @@ public enum EngineReset: String, Sendable, Hashable, CaseIterable {
     case relink
     /// All rows of the registered entities, and all edits: the next pull begins with nothing.
     case local
-    /// What the service is known to have: every row is sent as a new one.
+    /// What the service is known to have: every row is sent as a new one. For a service that was emptied: one that has the rows still
+    /// gets them a second time, unless ids come from here.
     case remote
 }
