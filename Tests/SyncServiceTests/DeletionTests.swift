@@ -265,4 +265,30 @@ struct DeletionTests {
         #expect(try await device.engine.conflicts().isEmpty)
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("take rows along whose keys SQLite gives to others: each comes back, and none twice")
+    func keysGivenAgain() async throws {
+        let service = Self.service()
+        let device = try await known(service)
+        for id in 2...3 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        try await device.engine.sync()
+        for id in 2...3 {
+            try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (90, 'new\(id)', \(id))")
+            await service.remove("Project", JSONValue(id))
+            try await device.engine.sync()
+        }
+        // The service gives the key to another one.
+        await service.put("Task", 90, ["title": "another"])
+        try await device.engine.sync()
+        try await device.engine.restore("Task", key: 90)
+        try await device.engine.sync()
+        try await device.engine.restore("Task", key: 90)
+        try await device.engine.sync()
+        await #expect(throws: SyncError.self) { try await device.engine.restore("Task", key: 90) }
+        let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        for title in ["new2", "new3", "another"] {
+            #expect(titles.filter { $0 == .string(title) }.count == 1)
+        }
+        #expect(try await device.leftovers() == [])
+    }
 }

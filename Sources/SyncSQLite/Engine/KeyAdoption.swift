@@ -139,8 +139,10 @@ struct KeyAdoption {
     private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in EngineSchema.rowTables {
+            // A row that was deleted there had the same key before, and is another one.
+            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.gone))" : ""
             try db.executeCached(
-                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
         }
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {

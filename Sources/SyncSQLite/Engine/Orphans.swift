@@ -52,7 +52,7 @@ struct Orphans {
         return db.changesCount
     }
 
-    /// What it pointed to is in the log.
+    /// It points to what it pointed to before, if that is there, else to nothing. What it was to point to is in the log.
     private func unlink(_ column: EngineTable.Column, of table: EngineTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
@@ -64,9 +64,16 @@ struct Orphans {
                       AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
                     """))
         for row in rows {
+            let base = try DatabaseValue.fetchOne(
+                db,
+                sql: """
+                    SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ? AND value IN (
+                      SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
+                    """, arguments: [table.number, row[0], column.name])
             try ConflictLog(db).add(
-                table, row[0], domain: column.name, base: .null, local: row[1], remote: .null, Self.ruling)
-            try db.executeCached(sql: "UPDATE \(name) SET \(own) = NULL WHERE \(key) = ?", arguments: [row[0]])
+                table, row[0], domain: column.name, base: base ?? .null, local: row[1], remote: .null, Self.ruling)
+            try db.executeCached(
+                sql: "UPDATE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [base, row[0]])
         }
     }
 }

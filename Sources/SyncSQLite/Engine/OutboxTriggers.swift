@@ -52,7 +52,7 @@ struct OutboxTriggers {
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
-                deletion + insertion + changedBelow),
+                deletion + insertion + changedBelow + unreadMoved),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
@@ -102,6 +102,15 @@ struct OutboxTriggers {
             WHERE NEW.\(key) IS NOT NULL
             ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
               "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
+            """
+        ]
+    }
+
+    /// What the service has of a row and the model cannot read is of the row under its new key.
+    private var unreadMoved: [String] {
+        [
+            """
+            UPDATE OR REPLACE "sync_unread" SET "k" = NEW.\(key) WHERE \(isRow("OLD"))
             """
         ]
     }

@@ -34,7 +34,7 @@ extension OutgoingBodies {
             switch member.domain {
             case .attribute(let slot):
                 let type = engine.model.compiled[table.entity.table].attributes[slot].type
-                let there = isNew ? nil : try unread.value(domain.name, of: key)
+                let there = isNew && !domain.value.isNull ? nil : try unread.value(domain.name, of: key)
                 value = try there ?? sendable(record.value(at: member.path), domain, type)
             case .kind: continue
             case .toOne: value = try reference(domain.value, destination: domain.column?.destination)

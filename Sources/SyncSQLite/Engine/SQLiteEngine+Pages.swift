@@ -13,6 +13,7 @@ extension SQLiteEngine {
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
+            for table in tables { try noteReplaced(table, in: db) }
             try Orphans(self, db).settle()
             for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
@@ -21,6 +22,18 @@ extension SQLiteEngine {
                 lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1], attempts: engine?[2] ?? 0
             )
         }
+    }
+
+    /// Rows that may be gone because another one was to take their place are: they were deleted here.
+    private func noteReplaced(_ table: EngineTable, in db: Database) throws {
+        guard !table.key.isHidden else { return }
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
+                WHERE e = ? AND kind <> 'delete' AND NOT EXISTS (
+                  SELECT 1 FROM \(table.table.name.quoted) AS r
+                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
+                """, arguments: [table.number])
     }
 
     package func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor] {
