@@ -291,4 +291,25 @@ struct DeletionTests {
         }
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("has a row that was refused for what it names sent once that is known, however often it was refused")
+    func refusedForDeleted() async throws {
+        let service = Self.service()
+        let device = try Device(service)
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t"])
+        try await device.engine.sync()
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            return operations.contains { $0.body["tag_ids"] == [1] } ? .refuse : nil
+        }
+        try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 1)")
+        try await device.write("UPDATE Task SET title = 'mine'")
+        #expect(try await device.engine.push().total.parked == 1)
+        try await device.write("UPDATE sync_change SET attempts = 3")
+        await service.remove("Tag", 1)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -101,7 +101,7 @@ struct ConflictLog {
                 continue
             }
             guard let here = try value(of: row[3], table, key, values) else { continue }
-            guard here == row[4] as DatabaseValue else {
+            guard here.isExactly(row[4]) else {
                 try show(here, in: row[0])
                 continue
             }
