@@ -14,19 +14,22 @@ struct Orphans {
 
     func settle() throws {
         while try settleOnce() {}
+        try db.executeCached(sql: "DELETE FROM sync_unsent")
         for table in engine.tables {
             for column in table.columns where column.isOptional { try unlink(column, of: table) }
         }
     }
 
-    /// Only what was deleted and not sent yet can have left any behind.
+    /// Only what was deleted since the last run, or not sent yet, can have left any behind.
     ///
     /// - Returns: Whether there were any, which may have left others.
     private func settleOnce() throws -> Bool {
         let numbers = try Set(
             Int.fetchAll(
-                db.cachedStatement(sql: "SELECT DISTINCT e FROM sync_change WHERE kind = 'delete' AND state = 'ready'"))
-        )
+                db.cachedStatement(
+                    sql: """
+                        SELECT e FROM sync_change WHERE kind = 'delete' AND state = 'ready' UNION SELECT e FROM sync_unsent
+                        """)))
         guard !numbers.isEmpty else { return false }
         var count = 0
         for table in engine.tables where numbers.contains(table.number) {
@@ -40,7 +43,10 @@ struct Orphans {
         let deleted =
             table.key.isHidden
             ? ""
-            : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
+            : """
+            \(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
+              UNION ALL SELECT k FROM sync_unsent WHERE e = \(table.number)) AND\u{20}
+            """
         let orphans =
             deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =

@@ -61,17 +61,31 @@ extension RequestSettlement {
         else { return old }
         let adoption = KeyAdoption(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
+        let isTaken = try isTaken(id, old)
         // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
-        if try !table.isStored(old, in: db), try table.key.hasParts || isTaken(id, old) {
+        if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
+            if try isTaken && wasDeleted(old, before: new) {
+                try db.execute(
+                    sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?",
+                    arguments: [new])
+            }
             try engine.forget(old, table, in: db)
             return new
         }
-        let isTaken = try isTaken(id, old)
         return try engine.muted(in: db) {
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
             let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
             if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
             return key
         }
+    }
+
+    /// Whether a row was deleted before it was pulled under another key: it is that one which was meant.
+    private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: """
+                SELECT 1 FROM sync_change AS c JOIN sync_known AS n ON n.e = c.e
+                WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.seq >= c.seq
+                """, arguments: [table.number, old, new])
     }
 }

@@ -44,14 +44,18 @@ extension SQLiteEngine {
         var cursors: [String: EngineCursor] = [:]
         for table in tables {
             let row = try Row.fetchOne(
-                db, sql: "SELECT cursor, next, initial, fingerprint, swept FROM sync_cursor WHERE e = ?",
-                arguments: [table.number])
+                db,
+                sql: """
+                    SELECT cursor, next, initial, fingerprint, swept,
+                      cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
+                    FROM sync_cursor AS c WHERE e = ?
+                    """, arguments: [table.number])
             guard let row else { continue }
             // Another filter or mapping: what was pulled before is not all there is.
             let isSame = row[3] as String == registration.filters[table.entity.name] ?? ""
             cursors[table.entity.name] = EngineCursor(
                 cursor: isSame ? row[0] : nil, next: isSame ? row[1] : nil,
-                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4])
+                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4], isListed: isSame && row[5] as Bool)
         }
         return cursors
     }
