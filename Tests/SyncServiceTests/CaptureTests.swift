@@ -100,6 +100,61 @@ struct CaptureTests {
         #expect(try await again.engine.sync().isEmpty)
     }
 
+    @Test("of a row that takes the key of another one by REPLACE: it is that one, edited", arguments: [true, false])
+    func replacedByKey(_ isNew: Bool) async throws {
+        let service = FakeService()
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "points": 1]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        if isNew { try await device.write("INSERT INTO Task (remoteID, title, points) VALUES (50, 'mine', 5)") }
+        try await device.write("UPDATE OR REPLACE Task SET remoteID = 2 WHERE remoteID = \(isNew ? 50 : 1)")
+        for _ in 0..<2 { try await device.engine.sync() }
+        let rows = await service.contents(of: "Task")
+        #expect(rows.count == (isNew ? 3 : 2))
+        #expect(rows[2]?["title"] == (isNew ? "mine" : "t1"))
+        #expect(try await device.rows("SELECT title FROM Task WHERE remoteID = 2") == [isNew ? "mine" : "t1"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "goes on when a migration of the app's makes a table anew, as SQLite says it is to be done; of one with many-to-manys with the old ALTER TABLE",
+        arguments: [false, true])
+    func rebuilt(_ hasPairs: Bool) async throws {
+        let service = FakeService()
+        await service.put("Project", 1, ["name": "p"])
+        await service.put("Task", 1, ["title": "t", "project_id": 1])
+        let schema = """
+            {"entities": {"Project": {"attributes": {"remoteID": "integer", "name": "string"}},
+              "Task": {"attributes": {"remoteID": "integer", "title": "string"},
+                "relationships": {"project": {"entity": "Project"}}}}}
+            """
+        let names: [SyncedEntity] = hasPairs ? ["Project", "Task", "Tag"] : ["Project", "Task"]
+        let device = try Device(service, schema: hasPairs ? Device.schema : schema, entities: names)
+        try await device.engine.sync()
+        for table in ["Task", "Project"] {
+            try await device.stack.writer.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = \(hasPairs ? "ON" : "OFF")")
+                try db.inTransaction {
+                    let sql = try String.fetchOne(
+                        db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", arguments: [table])
+                    try db.execute(
+                        sql: (sql ?? "").replacingOccurrences(of: "TABLE \"\(table)\"", with: "TABLE \"made\""))
+                    try db.execute(
+                        sql:
+                            "INSERT INTO made SELECT * FROM \(table); DROP TABLE \(table); ALTER TABLE made RENAME TO \(table)"
+                    )
+                    return .commit
+                }
+                try db.execute(sql: "PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
+            }
+        }
+        try await device.write("UPDATE Task SET title = 'mine'; UPDATE Project SET name = 'mine'")
+        let again = try Device(device.stack, service, entities: names)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+        #expect(await service.contents(of: "Project")[1]?["name"] == "mine")
+    }
+
     @Test("of a row that was replaced by an index which the app made since the last run")
     func laterIndex() async throws {
         let device = try await known()

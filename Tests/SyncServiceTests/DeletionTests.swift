@@ -266,4 +266,51 @@ struct DeletionTests {
         #expect(try await device.engine.conflicts().isEmpty)
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("take rows along whose keys SQLite gives to others: each comes back, and none twice")
+    func keysGivenAgain() async throws {
+        let service = Self.service()
+        let device = try await known(service)
+        for id in 2...3 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        try await device.engine.sync()
+        for id in 2...3 {
+            try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (90, 'new\(id)', \(id))")
+            await service.remove("Project", JSONValue(id))
+            try await device.engine.sync()
+        }
+        // The service gives the key to another one.
+        await service.put("Task", 90, ["title": "another"])
+        try await device.engine.sync()
+        try await device.engine.restore("Task", key: 90)
+        try await device.engine.sync()
+        try await device.engine.restore("Task", key: 90)
+        try await device.engine.sync()
+        await #expect(throws: SyncError.self) { try await device.engine.restore("Task", key: 90) }
+        let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        for title in ["new2", "new3", "another"] {
+            #expect(titles.filter { $0 == .string(title) }.count == 1)
+        }
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("has a row that was refused for what it names sent once that is known, however often it was refused")
+    func refusedForDeleted() async throws {
+        let service = Self.service()
+        let device = try Device(service)
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t"])
+        try await device.engine.sync()
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            return operations.contains { $0.body["tag_ids"] == [1] } ? .refuse : nil
+        }
+        try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 1)")
+        try await device.write("UPDATE Task SET title = 'mine'")
+        #expect(try await device.engine.push().total.parked == 1)
+        try await device.write("UPDATE sync_change SET attempts = 3")
+        await service.remove("Tag", 1)
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+        #expect(try await device.leftovers() == [])
+    }
 }

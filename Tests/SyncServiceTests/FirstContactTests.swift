@@ -73,4 +73,27 @@ struct FirstContactTests {
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE points = 1 AND projectID = 1") == ["5"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("are not forgotten where the first run failed after their entity", arguments: [true, false])
+    func interrupted(_ makesIDs: Bool) async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: makesIDs ? .client : .server, deletions: .tombstones,
+                createIdempotency: makesIDs ? .clientID : .key, hasPreconditions: true, givesTimes: true, batchSize: 10)
+        )
+        await service.put("Project", "p1", ["name": "theirs"])
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES ('p7', 'mine')", schema: schema), service,
+            Device.impatient)
+        await service.setFault { request, _ in request == .pull("Task") ? .dropBefore : nil }
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await service.setFault(nil)
+        try await Device(device.stack, service).engine.sync()
+        #expect(await service.contents(of: "Project").count == (makesIDs ? 2 : 1))
+        #expect(try await device.rows("SELECT count(*) FROM Project") == [makesIDs ? "2" : "1"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_sweep") == ["0"])
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -82,7 +82,9 @@ struct ModelChangeTests {
         }
     }
 
-    @Test("What is read from another member is filled from that, and nothing of it is sent before", arguments: [false, true])
+    @Test(
+        "What is read from another member is filled from that, and nothing of it is sent before",
+        arguments: [false, true])
     func remoteKey(_ sendsWholeRows: Bool) async throws {
         await putTasks()
         try await withStore { open in
@@ -91,7 +93,8 @@ struct ModelChangeTests {
             await service.forgetRequests()
             let corrected = try open(Self.with("\"color\": {\"type\": \"string\"}")).stack
             let second = try Device(
-                corrected, service, entities: ["Project", sendsWholeRows ? .lastIn(allAttributes: "Task") : "Task", "Tag"])
+                corrected, service,
+                entities: ["Project", sendsWholeRows ? .lastIn(allAttributes: "Task") : "Task", "Tag"])
             try await second.write("UPDATE Task SET points = 5 WHERE remoteID = 3")
             try await second.engine.push()
             #expect(await sent().allSatisfy { !$0.contains("color") })

@@ -70,7 +70,28 @@ struct OrphanTests {
         #expect(try await device.leftovers() == [])
     }
 
-    @Test("by a key that never led anywhere are unlinked, whatever the delete rule, and the log says what it was")
+    @Test("of a row that another one took the place of follow them too", arguments: [true, false])
+    func replaced(_ isSent: Bool) async throws {
+        let service = FakeService()
+        let first = try await deviceWithRows(Device.schema, service)
+        try await first.write("CREATE UNIQUE INDEX app_name ON Project (name)")
+        let device = try Device(first.stack, service)
+        try await device.engine.sync()
+        if !isSent {
+            try await device.write("INSERT INTO Project (remoteID, name) VALUES (7, 'new')")
+            try await device.write("UPDATE Task SET projectID = 7")
+        }
+        try await writeWithoutForeignKeys(
+            "INSERT OR REPLACE INTO Project (remoteID, name) VALUES (50, '\(isSent ? "p" : "new")')", device)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Task") == (isSent ? ["3"] : []))
+        #expect(await service.contents(of: "Task").count == (isSent ? 1 : 0))
+        #expect(await service.contents(of: "Project").count == (isSent ? 1 : 2))
+        #expect(try await device.rows("PRAGMA foreign_key_check") == [])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("by a key that never led anywhere are linked as before, or unlinked, and the log says what it was")
     func dangling() async throws {
         let service = FakeService()
         let device = try await deviceWithRows(Device.schema, service)
@@ -84,7 +105,8 @@ struct OrphanTests {
         #expect(try await device.rows("PRAGMA foreign_key_check") == [])
         let tasks = await service.contents(of: "Task")
         #expect(tasks.count == 4)
-        #expect(tasks[2]?["project_id"] == .null)
+        #expect(tasks[2]?["project_id"] == 1)
+        #expect(tasks.values.first { $0["title"] == "made" }?["project_id"] == .null)
         let log = try await device.engine.conflicts()
         #expect(
             Set(log.map { "\($0.domain) \($0.local) \($0.why)" }) == [

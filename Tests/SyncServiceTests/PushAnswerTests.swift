@@ -63,6 +63,43 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test(
+        "The version is not sent, nor of a new row that it is not deleted", arguments: [RESTOptions.Update.patch, .put])
+    func version(_ update: RESTOptions.Update) async throws {
+        var options = RESTOptions()
+        options.version = "updated_at"
+        options.deleted = "deleted_at"
+        options.update = update
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"title\": {", with: "\"updatedAt\": \"string\", \"deletedAt\": \"string\", \"title\": {")
+        let bodies = SentBodies()
+        let record: JSONValue = ["id": 7, "title": "mine", "updated_at": "v1", "deleted_at": .null]
+        let device = try device(options, schema: schema) { request, body in
+            if let body { await bodies.add(body) }
+            return request.method == .get && request.path?.hasSuffix("/7") == false
+                ? (200, [:], await bodies.all.isEmpty ? [] : [record]) : (200, [:], record)
+        }
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        #expect(await bodies.all.map { $0["updated_at"] } == [nil])
+        #expect(await bodies.all.map { $0["deleted_at"] } == [nil])
+        #expect(try await device.rows("SELECT remoteID, updatedAt FROM Task") == ["7 v1"])
+        try await device.write("UPDATE Task SET updatedAt = 'mine'")
+        try await device.engine.sync()
+        #expect(await bodies.all.count == 1)
+        #expect(try await device.rows("SELECT updatedAt FROM Task") == ["v1"])
+        try await device.write("UPDATE Task SET updatedAt = 'mine', title = 'x'")
+        try await device.engine.push()
+        #expect(await bodies.all.last?["title"] == "x")
+        #expect(await bodies.all.last?["updated_at"] == (update == .patch ? nil : "v1"))
+        #expect(try await device.leftovers() == [])
+    }
+
+    private actor SentBodies {
+        private(set) var all: [JSONValue] = []
+        func add(_ body: JSONValue) { all.append(body) }
+    }
+
     @Test("An id of several parts is read from an address, each part by itself")
     func parts() async throws {
         let schema = """

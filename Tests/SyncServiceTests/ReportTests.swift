@@ -32,6 +32,18 @@ struct ReportTests {
         #expect(try await device.engine.sync().total.linksAdded == 0)
     }
 
+    @Test("counts values that were not taken, and says what the first is")
+    func unread() async throws {
+        let service = FakeService()
+        await service.put("Task", 1, ["title": "t", "points": "many", "done": "perhaps"])
+        await service.put("Task", 2, ["title": ["a": 1]])
+        let report = try await device(service).engine.sync()
+        #expect(report.entities["Task"]?.unread == 3)
+        let first = try #require(report.entities["Task"]?.firstUnread)
+        #expect(first.hasPrefix("Task 1, points: "))
+        #expect(report.entities["Task"]?.inserted == 2)
+    }
+
     @Test("counts rows in conflict beside their values, of a row that was deleted there too")
     func conflicts() async throws {
         let service = FakeService()

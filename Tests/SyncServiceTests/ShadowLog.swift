@@ -101,14 +101,19 @@ actor ShadowLog {
         var wrong: [String] = []
         for (entity, columns) in Self.columns {
             guard let number = Self.numbers[entity] else { continue }
-            let change = "(SELECT kind FROM sync_change WHERE e = \(number) AND k = +x.remoteID)"
+            // A row that `REPLACE` took away is noted as one that may be gone.
+            let noted = """
+                SELECT e, k, CASE WHEN kind = 'update' AND k NOT IN (SELECT remoteID FROM \(entity)) THEN 'delete' ELSE kind END AS kind
+                FROM sync_change
+                """
+            let change = "(SELECT kind FROM (\(noted)) WHERE e = \(number) AND k = +x.remoteID)"
             wrong += try await device.rows(
                 """
                 SELECT 'made, but', \(change), '\(entity)', remoteID FROM \(entity) AS x
                   WHERE remoteID NOT IN (SELECT remoteID FROM shadow_\(entity)) AND \(change) IS NOT 'create'
                 UNION ALL SELECT 'deleted, but', \(change), '\(entity)', remoteID FROM shadow_\(entity) AS x
                   WHERE remoteID NOT IN (SELECT remoteID FROM \(entity)) AND \(change) IS NOT 'delete'
-                UNION ALL SELECT 'neither made nor deleted, but', kind, '\(entity)', k FROM sync_change
+                UNION ALL SELECT 'neither made nor deleted, but', kind, '\(entity)', k FROM (\(noted))
                   WHERE e = \(number) AND CASE kind WHEN 'create' THEN k IN (SELECT remoteID FROM shadow_\(entity))
                     WHEN 'delete' THEN k NOT IN (SELECT remoteID FROM shadow_\(entity))
                     ELSE k NOT IN (SELECT remoteID FROM \(entity)) END

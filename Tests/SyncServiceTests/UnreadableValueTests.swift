@@ -69,4 +69,32 @@ struct UnreadableValueTests {
         #expect(await service.contents(of: "Thing")[1]?["who"] == "nobody")
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("of the service go with a row that is made anew there", arguments: ["key", "editWins", "reset"])
+    func anew(_ why: String) async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
+                givesTimes: true, batchSize: 10, sendsWholeRows: true))
+        await service.put("Thing", 1, ["at": "next monday", "count": 1, "title": "t"])
+        var settings = Device.settings
+        settings.deleteConflicts = .editWins
+        let device = try Device(service, schema: Self.schema, entities: ["Thing"], settings)
+        try await device.engine.sync()
+        switch why {
+        case "key": try await device.write("UPDATE Thing SET remoteID = 2")
+        case "editWins":
+            try await device.write("UPDATE Thing SET title = 'mine'")
+            await service.remove("Thing", 1)
+        default:
+            try await device.engine.reset(.remote)
+            await service.forget("Thing", 1)
+        }
+        try await device.engine.sync()
+        let rows = await service.contents(of: "Thing")
+        #expect(rows.count == 1)
+        #expect(rows.values.first?["at"] == "next monday")
+        #expect(rows.values.first?["count"] == 1)
+        #expect(try await device.leftovers() == [])
+    }
 }

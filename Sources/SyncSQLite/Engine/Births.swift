@@ -35,7 +35,7 @@ struct Births {
     /// - Returns: What the new row is known by then; nil if there is none.
     func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
         guard let name = name(of: row), let own = created[name], let id = table.key.rowKey(row.id) else { return nil }
-        guard own != key else { return key }
+        guard !own.isExactly(key) else { return key }
         // What became of the request that made it is found out by that.
         let isOnItsWay = try db.finds(
             sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0", arguments: [table.number, own])

@@ -50,6 +50,27 @@ struct ConflictLog {
             arguments: [line, table.number, key, Self.wentAlong])
     }
 
+    /// What a row held that was deleted last under a key: SQLite may have given the same to several.
+    func lastGone(
+        _ key: DatabaseValue?, _ table: EngineTable
+    ) throws -> [(id: Int64, domain: String, value: DatabaseValue)] {
+        let lines = try Row.fetchAll(
+            db,
+            sql:
+                "SELECT id, domain, local FROM sync_conflict WHERE e = ? AND k = ? AND why IN (\(Self.gone)) ORDER BY id DESC",
+            arguments: [table.number, key]
+        ).map { (id: $0[0] as Int64, domain: $0[1] as String, value: $0[2] as DatabaseValue) }
+        var seen: Set<String> = []
+        return Array(lines.prefix { seen.insert($0.domain).inserted })
+    }
+
+    func noteRestored(_ lines: [Int64]) throws {
+        for line in lines {
+            try db.executeCached(
+                sql: "UPDATE sync_conflict SET why = why || ', restored' WHERE id = ?", arguments: [line])
+        }
+    }
+
     /// How many rows with edits of each entity were logged since a line, and in how many lines.
     func counts(since line: Int, _ tables: [EngineTable]) throws -> PageOutcome {
         var outcome = PageOutcome()
@@ -80,7 +101,7 @@ struct ConflictLog {
                 continue
             }
             guard let here = try value(of: row[3], table, key, values) else { continue }
-            guard here == row[4] as DatabaseValue else {
+            guard here.isExactly(row[4]) else {
                 try show(here, in: row[0])
                 continue
             }

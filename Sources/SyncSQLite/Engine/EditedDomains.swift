@@ -25,10 +25,10 @@ struct EditedDomains {
         let lists = Set(table.pairs.map(\.domain))
         for row in rows where !lists.contains(row[0]) {
             let name = row[0] as String
-            if values[name] == row[1] as DatabaseValue || values[name] == nil {
-                try table.setBase(nil, of: name, key, in: db)
-            } else {
+            if let value = values[name], !value.isExactly(row[1]) {
                 names.insert(name)
+            } else {
+                try table.setBase(nil, of: name, key, in: db)
             }
         }
         let pairs = try table.pairs.filter { try isEdited($0, key) }

@@ -159,26 +159,36 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
+    /// Rows that were deleted and never sent, until the next run has looked whom they left behind.
+    private static let unsent = """
+        CREATE TABLE IF NOT EXISTS "sync_unsent" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, PRIMARY KEY ("e", "k")
+        ) STRICT, WITHOUT ROWID
+        """
+
+    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent"]
+
     /// Makes the tables that databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for table in [files, unread] { try db.execute(sql: table) }
+        for table in [files, unread, unsent] { try db.execute(sql: table) }
     }
 
-    /// Forgets the files that wait to be sent, and what could not be read.
+    /// Forgets what they say.
     static func forgetLater(in db: Database) throws {
-        for name in ["sync_file", "sync_unread"] where try db.tableExists(name, in: "main") {
+        for name in laterNames where try db.tableExists(name, in: "main") {
             try db.execute(sql: "DELETE FROM \(name)")
         }
     }
 
-    static let tableNames = [
-        "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
-        "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
-        "sync_alias", "sync_lease", "sync_mute", "sync_file", "sync_unread",
-    ]
+    static let tableNames =
+        [
+            "sync_engine", "sync_entity", "sync_known", "sync_change", "sync_base", "sync_link", "sync_request",
+            "sync_sent", "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_conflict",
+            "sync_alias", "sync_lease", "sync_mute",
+        ] + laterNames
 
     /// The tables that say something of a row, by its entity and key.
-    static let rowTables = HiddenKeys.tables + ["sync_file"]
+    static let rowTables = HiddenKeys.tables + ["sync_file", "sync_unsent"]
 
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 

@@ -81,7 +81,7 @@ struct KeyAdoption {
             try table.key.noteName(old, table.number, in: db)
         }
         // Of a row that was deleted here meanwhile the engine's tables still speak.
-        guard let new = try table.key.k(of: key, in: db), new != old else { return old }
+        guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
         try follow(old, new)
         return new
     }
@@ -97,7 +97,7 @@ struct KeyAdoption {
     ///
     /// - Returns: What the row is known by afterwards.
     func unite(_ old: DatabaseValue, with new: DatabaseValue) throws -> DatabaseValue {
-        guard old != new, let key = try table.key.recordKey(new, in: db) else { return old }
+        guard !old.isExactly(new), let key = try table.key.recordKey(new, in: db) else { return old }
         try logEdits(of: new)
         for (_, names) in engine.references(to: table) {
             try db.executeCached(
@@ -128,7 +128,7 @@ struct KeyAdoption {
             db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         for row in bases {
             let (domain, base) = (row[0] as String, row[1] as DatabaseValue)
-            guard let value = values[domain], value != base else { continue }
+            guard let value = values[domain], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
                 table, key, domain: domain, base: base, local: value, remote: base,
                 ConflictRuling(winner: .local, why: "another row made here is the same"))
@@ -139,8 +139,10 @@ struct KeyAdoption {
     private func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         let e = table.number
         for name in EngineSchema.rowTables {
+            // A row that was deleted there had the same key before, and is another one.
+            let isOf = name == "sync_conflict" ? " AND why NOT IN (\(ConflictLog.gone))" : ""
             try db.executeCached(
-                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?", arguments: [new, e, old])
+                sql: "UPDATE OR REPLACE \(name) SET k = ? WHERE e = ? AND k = ?\(isOf)", arguments: [new, e, old])
         }
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {

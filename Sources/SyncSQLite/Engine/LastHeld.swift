@@ -36,7 +36,7 @@ struct LastHeld {
         var lost = 0
         for edit in edits {
             let there = try table.domains.values(of: edit.key, in: db)?[edit.domain] ?? .null
-            guard there != edit.value else { continue }
+            guard !there.isExactly(edit.value) else { continue }
             try ConflictLog(db).add(
                 table, edit.key, domain: edit.domain, base: edit.base, local: edit.value, remote: there, ruling)
             lost += 1

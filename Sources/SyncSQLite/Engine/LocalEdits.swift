@@ -32,7 +32,7 @@ struct LocalEdits {
     private let db: Database
     private let rulings: EditRulings
     private var edits: [Edit] = []
-    private var taken: [Int: Set<DatabaseValue>] = [:]
+    private var taken: [Int: Set<ExactValue>] = [:]
     private var inStep: [Int: Set<String>] = [:]
 
     init(_ engine: SQLiteEngine, _ db: Database, clock: Int64) {
@@ -51,7 +51,7 @@ struct LocalEdits {
     mutating func takeOff(
         _ key: DatabaseValue, of table: EngineTable, changed: Int64?, known: Int64?, isCurrent: Bool, isAudited: Bool
     ) throws {
-        guard taken[table.number, default: []].insert(key).inserted, let local = try values(of: key, table) else {
+        guard taken[table.number, default: []].insert(key.exact).inserted, let local = try values(of: key, table) else {
             return
         }
         let kind = try String.fetchOne(
@@ -146,16 +146,16 @@ struct LocalEdits {
     ) throws {
         guard let here = edit.local[name], var there = remote[name] else { return }
         // It holds what is here still: the page said nothing of it, or the same.
-        if edit.stuck.contains(name), there == here, let base = edit.base[name] { there = base.value }
+        if edit.stuck.contains(name), there.isExactly(here), let base = edit.base[name] { there = base.value }
         guard let base = edit.base[name] else {
             // A clean column takes what is there. One of a row that the server did not know has no base.
-            if here == there { return }
+            if here.isExactly(there) { return }
             if edit.kind == "create" {
                 return try rule(name, edit, base: .null, here, there, SQLiteEngine.now, &merged)
             }
             return try judge(name, edit, here, there, &merged)
         }
-        switch ThreeWayMerge.outcome(base: base.value, local: here, remote: there) {
+        switch ThreeWayMerge.outcome(base: base.value.exact, local: here.exact, remote: there.exact) {
         case .same, .remote: merged.bases[name] = .some(nil)
         case .local: merged.kept[name] = here
         // Nobody edited it: it was unlinked because of another row. See `OutboxTriggers.unlinked`.
@@ -183,17 +183,19 @@ struct LocalEdits {
     /// All columns are one domain: who wins has all of them.
     private func mergeAsOne(_ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
+        func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
         let isNew = edit.kind == "create"
         let names = edit.table.columns.map(\.name).filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
-        let isChangedThere = names.contains { remote[$0] != before($0) } || isNew
-        let isChangedHere = names.contains { edit.local[$0] != before($0) && edit.base[$0]?.edited != 0 } || isNew
-        guard isChangedHere, isChangedThere, names.contains(where: { edit.local[$0] != remote[$0] }) else {
+        let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
+        let isChangedHere =
+            names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.edited != 0 } || isNew
+        guard isChangedHere, isChangedThere, names.contains(where: { !areSame(edit.local[$0], remote[$0]) }) else {
             for name in names { try merge(name, edit, remote, &merged) }
             return
         }
         let edited = edit.base.values.map(\.edited).max() ?? SQLiteEngine.now
         for name in names {
-            guard let here = edit.local[name], let there = remote[name], here != there else {
+            guard let here = edit.local[name], let there = remote[name], !here.isExactly(there) else {
                 merged.bases[name] = .some(nil)
                 continue
             }

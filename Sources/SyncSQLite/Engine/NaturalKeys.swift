@@ -9,7 +9,7 @@ struct NaturalKeys {
     private let table: EngineTable
     private let db: Database
     private let slots: [(name: String, column: String, type: AttributeType)]
-    private var created: [[DatabaseValue]: DatabaseValue] = [:]
+    private var created: [[ExactValue]: DatabaseValue] = [:]
 
     /// Nil for an entity without such a key, or if no rows are new here.
     init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
@@ -32,7 +32,9 @@ struct NaturalKeys {
                 JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
                 WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
                 """, arguments: [table.number])
-        for row in rows { created[slots.indices.map { row[$0 + 1] }] = row[0] as DatabaseValue }
+        for row in rows {
+            created[slots.indices.map { (row[$0 + 1] as DatabaseValue).exact }] = row[0] as DatabaseValue
+        }
         if created.isEmpty { return nil }
     }
 
@@ -46,7 +48,7 @@ struct NaturalKeys {
         let natural = slots.map { slot in
             values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
         }
-        guard natural.contains(where: { !$0.isNull }), let own = created[natural], own != key,
+        guard natural.contains(where: { !$0.isNull }), let own = created[natural.map(\.exact)], !own.isExactly(key),
             try !table.isStored(key, in: db)
         else { return nil }
         return try KeyAdoption(engine, table, db).rekey(own, to: id)

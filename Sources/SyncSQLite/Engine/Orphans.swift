@@ -14,19 +14,22 @@ struct Orphans {
 
     func settle() throws {
         while try settleOnce() {}
+        try db.executeCached(sql: "DELETE FROM sync_unsent")
         for table in engine.tables {
             for column in table.columns where column.isOptional { try unlink(column, of: table) }
         }
     }
 
-    /// Only what was deleted and not sent yet can have left any behind.
+    /// Only what was deleted since the last run, or not sent yet, can have left any behind.
     ///
     /// - Returns: Whether there were any, which may have left others.
     private func settleOnce() throws -> Bool {
         let numbers = try Set(
             Int.fetchAll(
-                db.cachedStatement(sql: "SELECT DISTINCT e FROM sync_change WHERE kind = 'delete' AND state = 'ready'"))
-        )
+                db.cachedStatement(
+                    sql: """
+                        SELECT e FROM sync_change WHERE kind = 'delete' AND state = 'ready' UNION SELECT e FROM sync_unsent
+                        """)))
         guard !numbers.isEmpty else { return false }
         var count = 0
         for table in engine.tables where numbers.contains(table.number) {
@@ -40,7 +43,10 @@ struct Orphans {
         let deleted =
             table.key.isHidden
             ? ""
-            : "\(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready') AND "
+            : """
+            \(names.mine) IN (SELECT k FROM sync_change WHERE e = \(table.number) AND kind = 'delete' AND state = 'ready'
+              UNION ALL SELECT k FROM sync_unsent WHERE e = \(table.number)) AND\u{20}
+            """
         let orphans =
             deleted + "\(names.mine) NOT IN (SELECT \(table.table.keyColumn.quoted) FROM \(table.table.name.quoted))"
         let goes =
@@ -52,7 +58,7 @@ struct Orphans {
         return db.changesCount
     }
 
-    /// What it pointed to is in the log.
+    /// It points to what it pointed to before, if that is there, else to nothing. What it was to point to is in the log.
     private func unlink(_ column: EngineTable.Column, of table: EngineTable) throws {
         guard let destination = column.destination.map({ engine.stack.layout[$0] }) else { return }
         let (name, key, own) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
@@ -64,9 +70,16 @@ struct Orphans {
                       AND r.\(own) NOT IN (SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
                     """))
         for row in rows {
+            let base = try DatabaseValue.fetchOne(
+                db,
+                sql: """
+                    SELECT value FROM sync_base WHERE e = ? AND k = ? AND domain = ? AND value IN (
+                      SELECT \(destination.keyColumn.quoted) FROM \(destination.name.quoted))
+                    """, arguments: [table.number, row[0], column.name])
             try ConflictLog(db).add(
-                table, row[0], domain: column.name, base: .null, local: row[1], remote: .null, Self.ruling)
-            try db.executeCached(sql: "UPDATE \(name) SET \(own) = NULL WHERE \(key) = ?", arguments: [row[0]])
+                table, row[0], domain: column.name, base: base ?? .null, local: row[1], remote: .null, Self.ruling)
+            try db.executeCached(
+                sql: "UPDATE \(name) SET \(own) = ? WHERE \(key) = ?", arguments: [base, row[0]])
         }
     }
 }

@@ -17,8 +17,6 @@ struct OutboxTriggers {
     private let family: String
     /// The foreign keys of registered tables that rows are told apart by, and that lead here: their keys change with ours.
     let dependents: [(table: String, column: String)]
-    /// What points to rows of this table.
-    private let references: [LinkTable]
     /// The edited pairs that name rows of this table by hidden keys.
     let named: HiddenPairs
 
@@ -31,7 +29,6 @@ struct OutboxTriggers {
             else { return nil }
             return (owner, column)
         }
-        references = LinkTable.leading(to: table.entity.table, layout).map(\.names)
         named = HiddenPairs(table, among: tables)
         self.table = table
         key = table.table.keyColumn.quoted
@@ -52,7 +49,7 @@ struct OutboxTriggers {
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
-                deletion + insertion + changedBelow),
+                deletion + insertion + changedBelow + unreadMoved),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
@@ -83,6 +80,12 @@ struct OutboxTriggers {
                     when: "\(Self.heard)\(table.isOwn(own)) AND NOT (true\(table.isOwn(other)))", body)
             }
         }
+        if !table.key.isHidden {
+            triggers.append(
+                trigger(
+                    "displace_key", "BEFORE UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)",
+                    replaced([[table.table.keyColumn]])))
+        }
         if !uniqueColumns.isEmpty {
             let columns = Set(uniqueColumns.joined()).sorted().map(\.quoted).joined(separator: ", ")
             triggers.append(
@@ -106,6 +109,15 @@ struct OutboxTriggers {
         ]
     }
 
+    /// What the service has of a row and the model cannot read is of the row under its new key.
+    private var unreadMoved: [String] {
+        [
+            """
+            UPDATE OR REPLACE "sync_unread" SET "k" = NEW.\(key) WHERE \(isRow("OLD"))
+            """
+        ]
+    }
+
     private var update: [String] {
         let bases = table.columns.map { column -> String in
             let condition = "\(differs(column.name)) AND \(isKnown("NEW"))"
@@ -123,6 +135,8 @@ struct OutboxTriggers {
     }
 
     private var deletion: [String] {
+        let isUnsent =
+            "\(isRow("OLD")) AND \"birth\" IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \"sync_request\" WHERE \(isRow("OLD")))"
         let bases = table.columns.flatMap { column in
             [lastHeld(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
@@ -130,8 +144,10 @@ struct OutboxTriggers {
         return [Self.count] + bases + links("OLD")
             + [
                 """
-                DELETE FROM "sync_change" WHERE "e" = \(table.number) AND "k" = +OLD.\(key) AND "birth" IS NOT NULL
-                  AND NOT EXISTS (SELECT 1 FROM "sync_request" WHERE "e" = \(table.number) AND "k" = +OLD.\(key))\(leavesNone)
+                INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_change" WHERE \(isUnsent) ON CONFLICT DO NOTHING
+                """,
+                """
+                DELETE FROM "sync_change" WHERE \(isUnsent)
                 """,
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
@@ -140,11 +156,6 @@ struct OutboxTriggers {
                 ON CONFLICT DO UPDATE SET "kind" = 'delete', "seq" = excluded."seq", "state" = 'ready', "reason" = NULL, "rounds" = 0
                 """,
             ] + kept
-    }
-
-    /// That nothing points to a row that is gone: it does where the connection has no foreign keys. See ``Orphans``.
-    private var leavesNone: String {
-        references.map { " AND NOT EXISTS (SELECT 1 FROM \($0.table) WHERE \($0.mine) = OLD.\(key))" }.joined()
     }
 
     /// What an edited column held when its row was deleted: if the row comes back, the edit is what was lost.

@@ -34,16 +34,30 @@ extension OutgoingBodies {
             switch member.domain {
             case .attribute(let slot):
                 let type = engine.model.compiled[table.entity.table].attributes[slot].type
-                let there = isNew ? nil : try unread.value(domain.name, of: key)
+                let there = isNew && !domain.value.isNull ? nil : try unread.value(domain.name, of: key)
                 value = try there ?? sendable(record.value(at: member.path), domain, type)
             case .kind: continue
             case .toOne: value = try reference(domain.value, destination: domain.column?.destination)
             case .pairs:
-                value = .array(try domain.others.map { try reference($0, destination: domain.pairs?.destination) })
+                let others = try domain.others + awaited(key, domain.pairs, table)
+                value = .array(try others.map { try reference($0, destination: domain.pairs?.destination) })
             }
             body = body.setting(value, at: member.path)
         }
         return (body, naturalKey(table, shape, record))
+    }
+
+    /// The rows that the service has in a list, and that are not stored here yet: they stay in it.
+    private func awaited(
+        _ key: DatabaseValue, _ pairs: EngineTable.Pairs?, _ table: EngineTable
+    ) throws -> [DatabaseValue] {
+        guard let pairs else { return [] }
+        return try DatabaseValue.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT target_key FROM sync_pending
+                    WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
+                    """), arguments: [key, pairs.relationship])
     }
 
     private func sendable(

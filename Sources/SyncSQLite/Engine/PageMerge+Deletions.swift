@@ -83,6 +83,8 @@ extension PageMerge {
         // Where keys are hidden, the log knows a row that is gone by its name.
         let name = try DatabaseValue.fetchOne(
             db, sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+        // What was refused may have been because of this row.
+        try ReferringRows(engine, table, db).release(from: key)
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
         try db.inSavepoint {

@@ -125,6 +125,7 @@ struct PageMerge {
         try links.takeOff(&edits)
         for (row, standing) in rows { try followKind(row, standing) }
         let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
+        noteUnread(result.diagnostics)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()
         outcome.add(try edits.putBack())
@@ -135,6 +136,21 @@ struct PageMerge {
         for (entity, changes) in result.entities {
             outcome[entity].inserted += changes.insertedCount
             outcome[entity].updated += changes.updatedCount
+        }
+    }
+
+    private mutating func noteUnread(_ diagnostics: [SyncResult.Diagnostic]) {
+        for diagnostic in diagnostics {
+            switch diagnostic.kind {
+            case .valueDoesNotFit, .shapeDoesNotFit, .unknownKind: break
+            default: continue
+            }
+            outcome[diagnostic.entity].unread += 1
+            guard outcome[diagnostic.entity].firstUnread == nil else { continue }
+            // The place in the page says nothing to anybody.
+            let member = diagnostic.path.drop { $0 != "]" }.dropFirst(2)
+            outcome[diagnostic.entity].firstUnread =
+                "\(diagnostic.entity) \(diagnostic.key ?? ""), \(member): \(diagnostic.message)"
         }
     }
 

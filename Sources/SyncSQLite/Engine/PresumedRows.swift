@@ -15,14 +15,14 @@ struct PresumedRows {
 
     private let db: Database
     private var rows: [Presumed] = []
-    private var noted: [Int: Set<DatabaseValue>] = [:]
+    private var noted: [Int: Set<ExactValue>] = [:]
 
     init(_ db: Database) { self.db = db }
 
     /// Before a row is written. One that was edited since has its edits taken off and put back.
     mutating func note(_ standing: RowStanding, of table: EngineTable) throws {
         guard standing.isPresumed, standing.state == .clean,
-            noted[table.number, default: []].insert(standing.key).inserted,
+            noted[table.number, default: []].insert(standing.key.exact).inserted,
             let values = try table.domains.values(of: standing.key, in: db)
         else { return }
         rows.append(Presumed(table: table, key: standing.key, values: values))
@@ -34,7 +34,8 @@ struct PresumedRows {
             guard let there = try row.table.domains.values(of: row.key, in: db) else { continue }
             var lost = 0
             for column in row.table.columns {
-                guard let here = row.values[column.name], !here.isNull, let value = there[column.name], here != value
+                guard let here = row.values[column.name], !here.isNull, let value = there[column.name],
+                    !here.isExactly(value)
                 else { continue }
                 lost += 1
                 try ConflictLog(db).add(

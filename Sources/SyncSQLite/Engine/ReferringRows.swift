@@ -15,8 +15,8 @@ struct ReferringRows {
         self.db = db
     }
 
-    /// A row comes back: those that name it wait for it. One that was refused may have been because the row was not there, and is
-    /// tried again.
+    /// A row comes back, and those that name it wait for it, or it is known by now to be gone. One that was refused may have been
+    /// because the row was not there, and is tried again.
     func release(from key: DatabaseValue) throws {
         for other in engine.tables {
             let rows = other.columns.filter { $0.destination == table.entity.table }.map { column in

@@ -7,7 +7,11 @@ extension RequestFreezer {
     /// A row that the server does not know yet.
     struct NewRow: Hashable {
         let table: Int
-        let key: DatabaseValue
+        private let exact: ExactValue
+
+        var key: DatabaseValue { exact.value }
+
+        init(table: Int, key: DatabaseValue) { (self.table, exact) = (table, key.exact) }
     }
 
     /// The rows that domains name and that the server does not know yet, or does not have any more.

@@ -22,6 +22,11 @@ extension RequestSettlement {
                 try setBase(domain, key, to: value, now: values[domain])
             }
         }
+        // Nor was anything said of what was to be sent later.
+        let names = Set(sent.map(\.domain))
+        for column in table.columns where !names.contains(column.name) && column.destination != nil {
+            try setBase(column.name, key, to: .null, now: values[column.name])
+        }
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ?", arguments: [table.number, key])
         answer = Answer(table: table, row: row, isSame: true)
@@ -29,7 +34,7 @@ extension RequestSettlement {
 
     func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
         guard reply.request.kind == .create,
-            let new = try table.key.k(of: id, in: db), new != old
+            let new = try table.key.k(of: id, in: db), !new.isExactly(old)
         else { return false }
         return try table.isStored(new, in: db) && !isNew(new)
     }
@@ -52,21 +57,35 @@ extension RequestSettlement {
     /// Gives a new row the key that the server gave it.
     func adopt(_ id: JSONValue?, _ old: DatabaseValue) throws -> DatabaseValue {
         guard reply.request.kind == .create, let id,
-            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), new != old
+            let own = table.key.rowKey(id), let new = try table.key.k(of: own, in: db), !new.isExactly(old)
         else { return old }
         let adoption = KeyAdoption(engine, table, db)
         if try adoption.isOfAnotherEntity(new) { return old }
+        let isTaken = try isTaken(id, old)
         // The row that was sent is gone, and one with the same key was made or pulled since: it is that one.
-        if table.key.hasParts, try !table.isStored(old, in: db) {
+        if try !table.isStored(old, in: db), isTaken || table.key.hasParts {
+            if try isTaken && wasDeleted(old, before: new) {
+                try db.execute(
+                    sql: "DELETE FROM \(table.table.name.quoted) WHERE \(table.table.keyColumn.quoted) = ?",
+                    arguments: [new])
+            }
             try engine.forget(old, table, in: db)
             return new
         }
-        let isTaken = try isTaken(id, old)
         return try engine.muted(in: db) {
             if try isNew(new) { try adoption.giveLocalKey(to: new) }
             let key = try isTaken ? adoption.unite(old, with: new) : adoption.rekey(old, to: own)
             if RowKey(old)?.isLocal == false { try adoption.tellReferring(to: key, formerly: old) }
             return key
         }
+    }
+
+    /// Whether a row was deleted before it was pulled under another key: it is that one which was meant.
+    private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: """
+                SELECT 1 FROM sync_change AS c JOIN sync_known AS n ON n.e = c.e
+                WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.seq >= c.seq
+                """, arguments: [table.number, old, new])
     }
 }

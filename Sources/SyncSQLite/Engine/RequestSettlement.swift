@@ -165,7 +165,7 @@ struct RequestSettlement {
     func setBase(
         _ domain: String, _ key: DatabaseValue, to sent: DatabaseValue, now: DatabaseValue?
     ) throws {
-        try table.setBase(now == sent || now == nil ? nil : sent, of: domain, key, in: db)
+        try table.setBase(now?.isExactly(sent) ?? true ? nil : sent, of: domain, key, in: db)
     }
 
     private func settlePairs(

@@ -13,6 +13,7 @@ extension SQLiteEngine {
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
+            for table in tables { try noteReplaced(table, in: db) }
             try Orphans(self, db).settle()
             for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
@@ -23,6 +24,18 @@ extension SQLiteEngine {
         }
     }
 
+    /// Rows that may be gone because another one was to take their place are: they were deleted here.
+    private func noteReplaced(_ table: EngineTable, in db: Database) throws {
+        guard !table.key.isHidden else { return }
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET kind = 'delete', state = 'ready', reason = NULL
+                WHERE e = ? AND kind <> 'delete' AND NOT EXISTS (
+                  SELECT 1 FROM \(table.table.name.quoted) AS r
+                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
+                """, arguments: [table.number])
+    }
+
     package func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor] {
         try await stack.reading { [self] db in try cursors(registration, in: db) }
     }
@@ -31,14 +44,18 @@ extension SQLiteEngine {
         var cursors: [String: EngineCursor] = [:]
         for table in tables {
             let row = try Row.fetchOne(
-                db, sql: "SELECT cursor, next, initial, fingerprint, swept FROM sync_cursor WHERE e = ?",
-                arguments: [table.number])
+                db,
+                sql: """
+                    SELECT cursor, next, initial, fingerprint, swept,
+                      cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)
+                    FROM sync_cursor AS c WHERE e = ?
+                    """, arguments: [table.number])
             guard let row else { continue }
             // Another filter or mapping: what was pulled before is not all there is.
             let isSame = row[3] as String == registration.filters[table.entity.name] ?? ""
             cursors[table.entity.name] = EngineCursor(
                 cursor: isSame ? row[0] : nil, next: isSame ? row[1] : nil,
-                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4])
+                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4], isListed: isSame && row[5] as Bool)
         }
         return cursors
     }

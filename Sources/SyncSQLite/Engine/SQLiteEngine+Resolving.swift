@@ -90,24 +90,19 @@ extension SQLiteEngine {
             throw SyncError(.rowNotFound, "that is no key of \(entity)", entity: entity)
         }
         try await transaction { [self] db in
-            let key = try table.key.k(of: own, in: db)
-            let values = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT domain, local FROM sync_conflict AS c WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))
-                      AND id = (SELECT max(id) FROM sync_conflict WHERE e = c.e AND k = c.k AND domain = c.domain)
-                    """, arguments: [table.number, key]
-            ).map { (domain: $0[0] as String, value: $0[1] as DatabaseValue) }
-            guard !values.isEmpty else {
+            let lines = try ConflictLog(db).lastGone(table.key.k(of: own, in: db), table)
+            guard !lines.isEmpty else {
                 throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
             }
-            let columns = table.columns.filter { column in values.contains { $0.domain == column.name } }
-            let parts = try table.key.values(of: own, in: db)
-            let rest = columns.filter { column in !parts.contains { $0.column == column.name } }
+            let values = Dictionary(lines.map { ($0.domain, $0.value) }) { first, _ in first }
+            let parts = try table.key.values(of: freeKey(own, table, in: db), in: db)
+            let rest = table.columns.filter { column in
+                values[column.name] != nil && !parts.contains { $0.column == column.name }
+            }
             let names = (parts.map(\.column) + rest.map(\.name)).map(\.quoted).joined(separator: ", ")
             var arguments = parts.map(\.value)
             for column in rest {
-                let value = values.first { $0.domain == column.name }?.value ?? .null
+                let value = values[column.name] ?? .null
                 arguments.append(try isThere(value, column, in: db) ? value : .null)
             }
             try db.execute(
@@ -115,11 +110,17 @@ extension SQLiteEngine {
                     INSERT INTO \(table.table.name.quoted) (\(names))
                     VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
                     """, arguments: StatementArguments(arguments))
-            try db.execute(
-                sql:
-                    "UPDATE sync_conflict SET why = why || ', restored' WHERE e = ? AND k = ? AND why IN (\(ConflictLog.gone))",
-                arguments: [table.number, key])
+            try ConflictLog(db).noteRestored(lines.map(\.id))
         }
+    }
+
+    /// The key of a row that comes back: its own, unless another row has that by now.
+    private func freeKey(_ own: RowKey, _ table: EngineTable, in db: Database) throws -> RowKey {
+        guard let key = try table.key.k(of: own, in: db), try table.isStored(key, in: db) else { return own }
+        guard !table.key.hasParts, let free = try RowKey(stack.newKey(for: table.entity, in: db)) else {
+            throw SyncError(.rowNotFound, "another row has its key by now", entity: table.entity.name)
+        }
+        return free
     }
 
     /// Whether a column may hold a value: the row that a foreign key leads to may be gone too.

@@ -125,7 +125,7 @@ extension SQLiteEngine {
             // What was sent and never answered may be there all the same, unless all there is goes.
             let requests = kind == .relink ? [] : ["sync_request", "sync_sent"]
             for name in requests + [
-                "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound", "sync_unread",
+                "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound",
             ] {
                 try db.execute(sql: "DELETE FROM \(name)")
             }

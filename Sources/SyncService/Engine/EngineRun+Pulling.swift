@@ -66,6 +66,8 @@ extension EngineRun {
                 changes.linksRemoved += counts.linksRemoved
                 changes.conflicts += counts.conflicts
                 changes.conflictingValues += counts.conflictingValues
+                changes.unread += counts.unread
+                changes.firstUnread = changes.firstUnread ?? counts.firstUnread
                 changes.parked += counts.parked
             }
         }

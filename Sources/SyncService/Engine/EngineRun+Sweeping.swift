@@ -8,7 +8,7 @@ extension EngineRun {
     func sweep() async throws {
         tell(.phase(.sweeping))
         for entity in entities {
-            if !listed.contains(entity) {
+            if !wasListed(entity) {
                 guard service.capabilities.deletions == .sweep, isDue(entity) else { continue }
                 try await list(entity)
             }
@@ -31,6 +31,13 @@ extension EngineRun {
             try await store.endSweep(of: entity, missing: gone, lease)
             swept.insert(entity)
         }
+    }
+
+    /// Whether all of an entity was pulled, by this run or by one that was interrupted then. Where listings are made by themselves an
+    /// interrupted one is made again.
+    private func wasListed(_ entity: String) -> Bool {
+        listed.contains(entity)
+            || service.capabilities.deletions == .tombstones && start.cursors[entity]?.isListed == true
     }
 
     /// Deletes what the service deleted and what it lacks, when all else it says is written.

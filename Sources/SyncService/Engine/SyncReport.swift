@@ -30,6 +30,10 @@ public struct SyncReport: Sendable, Hashable, Codable {
         public var skipped = 0
         /// The place of the first of them in the list that was pulled, from 0.
         public var firstSkipped: Int?
+        /// Values of the service that do not fit the model: the store keeps what it had.
+        public var unread = 0
+        /// The first of them: its row, its member, and why.
+        public var firstUnread: String?
 
         /// No changes.
         public init() {}
@@ -73,6 +77,8 @@ extension SyncReport.Changes {
         parked += other.parked
         skipped += other.skipped
         firstSkipped = firstSkipped ?? other.firstSkipped
+        unread += other.unread
+        firstUnread = firstUnread ?? other.firstUnread
     }
 }
 

@@ -7,9 +7,21 @@ extension RESTService {
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var outcomes: [PushOutcome] = []
         for operation in operations {
-            outcomes.append(try await push(operation))
+            outcomes.append(try await push(withoutVersion(operation)))
         }
         return outcomes
+    }
+
+    /// The service alone says in which version a row is, and of a new one that it is not deleted.
+    private func withoutVersion(_ operation: PushOperation) -> PushOperation {
+        var operation = operation
+        for path in [options.version, options.deleted].compactMap(\.self).map(Self.path) {
+            let isVersion = path == options.version.map(Self.path)
+            guard isVersion || operation.kind == .create && operation.body.value(at: path) == .null else { continue }
+            operation.body = operation.body.without(at: path)
+            operation.paths.removeAll { $0 == path }
+        }
+        return operation
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
@@ -100,6 +112,11 @@ extension RESTService {
 
     private func update(_ operation: PushOperation) async throws -> PushOutcome {
         guard let id = operation.id else { return .rejected("it has no id") }
+        if operation.body == .object([]) {
+            // Only the version was edited.
+            guard case .found(let row)? = try await fetch([id], of: operation.entity).first else { return .gone }
+            return .applied(row)
+        }
         var headers = precondition(operation)
         var body = operation.body
         // A record that is replaced keeps what the model does not know, and a member what is not said of it.

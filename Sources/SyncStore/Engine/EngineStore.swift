@@ -169,11 +169,14 @@ package struct EngineCursor: Sendable {
     package let isInitialSyncComplete: Bool
     /// When all ids were last listed, in milliseconds since 1970.
     package let lastSweep: Int64?
+    /// Whether all was pulled, and what that lacks was not looked at yet.
+    package let isListed: Bool
 
-    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastSweep: Int64?) {
+    package init(cursor: String?, next: String?, isInitialSyncComplete: Bool, lastSweep: Int64?, isListed: Bool) {
         self.cursor = cursor
         self.next = next
         self.isInitialSyncComplete = isInitialSyncComplete
         self.lastSweep = lastSweep
+        self.isListed = isListed
     }
 }

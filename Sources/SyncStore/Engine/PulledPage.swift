@@ -67,6 +67,10 @@ package struct PageOutcome: Sendable {
         package var conflictingValues = 0
         /// Rows that were parked or set aside.
         package var parked = 0
+        /// Values that the model cannot read.
+        package var unread = 0
+        /// The first of them, and its row.
+        package var firstUnread: String?
     }
 
     package var entities: [String: Counts] = [:]
@@ -88,6 +92,8 @@ package struct PageOutcome: Sendable {
             self[entity].conflicts += counts.conflicts
             self[entity].conflictingValues += counts.conflictingValues
             self[entity].parked += counts.parked
+            self[entity].unread += counts.unread
+            self[entity].firstUnread = self[entity].firstUnread ?? counts.firstUnread
         }
     }
 }

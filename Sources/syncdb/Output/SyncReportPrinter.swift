@@ -6,6 +6,7 @@ import Sync
 ///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
 ///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
 ///     Task: 1 record without an id was left out: number 4 of the list
+///     Task: 2 values were not taken: the first is Task 7, points: 'many' is no integer
 ///     Task: 1 row parked; 'syncdb status' says why
 ///     Task: 1 row waits for a decision; 'syncdb resolve' takes it
 struct SyncReportPrinter {
@@ -37,6 +38,8 @@ struct SyncReportPrinter {
                     "conflictingValues": JSONValue(changes.conflictingValues),
                     "skipped": JSONValue(changes.skipped),
                     "firstSkipped": changes.firstSkipped.map { JSONValue($0) } ?? .null,
+                    "unread": JSONValue(changes.unread),
+                    "firstUnread": changes.firstUnread.map { .string($0) } ?? .null,
                     "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
                 ])
         }
@@ -78,6 +81,11 @@ struct SyncReportPrinter {
             lines.append(
                 "\(name): \(Self.count(changes.skipped, "record")) without an id \(were) left out: \(place)number \(first + 1) of the list"
             )
+        }
+        if let first = changes.firstUnread {
+            let (were, place) = changes.unread == 1 ? ("was", "") : ("were", "the first is ")
+            lines.append(
+                "\(name): \(Self.count(changes.unread, "value")) \(were) not taken: \(place)\(first)")
         }
         return lines
     }

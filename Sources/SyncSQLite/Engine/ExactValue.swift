@@ -1,0 +1,24 @@
+import GRDB
+
+/// A value that equals another one as SQLite says it: text byte for byte. Swift, and GRDB's values, hold the two spellings of `é` for
+/// equal (Unicode's canonical equivalence); a service and a database have them apart.
+struct ExactValue: Hashable {
+    let value: DatabaseValue
+
+    init(_ value: DatabaseValue) { self.value = value }
+
+    static func == (left: ExactValue, right: ExactValue) -> Bool {
+        guard case .string(let own) = left.value.storage, case .string(let other) = right.value.storage else {
+            return left.value == right.value
+        }
+        return own.utf8.elementsEqual(other.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}
+
+extension DatabaseValue {
+    var exact: ExactValue { ExactValue(self) }
+
+    func isExactly(_ other: DatabaseValue) -> Bool { exact == other.exact }
+}

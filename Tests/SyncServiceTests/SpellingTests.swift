@@ -1,0 +1,39 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Texts that look alike and are not: SQLite has them apart, and so has a service.
+@Suite("Texts in two spellings of Unicode's")
+struct SpellingTests {
+    private static let composed = "caf\u{e9}"
+    private static let decomposed = "cafe\u{301}"
+
+    @Test("are two keys, and a value in the other one is an edit", arguments: [false, true])
+    func apart(_ isOneDomain: Bool) async throws {
+        let service = FakeService()
+        for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["title": .string(id)]) }
+        let schema =
+            #"{"entities": {"Thing": {"attributes": {"remoteID": "string", "title": "string", "count": "integer"}}}}"#
+        let entity = isOneDomain ? SyncedEntity.lastIn(allAttributes: "Thing") : "Thing"
+        let device = try Device(service, schema: schema, entities: [entity])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Thing") == ["2"])
+        try await device.write("UPDATE Thing SET count = length(remoteID)")
+        for id in [Self.composed, Self.decomposed] { await service.put("Thing", .string(id), ["note": "theirs"]) }
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Thing")[.string(Self.composed)]?["count"] == 4)
+        #expect(await service.contents(of: "Thing")[.string(Self.decomposed)]?["count"] == 5)
+        try await device.stack.write { db in
+            try db.execute(
+                sql: "UPDATE Thing SET title = ? WHERE remoteID = ?", arguments: [Self.decomposed, Self.composed])
+        }
+        try await device.engine.sync()
+        let title = await service.contents(of: "Thing")[.string(Self.composed)]?["title"]
+        #expect(title == .string(Self.decomposed))
+        #expect(try await device.leftovers() == [])
+    }
+}

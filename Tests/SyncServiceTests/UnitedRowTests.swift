@@ -1,0 +1,60 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// A row whose creation was never answered is pulled as another one, until the service says which it is.
+@Suite("A row that was made here and pulled as another one")
+struct UnitedRowTests {
+    private let service = FakeService()
+
+    private static let tree = """
+        {"entities": {"Task": {"attributes": {"remoteID": "integer", "title": "string"}, "relationships": {
+          "parent": {"entity": "Task", "inverse": "children"},
+          "children": {"entity": "Task", "many": true, "inverse": "parent", "export": false}}}}}
+        """
+
+    /// The answers to creations are lost, three times.
+    private func loseAnswers(_ device: Device) async throws {
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
+                return nil
+            }
+            return .dropAfter
+        }
+        try await device.engine.sync()
+        try await device.engine.pull()
+        await service.setFault(nil)
+    }
+
+    @Test("keeps what was not sent yet, and sends it")
+    func rest() async throws {
+        let device = try Device(service, schema: Self.tree, entities: ["Task"])
+        try await device.write("INSERT INTO Task (remoteID, title, parentID) VALUES (-1, 'a', -1)")
+        try await loseAnswers(device)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title, parentID FROM Task") == ["1 a 1"])
+        #expect(await service.contents(of: "Task").values.map { $0["parent_id"] } == [1])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is the other one where its own copy was deleted")
+    func deleted() async throws {
+        await service.put("Tag", 1, ["name": "g"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await loseAnswers(device)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["2"])
+        try await device.write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (2, 1)")
+        try await device.write("DELETE FROM Task WHERE remoteID <> 2")
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["2 mine"])
+        #expect(await service.contents(of: "Task").count == 1)
+        #expect(await service.contents(of: "Task")[2]?["tag_ids"] == [1])
+        #expect(try await device.leftovers() == [])
+    }
+}
