@@ -51,14 +51,8 @@ extension PageMerge {
             arguments: [table.number, key]) == "cascade"
     }
 
-    /// A row that was edited here, and that the server deleted.
-    mutating func deletedThere(_ row: PulledPage.Row, _ standing: RowStanding) throws {
-        guard table.registration.deletions == .editWins else { return try delete(row, standing) }
-        try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
-    }
-
     /// The row is made anew on the server, with all values.
-    private mutating func bringBack(_ row: PulledPage.Row, _ standing: RowStanding, _ why: String) throws {
+    mutating func bringBack(_ row: PulledPage.Row, _ standing: RowStanding, _ why: String) throws {
         // Made of the old id: two devices that bring a row back make one.
         try db.executeCached(
             sql: """
@@ -75,37 +69,58 @@ extension PageMerge {
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 
-    /// Deletes a row by the delete rules of the model. Triggers log what was edited of it, and of what goes along.
-    mutating func delete(_ row: PulledPage.Row, _ standing: RowStanding) throws {
-        let key = standing.key
-        guard let rowKey = RowKey(key), try table.isStored(key, in: db) else { return try forget(key) }
+    /// So many rows are deleted together.
+    private static let deletedTogether = 100
+
+    /// Deletes rows by the delete rules of the model. Triggers log what was edited of them, and of what goes along. Where that may
+    /// have to stay (`editWins`), each is deleted by itself.
+    mutating func delete(_ rows: [(row: PulledPage.Row, standing: RowStanding)]) throws {
+        let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
+        let size = maySurvive ? 1 : Self.deletedTogether
+        for start in stride(from: 0, to: rows.count, by: size) {
+            try deletePart(rows[start..<min(start + size, rows.count)])
+        }
+    }
+
+    private mutating func deletePart(_ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>) throws {
         let before = try lastConflict()
-        // Where keys are hidden, the log knows a row that is gone by its name.
-        let name = try DatabaseValue.fetchOne(
-            db, sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
-        // What was refused may have been because of this row.
-        try ReferringRows(engine, table, db).release(from: key)
+        var keys: Set<StoredRow> = []
+        var names: [DatabaseValue] = []
+        for (_, standing) in rows {
+            guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
+            keys.insert(StoredRow(table: table.entity.table, key: key))
+            // Where keys are hidden, the log knows a row that is gone by its name.
+            let name = try DatabaseValue.fetchOne(
+                db.cachedStatement(sql: "SELECT coalesce(name, k) FROM sync_known WHERE e = ? AND k = ?"),
+                arguments: [table.number, standing.key])
+            if let name { names.append(name) }
+            // What was refused may have been because of this row.
+            try ReferringRows(engine, table, db).release(from: standing.key)
+        }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
-        try db.inSavepoint {
-            result = try deleteByRules(rowKey)
-            keepsEdits = try tookEditsAlong(since: before)
-            return keepsEdits ? .rollback : .commit
+        if !keys.isEmpty {
+            try db.inSavepoint {
+                result = try deleteByRules(keys)
+                keepsEdits = try tookEditsAlong(since: before)
+                return keepsEdits ? .rollback : .commit
+            }
         }
-        if keepsEdits { return try bringBack(row, standing, "editWins: a row that belongs to it was edited") }
-        if let name { try ConflictLog(db).noteDeleted(name, table, since: before) }
+        if keepsEdits, let (row, standing) = rows.first {
+            return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
+        }
+        for name in names { try ConflictLog(db).noteDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).noteMissing(since: before) }
-        try forget(key)
+        for (_, standing) in rows { try forget(standing.key) }
         outcome.add(try ConflictLog(db).counts(since: before, engine.tables))
         for (entity, changes) in result.entities { outcome[entity].deleted += changes.deletedCount }
     }
 
-    private func deleteByRules(_ key: RowKey) throws -> SyncResult {
+    private func deleteByRules(_ rows: Set<StoredRow>) throws -> SyncResult {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
             try db.executeCached(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
         }
-        let result = try engine.stack.session(db, nil, SyncRequest())
-            .delete(StoredRow(table: table.entity.table, key: key), of: table.entity)
+        let result = try engine.stack.session(db, nil, SyncRequest()).delete(rows, of: table.entity)
         try db.executeCached(sql: "DELETE FROM sync_mute WHERE n = 2")
         return result
     }

@@ -33,6 +33,7 @@ struct PageMerge {
     mutating func apply(_ rows: [PulledPage.Row]) throws {
         var written: [(row: PulledPage.Row, standing: RowStanding)] = []
         var edited: [(row: PulledPage.Row, standing: RowStanding)] = []
+        var deleted: [(row: PulledPage.Row, standing: RowStanding)] = []
         let twins = try NaturalKeys(engine, table, db)
         let births = try Births(engine, table, db)
         for row in rows {
@@ -71,11 +72,13 @@ struct PageMerge {
                 written.append((row, standing))
             case .deletedHere:
                 if try stays(row, standing) { written.append((row, standing)) }
-            case .deletedThere: try deletedThere(row, standing)
-            case .delete, .deleteGuarded: try delete(row, standing)
+            case .deletedThere where table.registration.deletions == .editWins:
+                try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
+            case .deletedThere, .delete, .deleteGuarded: deleted.append((row, standing))
             case .clear: try forget(standing.key)
             }
         }
+        try delete(deleted)
         guard !written.isEmpty else { return }
         try write(written, edited)
         for (edits, ruling) in lost {

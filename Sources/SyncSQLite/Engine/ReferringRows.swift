@@ -28,7 +28,7 @@ struct ReferringRows {
                 "SELECT \(pairs.table.mine) FROM \(pairs.table.table) WHERE \(pairs.table.other) = :key"
             }
             guard !rows.isEmpty || !owners.isEmpty else { continue }
-            try db.execute(
+            try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = NULL
                     WHERE e = :e AND state = 'parked' AND reason IS NOT :gone

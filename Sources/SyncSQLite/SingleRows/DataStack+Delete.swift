@@ -22,7 +22,7 @@ extension DataStack {
             try db.inSavepoint {
                 guard let key = RowKey(row.rowKey) else { return .commit }
                 result = try session(db, arrivals, SyncRequest())
-                    .delete(StoredRow(table: row.type.table, key: key), of: row.type)
+                    .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
                 return .commit
             }
         }

@@ -49,11 +49,11 @@ package struct SyncSession {
     }
 
     /// Deletes one stored row of an entity by the delete rules of the model.
-    package func delete(_ row: StoredRow, of entity: CompiledEntity) throws -> SyncResult {
+    package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
         let plan = ChangePlan(model: model, entity: entity.id, operations: [], payload: Data())
         return try plan.withTexts { pool in
             var sync = try SyncTransaction(plan, self, pool)
-            return try sync.delete(row)
+            return try sync.delete(rows)
         }
     }
 }

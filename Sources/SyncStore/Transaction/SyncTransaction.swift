@@ -48,9 +48,9 @@ package struct SyncTransaction {
         return try finish()
     }
 
-    /// Deletes one stored row, and says what went with it.
-    mutating func delete(_ row: StoredRow) throws -> SyncResult {
-        leaving.noteOutOfScope([row])
+    /// Deletes stored rows, and says what went with them.
+    mutating func delete(_ rows: Set<StoredRow>) throws -> SyncResult {
+        leaving.noteOutOfScope(rows)
         try deleteRows()
         return try finish()
     }

@@ -36,7 +36,8 @@ func measure(_ name: String, _ body: () async throws -> SyncReport) async throws
     let report = try await body()
     let seconds = ContinuousClock.now - start
     let requests = await service.requests.count
-    print("\(name): \(seconds), \(requests) requests, \(report.total.inserted) in, \(report.total.sent) out")
+    let (done, total) = (report.total.deleted + report.total.removed, report.total)
+    print("\(name): \(seconds), \(requests) requests, \(total.inserted) in, \(total.sent) out, \(done) deleted")
 }
 
 // What the service takes for itself, which is in the time of the pull too.
@@ -69,6 +70,22 @@ try stack.write { db in
     try db.execute(sql: "UPDATE Task SET points = points + 1, title = title || '!' WHERE id <= ?", arguments: [pushed])
 }
 try await measure("push") { try await engine.sync() }
+
+// Deletions, half as many and then twice as many: twice the time for twice the rows, whoever deletes them.
+for (name, ids) in [("", 1...(pushed / 2)), (", twice as many", (pushed / 2 + 1)...(pushed / 2 + pushed))] {
+    let start = ContinuousClock.now
+    try stack.write { db in
+        try db.execute(sql: "DELETE FROM Task WHERE id BETWEEN ? AND ?", arguments: [ids.lowerBound, ids.upperBound])
+    }
+    print("\(ids.count) rows deleted here: \(ContinuousClock.now - start)")
+    try await measure("sent\(name)") { try await engine.sync() }
+}
+for (name, ids) in [
+    ("", (2 * pushed + 1)...(2 * pushed + pushed / 2)), (", twice as many", (3 * pushed + 1)...(4 * pushed)),
+] where ids.upperBound <= pulled {
+    for id in ids { await service.remove("Task", JSONValue(id)) }
+    try await measure("\(ids.count) rows deleted there\(name)") { try await engine.sync() }
+}
 
 var usage = rusage()
 getrusage(0, &usage)  // RUSAGE_SELF, which is no Int32 everywhere
