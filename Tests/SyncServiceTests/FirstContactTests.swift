@@ -96,4 +96,25 @@ struct FirstContactTests {
         #expect(try await device.rows("SELECT count(*) FROM sync_sweep") == ["0"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("that others made after a listing which was interrupted stay")
+    func madeSince() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10, pullsTogether: true), pageSize: 100)
+        for id in 1...20 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        var settings = Device.settings
+        settings.deletionGuard = .half
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        for id in 1...15 { await service.forget("Task", JSONValue(id)) }
+        try await device.engine.reset(.relink)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await service.put("Task", 50, ["title": "new"])
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        settings.deletionGuard = nil
+        try await Device(device.stack, service, settings).engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["16", "17", "18", "19", "20", "50"])
+    }
 }

@@ -87,9 +87,11 @@ struct ModelChangeTests {
         arguments: [false, true])
     func remoteKey(_ sendsWholeRows: Bool) async throws {
         await putTasks()
+        for id in 1...4 { await service.put("Task", JSONValue(id), ["hue": "warm"]) }
         try await withStore { open in
-            let first = try open(Self.with("\"color\": {\"type\": \"string\", \"remoteKey\": \"colour\"}"))
+            let first = try open(Self.with("\"color\": {\"type\": \"string\", \"remoteKey\": \"hue\"}"))
             try await first.engine.sync()
+            if !sendsWholeRows { try await first.write("UPDATE Task SET color = 'mine' WHERE remoteID = 2") }
             await service.forgetRequests()
             let corrected = try open(Self.with("\"color\": {\"type\": \"string\"}")).stack
             let second = try Device(
@@ -99,8 +101,13 @@ struct ModelChangeTests {
             try await second.engine.push()
             #expect(await sent().allSatisfy { !$0.contains("color") })
             try await second.engine.sync()
-            #expect(try await second.rows("SELECT DISTINCT color FROM Task") == ["blue"])
-            #expect(await service.contents(of: "Task").values.allSatisfy { $0["color"] == "blue" })
+            #expect(try await second.rows("SELECT DISTINCT color FROM Task WHERE remoteID <> 2") == ["blue"])
+            #expect(
+                await service.contents(of: "Task").filter { $0.key != 2 }.values.allSatisfy { $0["color"] == "blue" })
+            let edited = await service.contents(of: "Task")[2]?["color"]
+            #expect(edited == (sendsWholeRows ? "blue" : "mine"))
+            let log = try await second.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" }
+            #expect(log == (sendsWholeRows ? [] : ["2 color \"mine\" \"blue\""]))
             #expect(try await second.leftovers() == [])
             // It is pulled whole once.
             await service.forgetRequests()

@@ -57,4 +57,34 @@ struct UnitedRowTests {
         #expect(await service.contents(of: "Task")[2]?["tag_ids"] == [1])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test(
+        "goes where its own copy was deleted before it was pulled, unless somebody edited it or made a row below it since",
+        arguments: ["", "edit", "child"])
+    func deletedBefore(_ since: String) async throws {
+        let device = try Device(service, schema: Self.tree, entities: ["Task"])
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
+                return nil
+            }
+            return .dropAfter
+        }
+        try await device.engine.push()
+        try await device.write("DELETE FROM Task")
+        try await device.engine.pull()
+        await service.setFault(nil)
+        #expect(try await device.rows("SELECT remoteID FROM Task") == ["1"])
+        if since == "edit" { try await device.write("UPDATE Task SET title = 'edited'") }
+        if since == "child" {
+            try await device.write("INSERT INTO Task (remoteID, title, parentID) VALUES (-1, 'below', 1)")
+        }
+        for _ in 0..<2 { try await device.engine.sync() }
+        let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        let expected: Set<JSONValue> = since.isEmpty ? [] : since == "edit" ? ["edited"] : ["mine", "below"]
+        #expect(Set(titles) == expected)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["\(expected.count)"])
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -16,24 +16,30 @@ struct EditedDomains {
         try table.columns.map { domain($0, values) } + table.pairs.map { try domain($0, key) }
     }
 
-    /// What differs from what both sides had agreed on. What was edited back is not sent.
-    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain] {
+    /// What differs from what both sides had agreed on. What was edited back is not sent; what is read from another member than
+    /// before is pulled before it is sent.
+    ///
+    /// - Returns: Nil if all that differs is to be pulled first.
+    func dirty(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain]? {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        var names: Set<String> = []
+        let inStep = try ColumnsInStep(table, db).names()
+        func isInStep(_ column: String) -> Bool { inStep.isEmpty || inStep.contains(column) }
+        var edited: Set<String> = []
         let lists = Set(table.pairs.map(\.domain))
         for row in rows where !lists.contains(row[0]) {
             let name = row[0] as String
             if let value = values[name], !value.isExactly(row[1]) {
-                names.insert(name)
+                edited.insert(name)
             } else {
                 try table.setBase(nil, of: name, key, in: db)
             }
         }
-        let pairs = try table.pairs.filter { try isEdited($0, key) }
-        if table.registration.isOneDomain || sendsWholeRows, !names.isEmpty || !pairs.isEmpty {
-            let inStep = try ColumnsInStep(table, db).names()
+        let editedPairs = try table.pairs.filter { try isEdited($0, key) }
+        let (names, pairs) = (edited.filter(isInStep), editedPairs.filter { isInStep($0.name) })
+        guard !names.isEmpty || !pairs.isEmpty else { return edited.isEmpty && editedPairs.isEmpty ? [] : nil }
+        if table.registration.isOneDomain || sendsWholeRows {
             return try all(of: key, values).filter { domain in
                 names.contains(domain.name) || inStep.contains(domain.pairs?.name ?? domain.name)
             }

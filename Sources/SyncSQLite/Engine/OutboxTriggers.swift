@@ -49,7 +49,7 @@ struct OutboxTriggers {
             trigger("leave", "AFTER DELETE", when: "NOT \(Self.heard)\(isOld)", departure),
             trigger(
                 "key", "AFTER UPDATE OF \(keyNames)", when: "\(Self.heard) AND \(hasOtherKey)\(isOld)\(isNew)",
-                deletion + insertion + changedBelow + unreadMoved),
+                awaitedMoved + deletion + insertion + changedBelow + unreadMoved),
         ]
         if !table.columns.isEmpty {
             let isEdit = table.columns.map { differs($0.name) }.joined(separator: " OR ")
@@ -118,6 +118,15 @@ struct OutboxTriggers {
         ]
     }
 
+    /// What a row points to and is not stored yet, it points to under its new key.
+    private var awaitedMoved: [String] {
+        ["UPDATE OR REPLACE \"sync_pending\" SET \"owner_key\" = NEW.\(key) WHERE \(isAwaiting("OLD"))"]
+    }
+
+    private func isAwaiting(_ row: String) -> String {
+        "\"owner_entity\" IN (\(family)) AND \"owner_key\" = +\(row).\(key)"
+    }
+
     private var update: [String] {
         let bases = table.columns.map { column -> String in
             let condition = "\(differs(column.name)) AND \(isKnown("NEW"))"
@@ -149,6 +158,7 @@ struct OutboxTriggers {
                 """
                 DELETE FROM "sync_change" WHERE \(isUnsent)
                 """,
+                "DELETE FROM \"sync_pending\" WHERE \(isAwaiting("OLD"))",
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine")

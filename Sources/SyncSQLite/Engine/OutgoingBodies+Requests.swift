@@ -39,7 +39,7 @@ extension OutgoingBodies {
             case .kind: continue
             case .toOne: value = try reference(domain.value, destination: domain.column?.destination)
             case .pairs:
-                let others = try domain.others + awaited(key, domain.pairs, table)
+                let others = try withAwaited(domain.others, of: key, domain.pairs, table)
                 value = .array(try others.map { try reference($0, destination: domain.pairs?.destination) })
             }
             body = body.setting(value, at: member.path)
@@ -47,17 +47,20 @@ extension OutgoingBodies {
         return (body, naturalKey(table, shape, record))
     }
 
-    /// The rows that the service has in a list, and that are not stored here yet: they stay in it.
-    private func awaited(
-        _ key: DatabaseValue, _ pairs: EngineTable.Pairs?, _ table: EngineTable
+    /// A list with the rows that the service has in it and that are not stored here yet: they stay in it, where they were.
+    private func withAwaited(
+        _ others: [DatabaseValue], of key: DatabaseValue, _ pairs: EngineTable.Pairs?, _ table: EngineTable
     ) throws -> [DatabaseValue] {
-        guard let pairs else { return [] }
-        return try DatabaseValue.fetchAll(
+        guard let pairs else { return others }
+        let awaited = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT target_key FROM sync_pending
+                    SELECT target_key, position FROM sync_pending
                     WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
                     """), arguments: [key, pairs.relationship])
+        return awaited.reduce(into: others) { list, row in
+            list.insert(row[0], at: min(row[1] as Int? ?? list.count, list.count))
+        }
     }
 
     private func sendable(

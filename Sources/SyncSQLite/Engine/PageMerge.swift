@@ -50,6 +50,7 @@ struct PageMerge {
             // That it was deleted says that it was made.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
             switch DecisionTable.action(remote: remote(row, standing), local: wasMade ? .updated : standing.state) {
+            case .nothing where row.record == nil: try ReferringRows(engine, table, db).forgetAwaited(key)
             case .nothing, .send: break
             case .take, .insert:
                 written.append((row, standing))

@@ -36,4 +36,24 @@ struct ReferringRows {
                     """, arguments: ["e": other.number, "key": key, "gone": RequestSettlement.gone])
         }
     }
+
+    /// A row that was never here does not come any more: nobody waits for it.
+    func forgetAwaited(_ key: DatabaseValue) throws {
+        let isAwaited = "target_entity IN (\(table.family)) AND target_key = ?"
+        let owners = try Row.fetchAll(
+            db.cachedStatement(sql: "SELECT owner_entity, owner_key FROM sync_pending WHERE \(isAwaited)"),
+            arguments: [key])
+        guard !owners.isEmpty else { return }
+        try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isAwaited)", arguments: [key])
+        for owner in owners {
+            guard let kind = engine.model.compiled.entityID(owner[0]) else { continue }
+            for other in engine.tables where other.entity.family.contains(kind) {
+                try db.executeCached(
+                    sql: """
+                        UPDATE sync_change SET state = 'ready', reason = NULL WHERE e = ? AND k = ? AND state = 'parked'
+                          AND reason IS NOT ?
+                        """, arguments: [other.number, owner[1] as DatabaseValue, RequestSettlement.gone])
+            }
+        }
+    }
 }

@@ -89,7 +89,8 @@ struct RequestFreezer {
         }
         let isNew = change.kind == "create"
         let edits = EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db)
-        var domains = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
+        let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
+        guard var domains = outgoing else { return }
         if domains.isEmpty, !isNew { return try drop(change, table) }
         let waiting = try domains.filter { try isWaiting($0) }
         if !waiting.isEmpty {

@@ -80,12 +80,18 @@ extension RequestSettlement {
         }
     }
 
-    /// Whether a row was deleted before it was pulled under another key: it is that one which was meant.
+    /// Whether a row was deleted before it was pulled under another key, and nobody did anything with that since: it is that one which
+    /// was meant.
     private func wasDeleted(_ old: DatabaseValue, before new: DatabaseValue) throws -> Bool {
-        try db.finds(
+        let isBefore = try db.finds(
             sql: """
                 SELECT 1 FROM sync_change AS c JOIN sync_known AS n ON n.e = c.e
                 WHERE c.e = ? AND c.k = ? AND n.k = ? AND c.kind = 'delete' AND n.seq >= c.seq
+                  AND NOT EXISTS (SELECT 1 FROM sync_change AS own WHERE own.e = n.e AND own.k = n.k)
                 """, arguments: [table.number, old, new])
+        return try isBefore
+            && !engine.references(to: table).contains { _, names in
+                try db.finds(sql: "SELECT 1 FROM \(names.table) WHERE \(names.mine) = ?", arguments: [new])
+            }
     }
 }

@@ -18,6 +18,8 @@ extension SQLiteEngine {
                     INSERT INTO sync_sweep (e, seq) VALUES (?, (SELECT seq FROM sync_engine))
                     ON CONFLICT DO UPDATE SET seq = excluded.seq
                     """, arguments: [table.number])
+            // What is heard of from now on is no part of what the listing may lack.
+            try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
         }
     }
 
