@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -5,8 +6,10 @@ import SyncStore
 // What a request says of a row.
 extension OutgoingBodies {
     /// A row that cannot be sent as it is.
-    struct Unsendable: Error {
+    struct Unsendable: LocalizedError {
         let reason: String
+
+        var errorDescription: String? { reason }
     }
 
     /// - Parameter newID: The id that a new row has from here.
