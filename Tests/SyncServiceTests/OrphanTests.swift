@@ -8,6 +8,10 @@ import Testing
 
 @Suite("Rows left behind by a connection without foreign keys")
 struct OrphanTests {
+    private static func schema(_ cascades: Bool) -> String {
+        cascades ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
+    }
+
     private func deviceWithRows(_ schema: String, _ service: FakeService) async throws -> Device {
         await service.put("Project", 1, ["name": "p"])
         await service.put("Tag", 1, ["name": "t"])
@@ -31,10 +35,7 @@ struct OrphanTests {
     @Test("follow the delete rules in the next run, here and there", arguments: [true, false])
     func rules(_ cascades: Bool) async throws {
         let service = FakeService()
-        let schema =
-            cascades
-            ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
-        let device = try await deviceWithRows(schema, service)
+        let device = try await deviceWithRows(Self.schema(cascades), service)
         try await writeWithoutForeignKeys("DELETE FROM Project; DELETE FROM Tag", device)
         #expect(try await device.rows("SELECT count(*) FROM Task WHERE projectID = 1") == ["2"])
         try await device.engine.sync()
@@ -54,10 +55,7 @@ struct OrphanTests {
     @Test("of a row that was never sent follow them too", arguments: [true, false])
     func unsent(_ cascades: Bool) async throws {
         let service = FakeService()
-        let schema =
-            cascades
-            ? Device.schema : Device.schema.replacingOccurrences(of: "\"cascade\"", with: "\"nullify\"")
-        let device = try await deviceWithRows(schema, service)
+        let device = try await deviceWithRows(Self.schema(cascades), service)
         try await device.write("INSERT INTO Project (remoteID, name) VALUES (7, 'new')")
         try await device.write("UPDATE Task SET projectID = 7 WHERE remoteID = 3")
         try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (8, 'made', 7)")

@@ -16,14 +16,19 @@ struct UnitedRowTests {
           "children": {"entity": "Task", "many": true, "inverse": "parent", "export": false}}}}}
         """
 
-    /// The answers to creations are lost, three times.
-    private func loseAnswers(_ device: Device) async throws {
+    /// The answers to creations are lost from now on.
+    private func loseCreations() async {
         await service.setFault { request, _ in
             guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
                 return nil
             }
             return .dropAfter
         }
+    }
+
+    /// The answers to creations are lost, three times.
+    private func loseAnswers(_ device: Device) async throws {
+        await loseCreations()
         try await device.engine.sync()
         try await device.engine.pull()
         await service.setFault(nil)
@@ -65,12 +70,7 @@ struct UnitedRowTests {
         let device = try Device(service, schema: Self.tree, entities: ["Task"])
         try await device.engine.sync()
         try await device.stack.insert("Task", values: ["title": "mine"])
-        await service.setFault { request, _ in
-            guard case .push(let operations) = request, operations.contains(where: { $0.kind == .create }) else {
-                return nil
-            }
-            return .dropAfter
-        }
+        await loseCreations()
         try await device.engine.push()
         try await device.write("DELETE FROM Task")
         try await device.engine.pull()

@@ -14,16 +14,18 @@ struct ColumnsInStep {
         self.db = db
     }
 
-    private func current(pulled: Bool) -> [PulledColumn] {
-        (table.columns.map { PulledColumn(name: $0.name, members: table.members(of: $0.domain), isPulled: pulled) }
-            + table.pairs.map {
-                PulledColumn(name: $0.name, members: table.members(of: .pairs($0.link, $0.end)), isPulled: pulled)
-            }).sorted { $0.name < $1.name }
+    /// As they are once all was pulled.
+    private var current: [PulledColumn] {
+        let columns = table.columns.map { ($0.name, $0.domain) }
+        let pairs = table.pairs.map { ($0.name, OutgoingShape.Domain.pairs($0.link, $0.end)) }
+        return (columns + pairs).map { name, domain in
+            PulledColumn(name: name, members: table.members(of: domain), isPulled: true)
+        }.sorted { $0.name < $1.name }
     }
 
     func names() throws -> Set<String> {
         let pulled = try noted()
-        return Set(current(pulled: true).filter(pulled.contains).map(\.name))
+        return Set(current.filter(pulled.contains).map(\.name))
     }
 
     private func noted() throws -> Set<PulledColumn> {
@@ -33,7 +35,7 @@ struct ColumnsInStep {
 
     /// All of it was pulled: from now on all columns are in step.
     func notePulled() throws {
-        guard try note(current(pulled: true)) else { return }
+        guard try note(current) else { return }
         // Of rows that could not be stored nothing was compared.
         try db.executeCached(
             sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 2", arguments: [table.number])
@@ -42,9 +44,9 @@ struct ColumnsInStep {
     /// Has all be pulled if there are columns that are not in step, once.
     func pullNew() throws {
         let noted = try noted()
-        let (pulled, awaited) = (current(pulled: true), current(pulled: false))
-        guard !zip(pulled, awaited).allSatisfy({ noted.contains($0) || noted.contains($1) }) else { return }
-        _ = try note(zip(pulled, awaited).map { noted.contains($0) ? $0 : $1 })
+        let next = current.map { noted.contains($0) ? $0 : $0.awaited }
+        guard !noted.isSuperset(of: next) else { return }
+        _ = try note(next)
         try db.execute(
             sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
         try db.execute(sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND whole = 1", arguments: [table.number])

@@ -2,14 +2,17 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Which domains of a row are sent.
+/// Which domains of a table's rows are sent.
 struct EditedDomains {
     private let table: EngineTable
     private let sendsWholeRows: Bool
+    /// See ``ColumnsInStep``.
+    private let inStep: Set<String>
     private let db: Database
 
-    init(_ table: EngineTable, sendsWholeRows: Bool, _ db: Database) {
+    init(_ table: EngineTable, sendsWholeRows: Bool, _ db: Database) throws {
         (self.table, self.sendsWholeRows, self.db) = (table, sendsWholeRows, db)
+        inStep = try ColumnsInStep(table, db).names()
     }
 
     func all(of key: DatabaseValue, _ values: [String: DatabaseValue]) throws -> [OutgoingDomain] {
@@ -24,7 +27,6 @@ struct EditedDomains {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        let inStep = try ColumnsInStep(table, db).names()
         func isInStep(_ column: String) -> Bool { inStep.isEmpty || inStep.contains(column) }
         var edited: Set<String> = []
         let lists = Set(table.pairs.map(\.domain))

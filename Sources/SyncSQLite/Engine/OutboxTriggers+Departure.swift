@@ -31,7 +31,7 @@ extension OutboxTriggers {
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
         let isPresumed =
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \"seq\" < 0 AND \"whole\" <> 3)"
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PresumedRows.condition))"
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
             "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"

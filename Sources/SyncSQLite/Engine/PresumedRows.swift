@@ -11,6 +11,9 @@ struct PresumedRows {
         let values: [String: DatabaseValue]
     }
 
+    /// What is known of one, as SQL: -1 says that nobody has heard the service say so.
+    static let condition = "\"seq\" < 0 AND \"whole\" <> 3"
+
     static let ruling = ConflictRuling(winner: .remote, why: "stored before the service was first asked")
 
     private let db: Database

@@ -8,6 +8,9 @@ struct PulledColumn: Hashable {
     /// Whether all rows were pulled so; else a pull that does so has begun.
     let isPulled: Bool
 
+    /// The same, before all rows were pulled.
+    var awaited: PulledColumn { PulledColumn(name: name, members: members, isPulled: false) }
+
     /// Those of a text; none of one that an earlier version wrote.
     static func all(in text: String) -> [PulledColumn] {
         guard case .array(let columns)? = try? JSONValue(parsing: text) else { return [] }

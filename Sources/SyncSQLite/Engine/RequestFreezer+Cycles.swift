@@ -38,10 +38,10 @@ extension RequestFreezer {
         var rest = [own]
         while let row = rest.popLast() {
             guard awaitedBy[row] == nil else { continue }
-            guard let table = order.first(where: { $0.number == row.table }), try isSendable(row),
-                let values = try table.domains.values(of: row.key, in: db)
+            guard let table = order.first(where: { $0.number == row.table }), let edits = edits[row.table],
+                try isSendable(row), let values = try table.domains.values(of: row.key, in: db)
             else { return false }
-            let next = try awaited(EditedDomains(table, sendsWholeRows: false, db).all(of: row.key, values))
+            let next = try awaited(edits.all(of: row.key, values))
             awaitedBy[row] = next
             rest += next
         }

@@ -10,6 +10,8 @@ struct RequestFreezer {
     let db: Database
     private let bodies: OutgoingBodies
     let order: [EngineTable]
+    /// What of each table's rows is sent, by its number.
+    let edits: [Int: EditedDomains]
     /// By table, the ids of rows that the server is known not to have, and that are not deleted yet.
     private let gone: [Int: Set<String>]
     private var requests: [FrozenRequest] = []
@@ -28,6 +30,11 @@ struct RequestFreezer {
         self.order = order
         self.db = db
         bodies = try OutgoingBodies(engine, db)
+        edits = try Dictionary(
+            order.map { table in
+                (table.number, try EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
+            }
+        ) { first, _ in first }
         let rows = try Row.fetchAll(db, sql: "SELECT e, id FROM sync_gone").map { ($0[0] as Int, [$0[1] as String]) }
         gone = Dictionary(rows.map { ($0, Set($1)) }) { $0.union($1) }
     }
@@ -84,11 +91,11 @@ struct RequestFreezer {
     // MARK: Rows
 
     private mutating func freezeRow(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
+        guard let edits = edits[table.number] else { return }
         guard let values = try table.domains.values(of: change.key, in: db) else {
             return try noteGone(change, table)
         }
         let isNew = change.kind == "create"
-        let edits = EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db)
         let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
         guard var domains = outgoing else { return }
         if domains.isEmpty, !isNew { return try drop(change, table) }

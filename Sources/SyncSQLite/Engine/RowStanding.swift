@@ -26,7 +26,7 @@ struct RowStanding {
             arguments: [table.number, key])
         let known = try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT version, time, whole, seq < 0 AND whole <> 3 FROM sync_known WHERE e = ? AND k = ?"),
+                sql: "SELECT version, time, whole, \(PresumedRows.condition) FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         var state: LocalState = known == nil ? .absent : .clean
         if let change {

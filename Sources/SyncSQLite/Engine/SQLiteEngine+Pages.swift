@@ -13,8 +13,11 @@ extension SQLiteEngine {
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)
-            for table in tables { try noteReplaced(table, in: db) }
-            try Orphans(self, db).settle()
+            let edits = "SELECT 1 FROM sync_change UNION ALL SELECT 1 FROM sync_unsent"
+            if try db.finds(sql: edits, arguments: []) {
+                for table in tables { try noteReplaced(table, in: db) }
+                try Orphans(self, db).settle()
+            }
             for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
             let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")

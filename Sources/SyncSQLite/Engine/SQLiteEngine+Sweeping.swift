@@ -86,7 +86,7 @@ extension SQLiteEngine {
     /// Rows that were there before the engine, and that the server lacks, were made here, where rows have their ids from.
     private func uploadPresumed(_ table: EngineTable, in db: Database) throws {
         let isLacking = """
-            e = \(table.number) AND seq < 0 AND whole <> 3 AND NOT EXISTS (
+            e = \(table.number) AND \(PresumedRows.condition) AND NOT EXISTS (
               SELECT 1 FROM sync_seen AS s WHERE s.e = sync_known.e AND s.k = sync_known.k)
             """
         try db.execute(

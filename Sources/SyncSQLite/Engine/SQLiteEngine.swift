@@ -47,7 +47,15 @@ package struct SQLiteEngine: EngineStore {
 
     /// Where keys of a table stand as those of other rows: foreign keys, and both sides of join tables.
     func references(to table: EngineTable) -> [(link: Link, names: LinkTable)] {
-        LinkTable.leading(to: table.entity.table, stack.layout)
+        model.compiled.links.flatMap { link in
+            [Link.End.first, .second].compactMap { end in
+                // A foreign key is at the first end, and holds a key of the second.
+                guard link.side(end).table == table.entity.table, link.storage == .joinTable || end == .second else {
+                    return nil
+                }
+                return (link, LinkTable(link, end, stack.layout))
+            }
+        }
     }
 
     /// Forgets edits of a row, and what is known of it.

@@ -11,17 +11,6 @@ struct LinkTable {
     let place: String?
     let otherPlace: String?
 
-    /// What points to rows of a table: foreign keys, and pairs of either end.
-    static func leading(to table: TableID, _ layout: StoreLayout) -> [(link: Link, names: LinkTable)] {
-        layout.model.links.flatMap { link in
-            [Link.End.first, .second].compactMap { end in
-                // A foreign key is at the first end, and holds a key of the second.
-                guard link.side(end).table == table, link.storage == .joinTable || end == .second else { return nil }
-                return (link, LinkTable(link, end, layout))
-            }
-        }
-    }
-
     init(_ link: Link, _ end: Link.End, _ layout: StoreLayout) {
         switch layout[link.id] {
         case .foreignKey(let table, let column, let place):

@@ -19,17 +19,17 @@ final class EngineRun: Sendable {
     let cursor = SharedCursor()
     private let feed: EventFeed
     /// The entities of which this run has seen all ids.
-    let listed = NameSet()
+    let listed = SharedSet<String>()
     /// The entities of which this run has seen all that is new.
-    let pulled = NameSet()
+    let pulled = SharedSet<String>()
     /// The entities whose missing rows are known.
-    let swept = NameSet()
+    let swept = SharedSet<String>()
     /// The entities of which rows were to be changed that the service does not have any more.
-    let foundGone = NameSet()
+    let foundGone = SharedSet<String>()
     /// The requests that may have been carried out and were refused in this run: the next one asks again.
-    let leftOpen = NumberSet()
+    let leftOpen = SharedSet<Int64>()
     /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
-    let heldBack = NumberSet()
+    let heldBack = SharedSet<Int64>()
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
@@ -94,22 +94,13 @@ final class EngineRun: Sendable {
     }
 }
 
-/// Numbers that several phases share.
-final class NumberSet: @unchecked Sendable {
+/// What several phases note.
+final class SharedSet<Element: Hashable & Sendable>: @unchecked Sendable {
     private let lock = NSLock()
-    private var numbers: Set<Int64> = []
+    private var elements: Set<Element> = []
 
-    func insert(_ number: Int64) { lock.withLock { _ = numbers.insert(number) } }
-    func contains(_ number: Int64) -> Bool { lock.withLock { numbers.contains(number) } }
-    func removeAll() { lock.withLock { numbers = [] } }
-}
-
-/// Names that several phases share.
-final class NameSet: @unchecked Sendable {
-    private let lock = NSLock()
-    private var names: Set<String> = []
-
-    func insert(_ name: String) { lock.withLock { _ = names.insert(name) } }
-    func contains(_ name: String) -> Bool { lock.withLock { names.contains(name) } }
-    var isEmpty: Bool { lock.withLock { names.isEmpty } }
+    var isEmpty: Bool { lock.withLock { elements.isEmpty } }
+    func insert(_ element: Element) { lock.withLock { _ = elements.insert(element) } }
+    func contains(_ element: Element) -> Bool { lock.withLock { elements.contains(element) } }
+    func removeAll() { lock.withLock { elements = [] } }
 }

@@ -48,7 +48,7 @@ package struct SyncSession {
         }
     }
 
-    /// Deletes one stored row of an entity by the delete rules of the model.
+    /// Deletes stored rows of an entity by the delete rules of the model.
     package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
         let plan = ChangePlan(model: model, entity: entity.id, operations: [], payload: Data())
         return try plan.withTexts { pool in
