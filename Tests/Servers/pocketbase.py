@@ -38,7 +38,7 @@ def ask(port: int, method: str, path: str, body=None, token: str = "") -> dict:
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method,
                                      data=json.dumps(body).encode() if body else None,
                                      headers={"Content-Type": "application/json", "Authorization": token})
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
@@ -72,9 +72,8 @@ def start(program: Path, folder: str) -> tuple[subprocess.Popen, int]:
             subprocess.run([program, "superuser", "upsert", NAME, PASSWORD, "--dir", data],
                            check=True, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
             return serve(program, data, log)
-        except Exception as error:
-            said = Path(log.name).read_text(errors="replace")
-            print(f"{type(error).__name__}: {error}; {said!r}", flush=True)
+        except Exception:
+            print(Path(log.name).read_text(errors="replace"), file=sys.stderr)
             raise
 
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Starts servers of the tests: at a free port of loopback, which they print at the end of their first line. They end when their
-/// input does, with the tests.
+/// input does, with the tests. Why one does not start is on standard error.
 enum LoopbackServer {
     static func run(_ program: String, _ arguments: [String], input: Pipe) throws -> (process: Process, output: Pipe) {
         let process = Process()
@@ -10,14 +10,15 @@ enum LoopbackServer {
         let output = Pipe()
         process.standardInput = input
         process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
         try process.run()
         return (process, output)
     }
 
     /// A script of `Tests/Servers`.
     static func python(_ script: String, input: Pipe) throws -> (process: Process, output: Pipe) {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        // Where these tests are a part of another package, their folder is a link.
+        let folder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent()
         return try run(
             "/usr/bin/env", ["python3", folder.appendingPathComponent("Servers/\(script)").path], input: input)
     }
