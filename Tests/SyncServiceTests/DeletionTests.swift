@@ -220,6 +220,27 @@ struct DeletionTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("that the service tells are carried out and reported where the guard refuses others")
+    func toldBesideGuard() async throws {
+        let service = Self.service()
+        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        var settings = Device.settings
+        settings.deletionGuard = .half
+        let device = try Device(service, settings)
+        try await device.engine.sync()
+        for id in 1...15 { await service.forget("Project", JSONValue(id)) }
+        try await device.write("UPDATE Project SET name = 'mine' WHERE remoteID <= 15")
+        try await device.engine.push()
+        await service.remove("Project", 20)
+        await #expect {
+            try await device.engine.sync()
+        } throws: {
+            ($0 as? SyncError)?.code == .deletionGuard
+        }
+        #expect(await device.engine.lastReport?.total.deleted == 1)
+        #expect(try await device.rows("SELECT count(*), max(remoteID) FROM Project") == ["19 19"])
+    }
+
     @Test("of a row here, which was edited before and comes back, leave the edits in the log")
     func editedBefore() async throws {
         let service = Self.service()

@@ -95,6 +95,24 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
+    @Test("A row whose version alone was edited, and which the user may not see any more, is parked and not deleted")
+    func hiddenVersion() async throws {
+        var options = RESTOptions()
+        options.version = "updated_at"
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"title\": {", with: "\"updatedAt\": \"string\", \"title\": {")
+        let record: JSONValue = ["id": 7, "title": "mine", "updated_at": "v1"]
+        let device = try device(options, schema: schema) { request, _ in
+            request.path?.hasSuffix("/7") == true ? (403, [:], nil) : (200, [:], [record])
+        }
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET updatedAt = 'mine'")
+        try await device.engine.push()
+        #expect(
+            try await device.rows("SELECT state, reason FROM sync_change") == ["parked \(FetchedRow.forbiddenReason)"])
+        #expect(try await device.rows("SELECT count(*) FROM sync_gone") == ["0"])
+    }
+
     private actor SentBodies {
         private(set) var all: [JSONValue] = []
         func add(_ body: JSONValue) { all.append(body) }

@@ -3,20 +3,25 @@ package import SyncCore
 package import SyncStore
 
 extension SQLiteEngine {
-    package func applyDeletions(
+    package func deleteTold(_ lease: EngineLease) async throws -> PageOutcome {
+        try await writing(lease) { [self] db in
+            var outcome = try deleteGone(guarded: false, in: db)
+            // What is refused is tried again with what is missing.
+            for entity in outcome.entities.keys { outcome[entity].parked = 0 }
+            return outcome
+        }
+    }
+
+    package func deleteMissing(
         guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
     ) async throws -> PageOutcome {
         let swept = try swept.map { try table($0) }
-        // It goes in any case, also if the guard refuses what is merely missing.
-        var outcome = try await writing(lease) { [self] db in try deleteGone(guarded: false, in: db) }
-        let rest = try await writing(lease) { [self] db in
-            var outcome = PageOutcome()
+        return try await writing(lease) { [self] db in
             // To count is to read all rows: only where something may go.
             let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
             let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
-            let missing = try deleteGone(guarded: true, in: db)
-            outcome.add(missing)
-            if let limit, let before, !missing.entities.isEmpty { try check(limit, before, in: db) }
+            var outcome = try deleteGone(guarded: true, in: db)
+            if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
             for table in swept {
                 try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
                 try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
@@ -30,9 +35,6 @@ extension SQLiteEngine {
             outcome.add(try retryRefused(in: db))
             return outcome
         }
-        for entity in outcome.entities.keys { outcome[entity].parked = 0 }
-        outcome.add(rest)
-        return outcome
     }
 
     /// Rows that point to others first: what would go along with another row has its own say.

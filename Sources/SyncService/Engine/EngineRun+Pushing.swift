@@ -225,7 +225,7 @@ extension EngineRun {
             let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
             switch rows.first {
             case .found(let row)?: return .conflict(PulledPage.Row(row))
-            case .forbidden?: return .rejected("the user may not see the row")
+            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
             case .absent?, nil: return .gone
             }
         }

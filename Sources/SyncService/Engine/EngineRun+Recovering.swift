@@ -144,7 +144,7 @@ extension EngineRun {
                 return try await again(request)
             // Merged: what was carried out is the same on both sides.
             case .found(let row)?: return .conflict(row)
-            case .forbidden?: return .rejected("the user may not see the row")
+            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
             case .absent?, nil: return .gone
             }
         case .delete: return try await again(request)

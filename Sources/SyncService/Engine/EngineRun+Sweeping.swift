@@ -42,9 +42,11 @@ extension EngineRun {
 
     /// Deletes what the service deleted and what it lacks, when all else it says is written.
     func delete() async throws {
-        let outcome = try await store.applyDeletions(
-            guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease)
-        note(outcome)
+        // It goes in any case, also if the guard refuses what is merely missing.
+        note(try await store.deleteTold(lease))
+        note(
+            try await store.deleteMissing(
+                guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease))
     }
 
     /// The same, but that the run goes on where the guard refuses: what points to rows that stay for that is not sent.

@@ -32,7 +32,7 @@ extension EngineRun {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) { return try await adopt(file, name, row, files, service) }
         case .absent?, nil: return  // The run that finds that out deletes the row.
-        case .forbidden?: return try await park(file, "the user may not see the row")
+        case .forbidden?: return try await park(file, FetchedRow.forbiddenReason)
         }
         let upload = FileUpload(
             entity: file.entity, id: file.remoteID, path: file.path, name: "\(file.tag)-\(file.content.name)",

@@ -114,8 +114,11 @@ extension RESTService {
         guard let id = operation.id else { return .rejected("it has no id") }
         if operation.body == .object([]) {
             // Only the version was edited.
-            guard case .found(let row)? = try await fetch([id], of: operation.entity).first else { return .gone }
-            return .applied(row)
+            switch try await fetch([id], of: operation.entity).first {
+            case .found(let row)?: return .applied(row)
+            case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
+            case .absent?, nil: return .gone
+            }
         }
         var headers = precondition(operation)
         var body = operation.body

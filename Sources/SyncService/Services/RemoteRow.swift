@@ -32,4 +32,7 @@ public enum FetchedRow: Sendable, Hashable {
     case absent
     /// It does not say: the user may not know.
     case forbidden
+
+    /// Why a change is refused of which that is so.
+    static let forbiddenReason = "the user may not see the row"
 }

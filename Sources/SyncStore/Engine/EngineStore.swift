@@ -50,12 +50,14 @@ package protocol EngineStore: Sendable {
     /// Ends a listing: notes rows that the server confirmed it does not have.
     func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
-    /// Deletes the rows that the server said are deleted, and within the guard those that are missing; then tries the rows
-    /// again that a constraint refused.
+    /// Deletes the rows that the server said are deleted.
+    func deleteTold(_ lease: EngineLease) async throws -> PageOutcome
+
+    /// Deletes, within the guard, the rows that the server does not have; then tries the rows again that a constraint refused.
     ///
     /// - Parameter swept: The entities whose listings ended.
-    /// - Throws: ``SyncError`` `deletionGuard`, and nothing was deleted.
-    func applyDeletions(
+    /// - Throws: ``SyncError`` `deletionGuard`, and none of them was deleted.
+    func deleteMissing(
         guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
     ) async throws -> PageOutcome
 
