@@ -116,6 +116,36 @@ struct CaptureTests {
         #expect(try await device.leftovers() == [])
     }
 
+    /// - Parameter how: As SQL, how the row 1 is made anew.
+    @Test(
+        "of a list whose row is made anew: what it had is removed, what the service added stays",
+        arguments: [
+            "UPDATE OR REPLACE Task SET remoteID = 1 WHERE remoteID = 50",
+            "INSERT OR REPLACE INTO Task (remoteID, title) VALUES (1, 'mine')",
+            "DELETE FROM Task WHERE remoteID = 1; INSERT INTO Task (remoteID, title) VALUES (1, 'mine')",
+        ], [false, true])
+    func listMadeAnew(_ how: String, _ isOrdered: Bool) async throws {
+        let service = FakeService()
+        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1, 2]])
+        let many = "\"Tag\", \"many\": true"
+        let schema = Device.schema.replacingOccurrences(of: many, with: isOrdered ? "\(many), \"ordered\": true" : many)
+        let device = try Device(service, schema: schema)
+        try await device.engine.sync()
+        if how.hasPrefix("UPDATE") { try await device.write("INSERT INTO Task (remoteID, title) VALUES (50, 'mine')") }
+        try await device.write("\(how); INSERT INTO Tag_tasks (tagID, taskID) VALUES (3, 1), (2, 1)")
+        await service.put("Task", 1, ["tag_ids": [1, 2, 4]])
+        for _ in 0..<2 { try await device.engine.sync() }
+        guard case .array(let list)? = await service.contents(of: "Task")[1]?["tag_ids"] else {
+            Issue.record("no list")
+            return
+        }
+        #expect(Set(list) == [2, 3, 4])
+        #expect(try await device.rows("SELECT tagID, taskID FROM Tag_tasks ORDER BY 1") == ["2 1", "3 1", "4 1"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test(
         "goes on when a migration of the app's makes a table anew, as SQLite says it is to be done; of one with many-to-manys with the old ALTER TABLE",
         arguments: [false, true])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-/// The answer to a creation was lost, and somebody else deleted the row since.
+/// The answer to a creation was lost, and somebody else deleted or edited the row since.
 @Suite("A creation whose answer was lost")
 struct LostCreationTests {
     private let service = FakeService(
@@ -64,6 +64,20 @@ struct LostCreationTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
         #expect(try await device.engine.conflicts().count == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    /// Nobody can tell it from a row that the other device made with the same id.
+    @Test("and that was edited there since is merged without a base, and the loser is in the log")
+    func edited() async throws {
+        let device = try await device()
+        await service.put("Task", "abc", ["title": "theirs"])
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")["abc"]?["title"] == "mine")
+        let log = try await device.engine.conflicts()
+        #expect(log.map(\.domain) == ["title"])
+        #expect(log.first?.remote == "theirs" && log.first?.winner == "local")
+        #expect(await service.creations == 1)
         #expect(try await device.leftovers() == [])
     }
 

@@ -187,7 +187,7 @@ actor RandomHistory {
         func some(_ table: String) -> String {
             "(SELECT remoteID FROM \(table) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
         }
-        switch number(13) {
+        switch number(14) {
         case 0: return try await insert(index, "Project", "name")
         case 1, 2, 3: return try await insert(index, "Task", "title")
         case 4: return try await insert(index, "Tag", "name")
@@ -206,6 +206,14 @@ actor RandomHistory {
                   SELECT taskID AS task, tagID AS tag, row_number() OVER (PARTITION BY taskID ORDER BY \(order)) AS place
                   FROM Tag_tasks)
                 WHERE taskID = task AND tagID = tag AND taskID = \(some("Task"))
+                """
+        case 12:
+            // As an app that knows no upsert; its pairs go with the row, and some are made anew.
+            sql = """
+                INSERT OR REPLACE INTO Task (remoteID, title, points, done, projectID)
+                SELECT remoteID, 'e\(count)', points, done, projectID FROM Task WHERE remoteID = \(some("Task"));
+                INSERT OR IGNORE INTO Tag_tasks (taskID, tagID)
+                SELECT remoteID, \(some("Tag")) FROM Task WHERE title = 'e\(count)' AND \(some("Tag")) IS NOT NULL
                 """
         default:
             sql =

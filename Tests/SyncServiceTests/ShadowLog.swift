@@ -136,13 +136,8 @@ actor ShadowLog {
             WITH edited(op, taskID, tagID) AS (
               SELECT 1, * FROM (SELECT taskID, tagID FROM Tag_tasks EXCEPT SELECT taskID, tagID FROM shadow_pairs)
               UNION ALL
-              SELECT -1, * FROM (SELECT taskID, tagID FROM shadow_pairs EXCEPT SELECT taskID, tagID FROM Tag_tasks)
-              WHERE taskID IN (SELECT remoteID FROM Task)),
-            -- Those of a row that `REPLACE` took away go with its line in the outbox.
-            noted(op, taskID, tagID) AS (
-              SELECT op, owner, other FROM sync_link WHERE op <> 0 AND (
-                owner IN (SELECT remoteID FROM Task)
-                OR NOT EXISTS (SELECT 1 FROM sync_change WHERE e = 2 AND k = +owner AND kind <> 'delete')))
+              SELECT -1, * FROM (SELECT taskID, tagID FROM shadow_pairs EXCEPT SELECT taskID, tagID FROM Tag_tasks)),
+            noted(op, taskID, tagID) AS (SELECT op, owner, other FROM sync_link WHERE op <> 0)
             SELECT 'a pair edited, but not noted', * FROM (SELECT * FROM edited EXCEPT SELECT * FROM noted)
             UNION ALL SELECT 'a pair noted, but not edited', * FROM (SELECT * FROM noted EXCEPT SELECT * FROM edited)
             """)

@@ -1,24 +1,26 @@
 import SyncCore
 import SyncStore
 
-// Pairs of a many-to-many: which were added and removed, and the order that a list had before it was edited.
+// Pairs of a many-to-many: which were added and removed, and the order that a list had before it was edited. What a row had that is
+// deleted is kept as removed: it may be inserted again, or `REPLACE` may have given its key to another one.
 extension OutboxTriggers {
     func pairs(_ pairs: EngineTable.Pairs) -> [String] {
         func note(_ row: String, _ op: Int) -> [String] {
             let (owner, other) = ("\(row).\(pairs.table.mine)", "\(row).\(pairs.table.other)")
             let isThere = isStored(owner)
+            let isNoted = op > 0 ? isThere : "(\(isThere) OR \(isKnown(key: owner)))"
             let isPair =
                 "\"link\" = \(pairs.name.literal) AND \"owner\" = +\(owner) AND \"other\" = +\(other)"
             return [
                 Self.count,
                 """
                 INSERT INTO "sync_link" ("link", "owner", "other", "op", "edited")
-                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isThere)
+                SELECT \(pairs.name.literal), \(owner), \(other), \(op), \(Self.now) WHERE \(isNoted)
                 ON CONFLICT DO UPDATE SET "op" = CASE "op" WHEN \(-op) THEN 0 ELSE \(op) END, "edited" = excluded."edited"
                 """,
                 "DELETE FROM \"sync_link\" WHERE \(isPair) AND \"op\" = 0",
                 // Pairs follow a row to another key before its own trigger notes that: as a new row, and no update.
-                touch(owner, "\(isThere) AND \(isNoted("+\(owner)"))"),
+                touch(owner, "\(isThere) AND \(self.isNoted("+\(owner)"))"),
             ]
         }
         let after = [
@@ -48,9 +50,8 @@ extension OutboxTriggers {
     private func order(_ pairs: EngineTable.Pairs, _ row: String) -> [String] {
         let owner = "\(row).\(pairs.table.mine)"
         let base = "\"e\" = \(table.number) AND \"k\" = +\(owner) AND \"domain\" = \(pairs.domain.literal)"
-        let isKnown =
-            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(owner))"
-        let isThere = isStored(owner)
+        let isKnown = isKnown(key: owner)
+        let isThere = row == "OLD" ? "true" : isStored(owner)
         return [
             "UPDATE \"sync_base\" SET \"edited\" = \(Self.now) WHERE \(base)",
             """
@@ -60,7 +61,7 @@ extension OutboxTriggers {
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,
-            touch(owner, "\(isKnown) AND \(isThere)"),
+            touch(owner, "\(isKnown) AND \(isStored(owner))"),
         ]
     }
 }

@@ -150,7 +150,7 @@ struct OutboxTriggers {
             [lastHeld(column), base(column, "OLD", "OLD", isKnown("OLD"), edits: false)]
         }
         let kept = moves(to: goneName) { "\($0) = +OLD.\(key)" }
-        return [Self.count] + bases + links("OLD")
+        return [Self.count] + bases + links("OLD", "NOT \(isKnown("OLD"))")
             + [
                 """
                 INSERT INTO "sync_unsent" ("e", "k") SELECT "e", "k" FROM "sync_change" WHERE \(isUnsent) ON CONFLICT DO NOTHING
@@ -207,9 +207,9 @@ struct OutboxTriggers {
     }
 
     /// Forgets which pairs of a row were edited: it goes, and they with it.
-    func links(_ row: String) -> [String] {
+    func links(_ row: String, _ condition: String = "true") -> [String] {
         table.pairs.map {
-            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key)"
+            "DELETE FROM \"sync_link\" WHERE \"link\" = \($0.name.literal) AND \"owner\" = +\(row).\(key) AND \(condition)"
         }
     }
 
@@ -230,7 +230,11 @@ struct OutboxTriggers {
 
     func isRow(_ row: String) -> String { "\"e\" = \(table.number) AND \"k\" = +\(row).\(key)" }
 
-    func isKnown(_ row: String) -> String { "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow(row)))" }
+    func isKnown(_ row: String) -> String { isKnown(key: "\(row).\(key)") }
+
+    func isKnown(key: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \"e\" = \(table.number) AND \"k\" = +\(key))"
+    }
 
     /// Whether the engine has heard of the row of a key.
     func isNoted(_ key: String) -> String {
