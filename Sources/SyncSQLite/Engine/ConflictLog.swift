@@ -88,7 +88,7 @@ struct ConflictLog {
 
     /// Closes what nobody has to decide any more: the row is gone, or holds what the server has.
     func closeSettled(_ tables: [EngineTable]) throws {
-        let open = try Row.fetchAll(db, sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
+        let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
             guard let table = tables.first(where: { $0.number == row[1] }) else { continue }
             let key: DatabaseValue = row[2]

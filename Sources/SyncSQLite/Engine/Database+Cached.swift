@@ -6,6 +6,14 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
+    func rowsCached(sql: String, arguments: StatementArguments = StatementArguments()) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rowCached(sql: String, arguments: StatementArguments = StatementArguments()) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
     /// Whether a query finds something.
     func finds(sql: String, arguments: StatementArguments) throws -> Bool {
         try Bool.fetchOne(cachedStatement(sql: "SELECT EXISTS (\(sql))"), arguments: arguments) ?? false

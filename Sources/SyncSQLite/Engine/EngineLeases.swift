@@ -12,7 +12,7 @@ enum EngineLeases {
     static func take(_ name: String, in db: Database) throws -> EngineLease {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngine.now
-        let row = try Row.fetchOne(db, sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
+        let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
         let current: (holder: String, until: Int64) = (row?[0] ?? "", row?[2] ?? 0)
         // Nobody is given more time than that: a later end is of a clock that was wrong.
         let isTaken = current.until > now && current.until <= now + duration
@@ -21,7 +21,7 @@ enum EngineLeases {
         }
         let last: Int64? = row?[1]
         let token = (last ?? 0) + 1
-        try db.execute(
+        try db.executeCached(
             sql: """
                 INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)
                 ON CONFLICT DO UPDATE SET holder = excluded.holder, token = excluded.token, until = excluded.until
@@ -31,8 +31,7 @@ enum EngineLeases {
     }
 
     static func check(_ lease: EngineLease, in db: Database) throws {
-        let row = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'"))
+        let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = row?[0]
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another process took the database over; this run ends here")
@@ -45,7 +44,7 @@ enum EngineLeases {
     }
 
     static func free(_ lease: EngineLease, in db: Database) throws {
-        try db.execute(
+        try db.executeCached(
             sql: "UPDATE sync_lease SET holder = '', until = 0 WHERE name = 'run' AND token = ?",
             arguments: [lease.token])
     }

@@ -53,8 +53,8 @@ struct InboundRows {
     }
 
     private func all() throws -> [PulledPage.Row] {
-        try Row.fetchAll(
-            db, sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
+        try db.rowsCached(
+            sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
         ).map { row in
             let record = try JSONValue(parsing: row[1] as String)
             return PulledPage.Row(

@@ -22,7 +22,7 @@ struct PageWriter {
         self.table = table
         self.db = db
         self.serverTime = serverTime
-        let known = try Int64.fetchOne(db, sql: "SELECT clock FROM sync_engine") ?? 0
+        let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
         let difference = serverTime.map { $0 - SQLiteEngine.now } ?? known
         // Dates of answers are in whole seconds.
         if abs(difference - known) > 2000 {
@@ -152,8 +152,8 @@ struct PageWriter {
         }
         let fingerprint = engine.registration.filters[table.entity.name] ?? ""
         let isSame = try Bool.fetchOne(
-            db,
-            sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?",
+            db.cachedStatement(
+                sql: "SELECT cursor IS ? AND next IS ? AND fingerprint = ? FROM sync_cursor WHERE e = ?"),
             arguments: [cursor, next, fingerprint, table.number])
         if isSame == true { return }
         let keepsCursor = next != nil

@@ -35,7 +35,7 @@ struct RequestFreezer {
                 (table.number, try EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
-        let rows = try Row.fetchAll(db, sql: "SELECT e, id FROM sync_gone").map { ($0[0] as Int, [$0[1] as String]) }
+        let rows = try db.rowsCached(sql: "SELECT e, id FROM sync_gone").map { ($0[0] as Int, [$0[1] as String]) }
         gone = Dictionary(rows.map { ($0, Set($1)) }) { $0.union($1) }
     }
 

@@ -3,38 +3,45 @@ package import SyncCore
 package import SyncStore
 
 extension SQLiteEngine {
-    package func deleteTold(_ lease: EngineLease) async throws -> PageOutcome {
-        try await writing(lease) { [self] db in
+    package func applyDeletions(
+        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
+    ) async throws -> (outcome: PageOutcome, refusal: SyncError?) {
+        let swept = try swept.map { try table($0) }
+        return try await writing(lease) { [self] db in
+            // It goes in any case, also if the guard refuses what is merely missing.
             var outcome = try deleteGone(guarded: false, in: db)
             // What is refused is tried again with what is missing.
             for entity in outcome.entities.keys { outcome[entity].parked = 0 }
-            return outcome
+            do {
+                try db.inSavepoint {
+                    outcome.add(try deleteMissing(limit, swept, in: db))
+                    return .commit
+                }
+            } catch let error as SyncError where error.code == .deletionGuard {
+                return (outcome, error)
+            }
+            return (outcome, nil)
         }
     }
 
-    package func deleteMissing(
-        guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
-    ) async throws -> PageOutcome {
-        let swept = try swept.map { try table($0) }
-        return try await writing(lease) { [self] db in
-            // To count is to read all rows: only where something may go.
-            let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
-            let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
-            var outcome = try deleteGone(guarded: true, in: db)
-            if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
-            for table in swept {
-                try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
-                try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
-                try db.execute(
-                    sql: """
-                        INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
-                        """, arguments: [table.number, SQLiteEngine.now])
-            }
-            // They are among those that are tried again.
-            for entity in outcome.entities.keys { outcome[entity].parked = 0 }
-            outcome.add(try retryRefused(in: db))
-            return outcome
+    private func deleteMissing(_ limit: DeletionGuard?, _ swept: [EngineTable], in db: Database) throws -> PageOutcome {
+        // To count is to read all rows: only where something may go.
+        let isAnyMissing = try db.finds(sql: "SELECT 1 FROM sync_gone WHERE guarded", arguments: [])
+        let before = isAnyMissing ? try limit.map { _ in try tables.map { try count($0, in: db) } } : nil
+        var outcome = try deleteGone(guarded: true, in: db)
+        if let limit, let before, !outcome.entities.isEmpty { try check(limit, before, in: db) }
+        for table in swept {
+            try db.execute(sql: "DELETE FROM sync_seen WHERE e = ?", arguments: [table.number])
+            try db.execute(sql: "DELETE FROM sync_sweep WHERE e = ?", arguments: [table.number])
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_cursor (e, swept) VALUES (?, ?) ON CONFLICT DO UPDATE SET swept = excluded.swept
+                    """, arguments: [table.number, SQLiteEngine.now])
         }
+        // They are among those that are tried again.
+        for entity in outcome.entities.keys { outcome[entity].parked = 0 }
+        outcome.add(try retryRefused(in: db))
+        return outcome
     }
 
     /// Rows that point to others first: what would go along with another row has its own say.
@@ -42,7 +49,8 @@ extension SQLiteEngine {
         var outcome = PageOutcome()
         for table in parentsFirst.reversed() {
             let ids = try String.fetchAll(
-                db, sql: "SELECT id FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
+                db.cachedStatement(sql: "SELECT id FROM sync_gone WHERE e = ? AND guarded = ?"),
+                arguments: [table.number, isGuarded])
             guard !ids.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
             writer.isMissing = isGuarded

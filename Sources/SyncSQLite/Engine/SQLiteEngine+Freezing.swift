@@ -15,8 +15,7 @@ extension SQLiteEngine {
     package func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest] {
         try await writing(lease) { [self] db in
             try tables.flatMap { table in
-                try Row.fetchAll(
-                    db,
+                try db.rowsCached(
                     sql: """
                         SELECT id, kind, remote, body, version, idem, frozen, attempts, natural FROM sync_request
                         WHERE e = ? ORDER BY id

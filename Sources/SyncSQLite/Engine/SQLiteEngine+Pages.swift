@@ -7,7 +7,7 @@ extension SQLiteEngine {
         try await transaction { [self] db in
             let lease = try EngineLeases.take(holder, in: db)
             // Nobody refused these rows: somebody else was quicker, or the service failed, some times in a row.
-            try db.execute(
+            try db.executeCached(
                 sql: """
                     UPDATE sync_change SET state = 'ready', reason = NULL, rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
@@ -20,10 +20,14 @@ extension SQLiteEngine {
             }
             for table in tables { try KeyAdoption(self, table, db).adoptFreed() }
             let cursors = try cursors(registration, in: db)
-            let engine = try Row.fetchOne(db, sql: "SELECT seq, not_before, attempts FROM sync_engine")
+            let engine = try db.rowCached(
+                sql: """
+                    SELECT seq, not_before, attempts, EXISTS (SELECT 1 FROM sync_request),
+                      EXISTS (SELECT 1 FROM sync_change WHERE state = 'parked') FROM sync_engine
+                    """)
             return EngineStart(
-                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1], attempts: engine?[2] ?? 0
-            )
+                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1], attempts: engine?[2] ?? 0,
+                isAnyUnanswered: engine?[3] ?? true, isAnyParked: engine?[4] ?? true)
         }
     }
 
@@ -46,8 +50,7 @@ extension SQLiteEngine {
     private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: EngineCursor] {
         var cursors: [String: EngineCursor] = [:]
         for table in tables {
-            let row = try Row.fetchOne(
-                db,
+            let row = try db.rowCached(
                 sql: """
                     SELECT cursor, next, initial, fingerprint, swept,
                       cursor IS NOT NULL AND next IS NULL AND EXISTS (SELECT 1 FROM sync_sweep AS s WHERE s.e = c.e)

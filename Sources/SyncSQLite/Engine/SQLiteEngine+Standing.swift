@@ -11,13 +11,13 @@ extension SQLiteEngine {
         try await writing(lease) { [self] db in
             try ConflictLog(db).closeSettled(tables)
             for table in finished {
-                try db.execute(
+                try db.executeCached(
                     sql: """
                         INSERT INTO sync_cursor (e, last_sync, initial) VALUES (?, ?, 1)
                         ON CONFLICT DO UPDATE SET last_sync = excluded.last_sync, initial = 1
                         """, arguments: [table.number, SQLiteEngine.now])
             }
-            try db.execute(
+            try db.executeCached(
                 sql: "UPDATE sync_engine SET not_before = ?, attempts = ? WHERE not_before IS NOT ? OR attempts <> ?",
                 arguments: [notBefore, attempts, notBefore, attempts])
             try EngineLeases.free(lease, in: db)

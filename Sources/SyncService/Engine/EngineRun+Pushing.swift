@@ -15,7 +15,7 @@ extension EngineRun {
         // A row may have been refused because of one that is known to be gone by now.
         if report.current.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
         // What a refused row belongs to may be there by now, or again.
-        _ = try await store.retryBelow(entities, lease)
+        if start.isAnyParked || report.current.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
         // What is unique on the server may have been taken by a row that is deleted by now.
         let changes = report.current.total
@@ -43,6 +43,7 @@ extension EngineRun {
             try Task.checkCancellation()
             let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
             guard !requests.isEmpty else { return count }
+            hasSent.raise()
             do {
                 count += try await send(requests, &batchSize, rounds: rounds)
             } catch ServiceFailure.outdated where rounds < Self.mostRounds {

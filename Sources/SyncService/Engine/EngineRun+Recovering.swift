@@ -44,7 +44,8 @@ extension EngineRun {
     }
 
     private func unanswered() async throws -> [FrozenRequest] {
-        try await store.unanswered(lease).filter {
+        guard start.isAnyUnanswered || hasSent.isRaised else { return [] }
+        return try await store.unanswered(lease).filter {
             !leftOpen.contains($0.id) && !heldBack.contains($0.id)
         }
     }

@@ -41,24 +41,20 @@ extension EngineRun {
     }
 
     /// Deletes what the service deleted and what it lacks, when all else it says is written.
+    ///
+    /// - Throws: ``SyncError`` `deletionGuard`.
     func delete() async throws {
-        // It goes in any case, also if the guard refuses what is merely missing.
-        note(try await store.deleteTold(lease))
-        note(
-            try await store.deleteMissing(
-                guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease))
+        if let refusal = try await deleteWithinGuard() { throw refusal }
     }
 
     /// The same, but that the run goes on where the guard refuses: what points to rows that stay for that is not sent.
     ///
     /// - Returns: The guard's error, for the end of the run.
     func deleteWithinGuard() async throws -> SyncError? {
-        do {
-            try await delete()
-            return nil
-        } catch let error as SyncError where error.code == .deletionGuard {
-            return error
-        }
+        let (outcome, refusal) = try await store.applyDeletions(
+            guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease)
+        note(outcome)
+        return refusal
     }
 
     private func isDue(_ entity: String) -> Bool {

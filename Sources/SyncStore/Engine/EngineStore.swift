@@ -50,16 +50,14 @@ package protocol EngineStore: Sendable {
     /// Ends a listing: notes rows that the server confirmed it does not have.
     func endSweep(of entity: String, missing ids: [JSONValue], _ lease: EngineLease) async throws
 
-    /// Deletes the rows that the server said are deleted.
-    func deleteTold(_ lease: EngineLease) async throws -> PageOutcome
-
-    /// Deletes, within the guard, the rows that the server does not have; then tries the rows again that a constraint refused.
+    /// Deletes the rows that the server said are deleted, and within the guard those that are missing; then tries the rows
+    /// again that a constraint refused.
     ///
     /// - Parameter swept: The entities whose listings ended.
-    /// - Throws: ``SyncError`` `deletionGuard`, and none of them was deleted.
-    func deleteMissing(
+    /// - Returns: What was done, and why none of those that are missing was deleted (``SyncError`` `deletionGuard`).
+    func applyDeletions(
         guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
-    ) async throws -> PageOutcome
+    ) async throws -> (outcome: PageOutcome, refusal: SyncError?)
 
     /// Notes that these entities are in step. Frees the database.
     func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
@@ -150,15 +148,22 @@ package struct EngineStart: Sendable {
     /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row.
     package let notBefore: Int64?
     package let attempts: Int
+    /// Whether there are requests that were never answered.
+    package let isAnyUnanswered: Bool
+    /// Whether there are rows that the service refused.
+    package let isAnyParked: Bool
 
     package init(
-        lease: EngineLease, cursors: [String: EngineCursor], edits: Int64, notBefore: Int64?, attempts: Int
+        lease: EngineLease, cursors: [String: EngineCursor], edits: Int64, notBefore: Int64?, attempts: Int,
+        isAnyUnanswered: Bool, isAnyParked: Bool
     ) {
         self.lease = lease
         self.cursors = cursors
         self.edits = edits
         self.notBefore = notBefore
         self.attempts = attempts
+        self.isAnyUnanswered = isAnyUnanswered
+        self.isAnyParked = isAnyParked
     }
 }
 
