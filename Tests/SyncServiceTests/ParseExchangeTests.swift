@@ -85,6 +85,16 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
+    @Test("an object that is included counts as a pointer to it, and pointers in an array as a list")
+    func included() async throws {
+        let exchanges = try RecordedExchanges("parse", ["21-fetch-included"])
+        let fetched = try await service(exchanges).fetch(["Ed1nuqPvcm"], of: "Task")
+        guard case .found(let row)? = fetched.first else { throw ServerFailure(text: "\(fetched)") }
+        #expect(row.record?["project_id"] == "P1" && row.record?["tag_ids"] == ["G2", "G1"])
+        #expect(row.record?["project"] == nil)
+        await expectAll(exchanges)
+    }
+
     @Test("a new row is one request with a name of its own; one that came before may have been done")
     func create() async throws {
         let exchanges = try RecordedExchanges("parse", ["06-create", "07-create-repeated", "16-duplicate"])
