@@ -166,11 +166,18 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
-    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent"]
+    /// The pairs of rows that are being deleted.
+    private static let parting = """
+        CREATE TABLE IF NOT EXISTS "sync_parting" (
+          "list" TEXT NOT NULL, "owner" ANY NOT NULL, "other" ANY NOT NULL, "place" ANY, PRIMARY KEY ("list", "owner", "other")
+        ) STRICT, WITHOUT ROWID
+        """
+
+    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent", "sync_parting"]
 
     /// Makes the tables that databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for table in [files, unread, unsent] { try db.execute(sql: table) }
+        for table in [files, unread, unsent, parting] { try db.execute(sql: table) }
     }
 
     /// Forgets what they say.

@@ -23,8 +23,8 @@ extension OutboxTriggers {
         }
     }
 
-    /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
-    var departure: [String] {
+    /// Why a row that the engine deletes is in the log: conditions on `OLD`, of which one holds at most.
+    private var departureReasons: [(condition: String, why: String)] {
         // That another row's deletion unlinked it is no edit of its own.
         let isEdited =
             "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND \"reason\" IS NOT 'cascade')"
@@ -35,13 +35,43 @@ extension OutboxTriggers {
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
             "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"
-        let reasons =
-            [(isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed)]
+        return [(isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed)]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
+    }
+
+    /// A pair that the engine removes while it deletes rows: it goes before its row, whose list goes into the log.
+    func parting(_ pairs: EngineTable.Pairs) -> String {
+        let (owner, other) = ("OLD.\(pairs.table.mine)", "OLD.\(pairs.table.other)")
+        let place = pairs.table.place.map { "OLD.\($0)" } ?? "NULL"
+        return """
+            INSERT OR REPLACE INTO "sync_parting" ("list", "owner", "other", "place")
+            VALUES (\(pairs.domain.literal), \(owner), \(other), \(place))
+            """
+    }
+
+    private var partedLists: [String] {
+        table.pairs.flatMap { pairs -> [String] in
+            let list =
+                "SELECT \"other\" AS k FROM \"sync_parting\" WHERE \"list\" = \(pairs.domain.literal) AND \"owner\" = +OLD.\(key)"
+            let order = LinkOrderSQL.terms(place: "\"place\"", key: "\"other\"")
+            return departureReasons.map { condition, why in
+                """
+                INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
+                SELECT \(Self.now), \(table.number), OLD.\(key), \(pairs.domain.literal), NULL,
+                  \(EngineTable.Pairs.arraySQL(of: "\(list) ORDER BY \(order)")), NULL, 'remote', \(why.literal)
+                WHERE \(condition) AND EXISTS (\(list))
+                """
+            }
+        }
+    }
+
+    /// A row that the engine deletes: its edits go into the log, whole, and what is known of it is forgotten.
+    var departure: [String] {
+        let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let log = table.columns.flatMap { column -> [String] in
             let base =
                 "SELECT \"value\" FROM \"sync_base\" WHERE \(isRow("OLD")) AND \"domain\" = \(column.name.literal)"
-            return reasons.map { condition, why in
+            return departureReasons.map { condition, why in
                 """
                 INSERT INTO "sync_conflict" ("at", "e", "k", "domain", "base", "local", "remote", "winner", "why")
                 SELECT \(Self.now), \(table.number), OLD.\(key), \(column.name.literal),
@@ -67,7 +97,7 @@ extension OutboxTriggers {
         let renamed =
             table.key.isHidden
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        return log + renamed + [
+        return log + partedLists + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
         ] + links("OLD") + named.forgotten("OLD.\(key)") + sent + [

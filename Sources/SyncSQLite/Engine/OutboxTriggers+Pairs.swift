@@ -33,12 +33,16 @@ extension OutboxTriggers {
             ("order_delete", "BEFORE DELETE", order(pairs, "OLD")),
             ("order_update", "BEFORE UPDATE", order(pairs, "OLD")),
         ]
-        return (after + (pairs.isOrdered ? before : [])).map { name, event, body in
-            let owner = table.isPart ? "_\(table.entity.name)" : ""
-            let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")
-            return Self.trigger(
-                "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: condition, body)
-        }
+        let owner = table.isPart ? "_\(table.entity.name)" : ""
+        let part = Self.trigger(
+            "\(pairs.name)_part_\(pairs.end)\(owner)", "AFTER DELETE", on: pairs.name,
+            when: "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 3)", [parting(pairs)])
+        return [part]
+            + (after + (pairs.isOrdered ? before : [])).map { name, event, body in
+                let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")
+                return Self.trigger(
+                    "\(pairs.name)_\(name)_\(pairs.end)\(owner)", event, on: pairs.name, when: condition, body)
+            }
     }
 
     private func isStored(_ owner: String) -> String {
@@ -57,7 +61,7 @@ extension OutboxTriggers {
             """
             INSERT INTO "sync_base" ("e", "k", "domain", "value", "edited")
             SELECT \(table.number), \(owner), \(pairs.domain.literal),
-              (SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(pairs.listSQL(owner)))), \(Self.now)
+              \(EngineTable.Pairs.arraySQL(of: pairs.listSQL(owner))), \(Self.now)
             WHERE \(isKnown) AND \(isThere) AND NOT EXISTS (SELECT 1 FROM "sync_base" WHERE \(base))
             ON CONFLICT DO NOTHING
             """,

@@ -120,8 +120,11 @@ extension PageMerge {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
             try db.executeCached(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
         }
+        let hasLists = engine.tables.contains { !$0.pairs.isEmpty }
+        if hasLists { try db.executeCached(sql: "INSERT INTO sync_mute VALUES (3) ON CONFLICT DO NOTHING") }
         let result = try engine.stack.session(db, nil, SyncRequest()).delete(rows, of: table.entity)
-        try db.executeCached(sql: "DELETE FROM sync_mute WHERE n = 2")
+        try db.executeCached(sql: "DELETE FROM sync_mute WHERE n > 1")
+        if hasLists { try db.executeCached(sql: "DELETE FROM sync_parting") }
         return result
     }
 

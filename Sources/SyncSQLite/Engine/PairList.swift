@@ -78,4 +78,9 @@ extension EngineTable.Pairs {
         ORDER BY \(LinkOrderSQL.terms(place: table.place, key: table.other))
         """
     }
+
+    /// Rows `k` as a JSON array: ``PairList/text(_:)``.
+    static func arraySQL(of rows: String) -> String {
+        "(SELECT json_group_array(CASE typeof(k) WHEN 'blob' THEN NULL ELSE k END) FROM (\(rows)))"
+    }
 }

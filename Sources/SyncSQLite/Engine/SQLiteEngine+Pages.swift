@@ -26,8 +26,8 @@ extension SQLiteEngine {
                       EXISTS (SELECT 1 FROM sync_change WHERE state = 'parked') FROM sync_engine
                     """)
             return EngineStart(
-                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1], attempts: engine?[2] ?? 0,
-                isAnyUnanswered: engine?[3] ?? true, isAnyParked: engine?[4] ?? true)
+                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1],
+                attempts: engine?[2] ?? 0, isAnyUnanswered: engine?[3] ?? true, isAnyParked: engine?[4] ?? true)
         }
     }
 

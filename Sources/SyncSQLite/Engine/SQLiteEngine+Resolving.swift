@@ -95,7 +95,8 @@ extension SQLiteEngine {
                 throw SyncError(.rowNotFound, "the log has no such row that was deleted there", entity: entity)
             }
             let values = Dictionary(lines.map { ($0.domain, $0.value) }) { first, _ in first }
-            let parts = try table.key.values(of: freeKey(own, table, in: db), in: db)
+            let free = try freeKey(own, table, in: db)
+            let parts = try table.key.values(of: free, in: db)
             let rest = table.columns.filter { column in
                 values[column.name] != nil && !parts.contains { $0.column == column.name }
             }
@@ -110,8 +111,28 @@ extension SQLiteEngine {
                     INSERT INTO \(table.table.name.quoted) (\(names))
                     VALUES (\(arguments.map { _ in "?" }.joined(separator: ", ")))
                     """, arguments: StatementArguments(arguments))
+            for pairs in table.pairs {
+                try restore(
+                    PairList.keys(values[pairs.domain] ?? .null), pairs, of: table.key.k(of: free, in: db), in: db)
+            }
             try ConflictLog(db).noteRestored(lines.map(\.id))
         }
+    }
+
+    /// A list of a row that comes back, without the rows that are gone too.
+    private func restore(
+        _ others: [DatabaseValue], _ pairs: EngineTable.Pairs, of key: DatabaseValue?, in db: Database
+    ) throws {
+        let destination = stack.layout[pairs.destination]
+        for other in others {
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other))
+                    SELECT ?, \(destination.keyColumn.quoted) FROM \(destination.name.quoted)
+                    WHERE \(destination.keyColumn.quoted) = ?
+                    """, arguments: [key, other])
+        }
+        try PairList(pairs).order(others, of: key ?? .null, in: db)
     }
 
     /// The key of a row that comes back: its own, unless another row has that by now.

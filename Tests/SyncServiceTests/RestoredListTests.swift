@@ -1,0 +1,57 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// The lists of rows that the service deleted.
+@Suite("Lists of rows that are gone")
+struct RestoredListTests {
+    @Test(
+        "are in the log with the row, and come back with it, but for what is gone too",
+        arguments: ["edited", "made below"], [false, true])
+    func restored(_ how: String, _ isOrdered: Bool) async throws {
+        let service = FakeService()
+        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Project", 1, ["name": "p"])
+        await service.put("Task", 1, ["title": "t", "project_id": 1, "tag_ids": [1]])
+        let many = "\"Tag\", \"many\": true"
+        let schema = Device.schema.replacingOccurrences(of: many, with: isOrdered ? "\(many), \"ordered\": true" : many)
+        let device = try Device(service, schema: schema)
+        try await device.engine.sync()
+        let id = how == "edited" ? 1 : 70
+        if how == "edited" {
+            try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+            await service.remove("Task", 1)
+        } else {
+            try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (70, 'mine', 1)")
+            await service.remove("Task", 1)
+            await service.remove("Project", 1)
+        }
+        for tag in [3, 2, 4] {
+            try await device.write("INSERT INTO Tag_tasks (tagID, taskID) VALUES (\(tag), \(id))")
+        }
+        if isOrdered { try await device.write("UPDATE Tag_tasks SET \(Device.place) = 10 - tagID") }
+        await service.remove("Tag", 4)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        let logged = try await device.engine.conflicts().first { $0.domain == "tags" }
+        guard case .array(let tags)? = logged?.local else {
+            Issue.record("no list in the log: \(String(describing: logged))")
+            return
+        }
+        #expect(Set(tags).isSuperset(of: how == "edited" ? [1, 2, 3] : [2, 3]))
+        try await device.engine.restore("Task", key: JSONValue(id))
+        try await device.engine.sync()
+        let made = await service.contents(of: "Task").values.first
+        #expect(made?["title"] == "mine")
+        guard case .array(let sent)? = made?["tag_ids"] else {
+            Issue.record("no list is sent")
+            return
+        }
+        #expect(Set(sent) == (how == "edited" ? [1, 2, 3] : [2, 3]))
+        if isOrdered { #expect(sent.filter { $0 != 1 } == [3, 2]) }
+        #expect(try await device.leftovers() == [])
+    }
+}
