@@ -32,7 +32,9 @@ struct RestoredListTests {
         for tag in [3, 2, 4] {
             try await device.write("INSERT INTO Tag_tasks (tagID, taskID) VALUES (\(tag), \(id))")
         }
-        if isOrdered { try await device.write("UPDATE Tag_tasks SET \(Device.place) = 10 - tagID") }
+        if isOrdered {
+            try await device.write("UPDATE Tag_tasks SET \(Device.place) = 10 - tagID WHERE taskID = \(id)")
+        }
         await service.remove("Tag", 4)
         try await device.engine.sync()
         #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
