@@ -27,7 +27,7 @@ struct RunFaultTests {
         var options = RESTOptions()
         options.idempotency = "Idempotency-Key"
         let dead = RESTService(
-            baseURL: port.url, options: options, transport: DefaultTransport(timeout: .seconds(1)))
+            baseURL: port.url, options: options, transport: DefaultTransport(timeout: .seconds(1), total: .seconds(1)))
         let device = try Device(dead, entities: ["Task"], settings)
         try await device.stack.insert("Task", values: ["title": "mine"])
         #expect(await failure(device)?.code == .serviceFailure)
