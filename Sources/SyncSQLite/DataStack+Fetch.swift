@@ -25,7 +25,8 @@ extension DataStack {
         try await reading { db in try self.fetch(entity, where: predicate, orderedBy: order, limit: limit, in: db) }
     }
 
-    /// The row with this key, which is brought to the type of the key; nil if there is none.
+    /// The row with this key, which is brought to the type of the key; nil if there is none. A row that a service gave another key
+    /// than it had here is found by both, as long as no other row has the former.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`, `keylessEntity` or `storeFailure`.
     public func fetch(_ entity: String, id: JSONValue) throws -> SyncRecord? {
@@ -67,7 +68,7 @@ extension DataStack {
 
     /// The row of an entity with this key.
     func fetch(_ entity: CompiledEntity, key: RowKey, in db: Database) throws -> SyncRecord? {
-        guard let (condition, arguments) = condition(key, of: entity) else { return nil }
+        guard let (condition, arguments) = try condition(key, of: entity, in: db) else { return nil }
         let select = RecordSQL(entity, layout)
         return try select.fetch(
             db, "SELECT \(select.columns) FROM \(select.from) WHERE \(condition)", arguments

@@ -12,13 +12,17 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
+    @OptionGroup var chosen: ChosenEntities
+
     @Flag(help: "Print it as JSON.")
     var json = false
 
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func run() async throws {
-        let conflicts = try await engine(stack(), makesRequests: false).conflicts()
+        let engine = try engine(stack(), makesRequests: false)
+        let isWanted = try chosen.filter(of: await engine.status().map(\.entity))
+        let conflicts = try await engine.conflicts().filter { isWanted($0.entity) }
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(

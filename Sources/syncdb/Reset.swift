@@ -25,6 +25,8 @@ struct Reset: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
+    @OptionGroup var chosen: ChosenEntities
+
     @Flag(
         help: ArgumentHelp(
             "Print the result as JSON.",
@@ -39,13 +41,17 @@ struct Reset: AsyncParsableCommand, EngineCommand {
 
     func validate() throws {
         if json && quiet { throw ValidationError("--json and --quiet exclude each other") }
+        if kind == .local && chosen.names != nil {
+            throw ValidationError("local is for all entities: rows of one belong to those of others")
+        }
     }
 
     func run() async throws {
         let stack = try self.stack()
         let before = try await Contents(stack)
         do {
-            try await engine(stack).reset(EngineReset(rawValue: kind.rawValue) ?? .relink)
+            try await engine(stack).reset(
+                EngineReset(rawValue: kind.rawValue) ?? .relink, only: chosen.names)
         } catch let error as SyncError where error.code == .otherService && kind == .local {
             try await stack.removeEngine(deletingRows: true)
         }

@@ -12,6 +12,8 @@ struct Status: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Database and service") var location: DatabaseOptions
     @OptionGroup(title: "Database and service") var service: EngineOptions
 
+    @OptionGroup var chosen: ChosenEntities
+
     @Flag(help: "Print it as JSON.")
     var json = false
 
@@ -19,8 +21,10 @@ struct Status: AsyncParsableCommand, EngineCommand {
 
     func run() async throws {
         let engine = try engine(stack(), makesRequests: false)
-        let status = try await engine.status()
-        let parked = try await engine.parkedRows()
+        let all = try await engine.status()
+        let isWanted = try chosen.filter(of: all.map(\.entity))
+        let status = all.filter { isWanted($0.entity) }
+        let parked = try await engine.parkedRows().filter { isWanted($0.entity) }
         if json { return try Terminal.write(json: Self.json(status, parked)) }
         var table = TablePrinter([
             .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "parked", isNumeric: true),

@@ -82,6 +82,26 @@ struct ConfigurationTests {
         }
     }
 
+    @Test(
+        "says how PocketBase is asked",
+        arguments: [
+            ("{}", "updated", 60, 50), (#"{"updated": "changed", "overlap": 5, "batch": 7}"#, "changed", 5, 7),
+            (#"{"updated": "", "batch": 1}"#, nil, 60, 1),
+        ] as [(String, String?, Int, Int)])
+    func pocketBase(_ section: String, _ updated: String?, _ overlap: Int, _ batch: Int) throws {
+        let text = """
+            {"service": "pocketbase", "url": "https://pb.example.com", "entities": {"Task": {"path": "todos"}},
+             "pocketbase": \(section)}
+            """
+        let configuration = try EngineConfiguration(Data(text.utf8), environment: [:])
+        let service = try #require(configuration.service() as? PocketBaseService)
+        var options = PocketBaseOptions()
+        (options.updated, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
+        #expect(service.options == options)
+        #expect(service.capabilities.batchSize == batch && service.capabilities.givesTimes == (updated != nil))
+        #expect(service.filter(of: "Task") == "todos \(updated ?? "")")
+    }
+
     @Test("may say what the service is called in the database")
     func identity() throws {
         let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")

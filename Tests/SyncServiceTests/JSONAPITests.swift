@@ -9,7 +9,10 @@ import Testing
 struct JSONAPITests {
     private static let types = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
 
-    private func service(_ stub: JSONAPIStub, _ ids: ServiceCapabilities.IDs = .server) throws -> JSONAPIService {
+    private static let schema = Device.schema.replacingOccurrences(
+        of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+
+    private func service(_ stub: any HTTPTransport, _ ids: ServiceCapabilities.IDs = .server) throws -> JSONAPIService {
         JSONAPIService(
             baseURL: try #require(URL(string: "https://api.example.com/")), types: Self.types, ids: ids,
             transport: stub)
@@ -28,9 +31,7 @@ struct JSONAPITests {
         "keeps two devices in step, with links both ways", arguments: [.server, .client] as [ServiceCapabilities.IDs])
     func twoDevices(_ ids: ServiceCapabilities.IDs) async throws {
         let stub = JSONAPIStub(takesClientIDs: ids == .client)
-        let schema = Device.schema.replacingOccurrences(
-            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
-        func device() throws -> Device { try Device(try service(stub, ids), schema: schema) }
+        func device() throws -> Device { try Device(try service(stub, ids), schema: Self.schema) }
         let (one, two) = (try device(), try device())
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         let tag = try await one.stack.insert("Tag", values: ["name": "t"])
@@ -59,6 +60,46 @@ struct JSONAPITests {
         await stub.remove("tasks", id)
         try await two.engine.sync()
         #expect(try await two.rows("SELECT count(*) FROM Task") == ["0"])
+    }
+
+    @Test(
+        "makes no row twice whose answer was lost, nor loses one that did not arrive",
+        arguments: [.server, .client] as [ServiceCapabilities.IDs], [.lost, .unanswered] as [NotingNetwork.Fate])
+    func lostAnswer(_ ids: ServiceCapabilities.IDs, _ fate: NotingNetwork.Fate) async throws {
+        let stub = JSONAPIStub(takesClientIDs: ids == .client)
+        let network = NotingNetwork(over: stub)
+        var settings = Device.impatient
+        settings.settleTime = .zero
+        let device = try Device(try service(network, ids), schema: Self.schema, settings)
+        try await device.engine.sync()
+        try await device.stack.insert("Task", values: ["title": "t"])
+        await network.breakDown(fate)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await network.comeBack()
+        #expect(await stub.all("tasks").count == (fate == .lost ? 0 : 1))
+        try await device.engine.sync()
+        #expect(await stub.all("tasks").count == 1)
+        #expect(try await device.rows("SELECT title FROM Task") == ["t"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test(
+        "of two edits of a row between a pull and a push the later one has the members that both changed, and only those"
+    )
+    func lostUpdate() async throws {
+        let stub = JSONAPIStub()
+        await stub.put("tasks", "7", ["title": "t", "points": 1])
+        let device = try Device(try service(stub), schema: Self.schema)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'ours'")
+        await stub.put("tasks", "7", ["title": "theirs", "points": 7])
+        try await device.engine.push()
+        let task = try #require(await stub.resource("tasks", "7")?["attributes"])
+        #expect(task["title"] == "ours" && task["points"] == 7)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["ours 7"])
+        #expect(try await device.leftovers() == [])
     }
 
     @Test("parks what is refused, with the member that is to blame")

@@ -1,6 +1,8 @@
 import Foundation
 import GRDB
+import HTTPTypes
 import Sync
+import SyncCore
 import SyncTesting
 import Testing
 
@@ -313,6 +315,92 @@ struct KeysOfPartsTests {
         await service.setFault(nil)
         try await device.engine.sync()
         #expect(await service.creations == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    /// A service that is a function: `/marks/7/red`, where the parts are the id.
+    private func served(_ memory: ServedMemory) -> Served {
+        Served { request, body in
+            let path = (request.path ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? "" }
+            guard path.first == "marks" else { return (200, [:], []) }
+            let rows = await memory.rows
+            func isNamed(_ row: JSONValue) -> Bool {
+                row["area"].map { "\($0)" } == path[1] && row["name"] == .string(path[2])
+            }
+            let index = path.count == 3 ? rows.firstIndex(where: isNamed) : nil
+            switch (request.method, path.count) {
+            case (.get, 1): return (200, [:], .array(rows))
+            case (.post, 1):
+                if rows.contains(where: { $0["area"] == body?["area"] && $0["name"] == body?["name"] }) {
+                    return (409, [:], ["message": "there is one"])
+                }
+                await memory.add(body ?? .null)
+                return (201, [:], body ?? .null)
+            case (.put, 3) where index == nil:
+                await memory.add(body ?? .null)
+                return (201, [:], body ?? .null)
+            case (.get, 3): return index.map { (200, [:], rows[$0]) } ?? (404, [:], [:])
+            case (.patch, 3):
+                guard let index, case .object(let members)? = body else { return (404, [:], [:]) }
+                let row = members.reduce(rows[index]) { $0.setting($1.value, at: [$1.key]) }
+                await memory.set(rows.enumerated().map { $0.offset == index ? row : $0.element })
+                return (200, [:], row)
+            case (.delete, 3):
+                await memory.set(rows.filter { !isNamed($0) })
+                return (index == nil ? 404 : 204, [:], .null)
+            default: return (405, [:], [:])
+            }
+        }
+    }
+
+    private func device(_ transport: any HTTPTransport, _ ids: ServiceCapabilities.IDs) throws -> Device {
+        var (options, settings) = (RESTOptions(), Device.impatient)
+        options.ids = ids
+        settings.settleTime = .zero
+        settings.deletionGuard = nil
+        return try Device(
+            RESTService(
+                baseURL: try #require(URL(string: "https://a.example")), options: options, transport: transport),
+            schema: Self.schema, entities: ["Mark"], settings)
+    }
+
+    @Test(
+        "A REST service has a row once whose answer was lost, or which did not arrive: its parts are its id",
+        arguments: [.server, .client] as [ServiceCapabilities.IDs], [.lost, .unanswered] as [NotingNetwork.Fate])
+    func lostAnswerOfREST(_ ids: ServiceCapabilities.IDs, _ fate: NotingNetwork.Fate) async throws {
+        let memory = ServedMemory()
+        let network = NotingNetwork(over: served(memory))
+        let device = try device(network, ids)
+        try await device.write("INSERT INTO Mark (area, name, color) VALUES (7, 'a/b', 'f00')")
+        await network.breakDown(fate)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await network.comeBack()
+        #expect(await memory.rows.count == (fate == .lost ? 0 : 1))
+        // An edit since tells it from what was sent; its parts do not.
+        try await device.write("UPDATE Mark SET color = '0f0'")
+        try await device.engine.sync()
+        #expect(await memory.rows.count == 1)
+        #expect(await memory.rows.first?["color"] == "0f0")
+        #expect(await network.notes.contains { $0.path == "/marks/7/a/b" } || ids == .server && fate == .lost)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test(
+        "A REST service's rows of several parts: deletions by listings, and of two edits the later has what both changed"
+    )
+    func editedOnREST() async throws {
+        let memory = ServedMemory()
+        await memory.set(["red", "blue"].map { ["area": 7, "name": .string($0), "color": "f00"] })
+        let device = try device(served(memory), .server)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT name FROM Mark ORDER BY 1") == ["blue", "red"])
+        try await device.write("UPDATE Mark SET color = 'ours' WHERE name = 'red'")
+        await memory.set([["area": 7, "name": "red", "color": "theirs", "more": 1]])
+        try await device.engine.push()
+        #expect(await memory.rows == [["area": 7, "name": "red", "color": "ours", "more": 1]])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT name, color FROM Mark") == ["red ours"])
         #expect(try await device.leftovers() == [])
     }
 

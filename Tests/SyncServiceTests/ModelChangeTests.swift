@@ -158,12 +158,12 @@ struct ModelChangeTests {
         }
     }
 
-    @Test("An entity that was not registered for a while sends what was edited meanwhile, and reverts nothing")
-    func putBack() async throws {
+    /// Edits two rows while `meanwhile` holds, of which the service changes one, and another one.
+    private func editing(_ meanwhile: (Device) async throws -> Void) async throws -> Device {
         await putTasks()
         let device = try Device(service)
         try await device.engine.sync()
-        _ = try Device(device.stack, service, entities: ["Project"])
+        try await meanwhile(device)
         try await device.write("UPDATE Task SET title = 'here' WHERE remoteID = 1")
         try await device.write("UPDATE Task SET points = 4 WHERE remoteID = 2")
         await service.put("Task", 2, ["title": "elsewhere"])
@@ -171,14 +171,38 @@ struct ModelChangeTests {
         await service.forgetRequests()
         let again = try Device(device.stack, service)
         try await again.engine.sync()
+        return again
+    }
+
+    @Test("Of an entity that an engine does not register, and another one did, edits are noticed all the same")
+    func notRegistered() async throws {
+        let device = try await editing { device in
+            try await Sync.importPages(from: service, entity: "Project", stack: device.stack)
+        }
+        #expect(await sent().sorted() == ["update 1 {\"title\":\"here\"}", "update 2 {\"points\":4}"])
+        #expect(
+            try await device.rows("SELECT remoteID, title, points FROM Task ORDER BY 1")
+                == ["1 here 0", "2 elsewhere 4", "3 elsewhere 0", "4 t4 0"])
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("An entity whose triggers were away for a while sends what was edited meanwhile, and reverts nothing")
+    func putBack() async throws {
+        let device = try await editing { device in
+            let triggers = try await device.rows(
+                "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*' AND tbl_name = 'Task'"
+            )
+            for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
+        }
         #expect(await sent() == ["update 1 {\"title\":\"here\"}"])
         #expect(
-            try await again.rows("SELECT remoteID, title, points FROM Task ORDER BY 1")
+            try await device.rows("SELECT remoteID, title, points FROM Task ORDER BY 1")
                 == ["1 here 0", "2 elsewhere 0", "3 elsewhere 0", "4 t4 0"])
         // Whose they were nobody can tell.
-        let lost = try await again.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.winner)" }
+        let lost = try await device.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.winner)" }
         #expect(Set(lost).isSuperset(of: ["2 points 4 remote", "2 title \"t2\" remote"]))
-        #expect(try await again.leftovers() == [])
+        #expect(try await device.leftovers() == [])
     }
 
     @Test("Other triggers make nobody look for edits, as long as those of before were there")

@@ -31,35 +31,62 @@ struct OlderToolsTests {
         """
 
     /// One user's rows at a service.
-    private func world(_ place: Place) async throws -> World {
+    private func world(_ place: Place, pageSize: Int = 1000) async throws -> World {
+        let network = NotingNetwork()
         switch place {
         case .kinto:
             let user = "Basic " + Data("\(UUID().uuidString):pw".utf8).base64EncodedString()
-            return World(service: try await KintoServer.shared.service(authorization: user))
+            let service = KintoService(
+                baseURL: try await KintoServer.shared.url(), paths: ["Holiday": "public_holidays"], pageSize: pageSize,
+                credentials: .authorization(user), transport: network)
+            return World(service: service, network: network)
         case .parse:
             let space = try await RESTServer.shared.space(["dialect": "parse", "applicationID": "app"])
             var options = ParseOptions(applicationID: "app", restKey: "key")
             options.overlap = .zero
+            options.pageSize = pageSize
             // Class names are the app's: its holidays are called otherwise there.
-            return World(
-                service: ParseService(baseURL: space.url, options: options, classes: ["Holiday": "PublicHoliday"]),
-                space: space)
+            let service = ParseService(
+                baseURL: space.url, options: options, classes: ["Holiday": "PublicHoliday"], transport: network)
+            return World(service: service, network: network, space: space)
         }
     }
 
     private struct World: Sendable {
         let service: any SyncService
+        let network: NotingNetwork
         var space: RESTSpace?
 
-        func device(_ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"]) throws -> Device {
-            var settings = Device.settings
+        func device(
+            _ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"], listsIDs: Bool = true
+        ) throws -> Device {
+            var settings = Device.impatient
             settings.deletionGuard = nil
+            if !listsIDs { settings.sweepInterval = .seconds(3600) }
             return try Device(service, schema: OlderToolsTests.schema, entities: entities, settings)
         }
 
-        func devices(_ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"]) throws -> (Device, Device) {
-            (try device(entities), try device(entities))
+        func devices(
+            _ entities: [SyncedEntity] = ["Holiday", "Birthday", "Person"], listIDs: Bool = true
+        ) throws -> (Device, Device) {
+            (try device(entities, listsIDs: listIDs), try device(entities, listsIDs: listIDs))
         }
+    }
+
+    /// A second sync that somebody asks for while one is on its way.
+    private actor Second {
+        private var task: Task<SyncReport, any Error>?
+        private(set) var sawTheFlag = false
+
+        func ask(_ engine: SyncEngine) async {
+            guard task == nil else { return }
+            task = Task { try await engine.sync() }
+            sawTheFlag = await engine.isSyncing
+            // It has asked by now, and waits.
+            for _ in 0..<100 { await Task.yield() }
+        }
+
+        var report: SyncReport? { get async throws { try await task?.value } }
     }
 
     @Test(
@@ -76,14 +103,21 @@ struct OlderToolsTests {
         }
     }
 
-    @Test("Start once: a second sync joins the first; the flag is up meanwhile", arguments: Place.allCases)
+    @Test(
+        "Start once: a second sync joins the first, and has its report; the flag is up meanwhile",
+        arguments: Place.allCases)
     func startOnce(_ place: Place) async throws {
-        let (one, two) = try await world(place).devices()
+        let world = try await world(place)
+        let (one, two) = try world.devices()
         try await one.stack.insert("Person", values: ["name": "Ada"])
-        async let first = one.engine.sync()
-        async let second = one.engine.sync()
-        let created = try await [first, second].map(\.total.created)
-        #expect(created.max() == 1)
+        let second = Second()
+        await world.network.setMeanwhile { [engine = one.engine] _ in await second.ask(engine) }
+        let first = try await one.engine.sync()
+        await world.network.setMeanwhile(nil)
+        // One that had waited for its turn would have made nothing.
+        #expect(first.total.created == 1)
+        #expect(try await second.report?.total.created == 1)
+        #expect(await second.sawTheFlag)
         #expect(await !one.engine.isSyncing)
         try await two.engine.sync()
         #expect(try await two.rows("SELECT name FROM Person") == ["Ada"])
@@ -91,7 +125,9 @@ struct OlderToolsTests {
 
     @Test("Delta by time of change: what is older than the newest row here comes too", arguments: Place.allCases)
     func delta(_ place: Place) async throws {
-        let (one, two) = try await world(place).devices()
+        // All ids are listed once, and not again.
+        let world = try await world(place)
+        let (one, two) = try world.devices(listIDs: false)
         try await one.stack.insert("Person", values: ["name": "Ada"])
         for device in [one, two] { try await device.engine.sync() }
         // Two has a row that is newer than what one makes before two looks again.
@@ -99,7 +135,11 @@ struct OlderToolsTests {
         try await two.stack.insert("Person", values: ["name": "Cid"])
         try await one.engine.sync()
         try await two.engine.push()
+        await world.network.forget()
         let report = try await two.engine.sync()
+        let (path, parameter) = place == .kinto ? ("/people/records", "_since") : ("/classes/Person", "where")
+        let asked = await world.network.asked(path)
+        #expect(!asked.isEmpty && asked.allSatisfy { $0.query[parameter] != nil && $0.query["keys"] == nil })
         #expect(report.total.inserted == 1)
         #expect(try await two.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob", "Cid"])
         #expect(try await two.engine.sync().isEmpty)
@@ -128,27 +168,39 @@ struct OlderToolsTests {
         "Staged answers: a page is stored whole or not at all, and a pull goes on where it was",
         arguments: Place.allCases)
     func staged(_ place: Place) async throws {
-        let world = try await world(place)
+        let world = try await world(place, pageSize: 3)
         let one = try world.device()
-        for number in 1...4 { try await one.stack.insert("Person", values: ["name": .string("p\(number)")]) }
+        for number in 1...8 { try await one.stack.insert("Person", values: ["name": .string("p\(number)")]) }
         try await one.engine.sync()
-        let two = try world.device()
-        // The store refuses the last row of the page.
+        let two = try world.device(["Person"], listsIDs: false)
+        // The last row of the second page takes the whole transaction with it.
         try await two.write(
-            "CREATE TRIGGER refuse BEFORE INSERT ON Person WHEN NEW.name = 'p4' BEGIN SELECT RAISE(ABORT, 'not this one'); END"
-        )
-        let report = try await two.engine.sync()
-        #expect(report.total.parked == 1)
+            """
+            CREATE TRIGGER refuse BEFORE INSERT ON Person WHEN (SELECT count(*) FROM Person) = 5
+            BEGIN SELECT RAISE(ROLLBACK, 'the power fails'); END
+            """)
+        await world.network.forget()
+        await #expect(throws: (any Error).self) { try await two.engine.sync() }
         #expect(try await two.rows("SELECT count(*) FROM Person") == ["3"])
+        let path = place == .kinto ? "/people/records" : "/classes/Person"
+        let pages = await world.network.asked(path).map(\.query)
+        #expect(pages.count == 2)
         try await two.write("DROP TRIGGER refuse")
+        await world.network.forget()
         try await two.engine.sync()
-        #expect(try await two.rows("SELECT count(*) FROM Person") == ["4"])
+        #expect(try await two.rows("SELECT count(DISTINCT name) FROM Person") == ["8"])
+        // The second page again, and not the first.
+        #expect(await world.network.asked(path).first?.query == pages.last)
     }
 
     @Test("Progress and notifications: phases, rows, and an end", arguments: Place.allCases)
     func progress(_ place: Place) async throws {
-        let device = try await world(place).device()
+        let world = try await world(place)
+        let device = try world.device()
         try await device.stack.insert("Person", values: ["name": "Ada"])
+        let flags = Flags()
+        await world.network.setMeanwhile { [engine = device.engine] _ in await flags.add(engine.isSyncing) }
+        #expect(await !device.engine.isSyncing)
         let events = device.engine.events
         let heard = Task {
             var heard: [String] = []
@@ -165,6 +217,15 @@ struct OlderToolsTests {
         try await device.engine.sync()
         let text = await heard.value
         #expect(text.first == "pulling" && text.last == "1 created" && text.contains("sent 1"), "\(text)")
+        let seen = await flags.all
+        #expect(seen.count > 1 && !seen.contains(false))
+        #expect(await !device.engine.isSyncing)
+    }
+
+    /// Whether a run was on its way, at each request.
+    private actor Flags {
+        private(set) var all: [Bool] = []
+        func add(_ flag: Bool) { all.append(flag) }
     }
 
     @Test(
@@ -230,28 +291,70 @@ struct OlderToolsTests {
         #expect(
             try await two.rows("SELECT sync_entity, name, country, gift FROM Event ORDER BY 1")
                 == ["Birthday Ada's nil tea", "Holiday May Day FR nil"])
-        if let space = world.space {
-            #expect(try await space.rows("PublicHoliday").count == 1)
-            #expect(try await space.rows("Event").isEmpty)
+        let lists = Set(await world.network.notes.filter { $0.method == .get }.map(\.path))
+        switch place {
+        case .kinto:
+            #expect(lists.contains { $0.hasSuffix("/public_holidays/records") })
+            #expect(!lists.contains { $0.hasSuffix("/holidays/records") || $0.hasSuffix("/events/records") })
+        case .parse:
+            #expect(try await world.space?.rows("PublicHoliday").count == 1)
+            #expect(!lists.contains { $0.hasSuffix("/Holiday") || $0.hasSuffix("/Event") })
         }
     }
 
-    @Test("When everything was last in step, and reset, after which nothing is there twice", arguments: Place.allCases)
-    func lastSyncAndReset(_ place: Place) async throws {
-        let device = try await world(place).device()
+    @Test(
+        "When everything was last in step: of each entity and of all, and only after a whole run",
+        arguments: Place.allCases)
+    func lastSync(_ place: Place) async throws {
+        let world = try await world(place)
+        let device = try world.device()
+        func inStep() async throws -> Set<String> {
+            Set(try await device.engine.status().filter { $0.lastSync != nil }.map(\.entity))
+        }
         #expect(try await device.engine.lastSyncDate == nil)
         #expect(try await !device.engine.isInitialSyncComplete)
+        try await device.stack.insert("Person", values: ["name": "Ada"])
+        await world.network.breakDown(.lost)
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await world.network.comeBack()
+        #expect(try await inStep() == [])
+        try await device.engine.sync(only: ["Person"])
+        #expect(try await inStep() == ["Person"])
+        #expect(try await device.engine.lastSyncDate == nil)
+        #expect(try await !device.engine.isInitialSyncComplete)
+        try await device.engine.sync()
+        #expect(try await inStep() == ["Holiday", "Birthday", "Person"])
+        let first = try #require(try await device.engine.lastSyncDate)
+        #expect(abs(first.timeIntervalSinceNow) < 60)
+        #expect(try await device.engine.isInitialSyncComplete)
+    }
+
+    @Test("Reset: of what is known, of what is here, and for a service that was emptied", arguments: Place.allCases)
+    func reset(_ place: Place) async throws {
+        let world = try await world(place)
+        let device = try world.device()
         for name in ["Ada", "Bob"] { try await device.stack.insert("Person", values: ["name": .string(name)]) }
         try await device.engine.sync()
-        #expect(try await device.engine.lastSyncDate != nil)
-        #expect(try await device.engine.isInitialSyncComplete)
         try await device.engine.reset(.relink)
         try await device.engine.sync()
-        #expect(try await device.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob"])
+        let sql = "SELECT name FROM Person ORDER BY 1"
+        #expect(try await device.rows(sql) == ["Ada", "Bob"])
         try await device.engine.reset(.local)
         #expect(try await device.rows("SELECT count(*) FROM Person") == ["0"])
         try await device.engine.sync()
-        #expect(try await device.rows("SELECT name FROM Person ORDER BY 1") == ["Ada", "Bob"])
+        #expect(try await device.rows(sql) == ["Ada", "Bob"])
+        // Somebody empties the service while this device is away.
+        let other = try world.device()
+        try await other.engine.sync()
+        try await other.write("DELETE FROM Person")
+        try await other.engine.sync()
+        try await device.engine.reset(.remote)
+        #expect(try await device.engine.sync().total.created == 2)
+        for device in [device, other] {
+            try await device.engine.sync()
+            #expect(try await device.rows(sql) == ["Ada", "Bob"])
+            #expect(try await device.leftovers() == [])
+        }
     }
 
     @Test("One entity alone is synced, and the others wait", arguments: Place.allCases)

@@ -70,6 +70,31 @@ struct ParseExchangeTests {
         await expectAll(exchanges)
     }
 
+    @Test("a pull since a time asks for what changed then or later, and is no listing of what there is")
+    func pullSince() async throws {
+        let exchanges = try RecordedExchanges("parse", ["19-pull-since", "20-pull-since-none"])
+        let service = try service(exchanges)
+        let news = try await service.pull(PullRequest(entity: "Project", cursor: "2026-01-02T03:03:05.678Z"))
+        #expect(news.rows.map(\.id) == ["P1"] && news.rows.first?.record?["name"] == "orchard")
+        #expect(news.next == nil && !news.isListing)
+        // A minute before the last row, and never back.
+        let cursor = try #require(news.cursor)
+        #expect(cursor == "2026-01-06T00:00:00.000Z")
+        let nothing = try await service.pull(PullRequest(entity: "Project", cursor: cursor))
+        #expect(nothing.rows.isEmpty && nothing.cursor == cursor && !nothing.isListing)
+        await expectAll(exchanges)
+    }
+
+    @Test("an object that is included counts as a pointer to it, and pointers in an array as a list")
+    func included() async throws {
+        let exchanges = try RecordedExchanges("parse", ["21-fetch-included"])
+        let fetched = try await service(exchanges).fetch(["Ed1nuqPvcm"], of: "Task")
+        guard case .found(let row)? = fetched.first else { throw ServerFailure(text: "\(fetched)") }
+        #expect(row.record?["project_id"] == "P1" && row.record?["tag_ids"] == ["G2", "G1"])
+        #expect(row.record?["project"] == nil)
+        await expectAll(exchanges)
+    }
+
     @Test("a new row is one request with a name of its own; one that came before may have been done")
     func create() async throws {
         let exchanges = try RecordedExchanges("parse", ["06-create", "07-create-repeated", "16-duplicate"])

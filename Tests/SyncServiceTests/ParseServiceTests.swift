@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Sync
+import SyncCore
 import SyncTesting
 import Testing
 
@@ -14,13 +15,14 @@ struct ParseServiceTests {
     }
 
     private func service(
-        _ space: RESTSpace, credentials: ServiceCredentials = .none, _ change: (inout ParseOptions) -> Void = { _ in }
+        _ space: RESTSpace, credentials: ServiceCredentials = .none, transport: any HTTPTransport = DefaultTransport(),
+        _ change: (inout ParseOptions) -> Void = { _ in }
     ) -> ParseService {
         var options = ParseOptions(applicationID: "app", restKey: "key")
         options.pageSize = 3
         options.overlap = .zero
         change(&options)
-        return ParseService(baseURL: space.url, options: options, credentials: credentials)
+        return ParseService(baseURL: space.url, options: options, credentials: credentials, transport: transport)
     }
 
     private static let schema = """
@@ -79,7 +81,8 @@ struct ParseServiceTests {
     @Test("values of all kinds go there and come back")
     func kinds() async throws {
         let space = try await space()
-        let (one, two) = (try device(service(space)), try device(service(space)))
+        let network = NotingNetwork()
+        let (one, two) = (try device(service(space, transport: network)), try device(service(space)))
         let file = space.url.absoluteString + "/files/app/a%20b.png"
         let project = try await one.stack.insert("Project", values: ["name": "p"])
         let tags = [
@@ -91,7 +94,7 @@ struct ParseServiceTests {
             values: [
                 "title": "t", "dueAt": "2023-11-14T22:13:20Z", "points": 3,
                 "data": "AQID", "photo": .string(file), "latitude": 52.5, "longitude": 13.25,
-                "notes": ["a": [1, 2]],
+                "notes": ["a": [1, 2]], "updatedAt": "2020-01-01T00:00:00Z",
             ], links: ["project": [project], "tags": tags])
         try await one.engine.sync()
         let stored = try #require(try await space.rows("Task").first)
@@ -100,7 +103,10 @@ struct ParseServiceTests {
         #expect(stored["photo"]?["name"] == "a b.png" && stored["photo"]?["__type"] == "File")
         #expect(stored["place"]?["__type"] == "GeoPoint" && stored["place"]?["latitude"] == 52.5)
         #expect(stored["project"]?["__type"] == "Pointer" && stored["project"]?["className"] == "Project")
-        #expect(stored["project_id"] == nil && stored["due_at"] == nil && stored["updatedAt"] == nil)
+        #expect(stored["project_id"] == nil && stored["due_at"] == nil)
+        // Times are the server's, and never sent.
+        let bodies = await network.notes.compactMap(\.body)
+        #expect(!bodies.isEmpty && bodies.allSatisfy { !"\($0)".contains("updatedAt") }, "\(bodies)")
         let columns = """
             SELECT title, dueAt, points, hex(data), photo, latitude, longitude, notes,
               (SELECT name FROM Project WHERE id = projectID), (SELECT group_concat(name) FROM
@@ -165,6 +171,85 @@ struct ParseServiceTests {
         try await one.engine.sync()
         #expect(try await one.rows("SELECT count(*) FROM Task") == ["0"])
         #expect(try await space.rows("Task") == [])
+    }
+
+    @Test("a second pull asks for what changed since the first, and has it; what was deleted is found by a listing")
+    func delta() async throws {
+        let space = try await space()
+        let one = try device(service(space))
+        for name in ["a", "b", "c"] { try await one.stack.insert("Tag", values: ["name": .string(name)]) }
+        try await one.engine.sync()
+        let network = NotingNetwork()
+        var settings = Device.settings
+        settings.sweepInterval = .seconds(3600)
+        let two = try Device(service(space, transport: network), schema: Self.schema, settings)
+        try await two.engine.sync()
+        let list = "/classes/Tag"
+        #expect(await network.asked(list).first?.query["where"] == nil)
+        let last = try #require(
+            try await service(space).pull(PullRequest(entity: "Tag", cursor: nil)).rows.compactMap(\.version).max())
+        await network.forget()
+        try await one.write("UPDATE Tag SET name = 'edited' WHERE name = 'a'")
+        try await one.write("DELETE FROM Tag WHERE name = 'b'")
+        try await one.stack.insert("Tag", values: ["name": "new"])
+        try await one.engine.sync()
+        let report = try await two.engine.sync()
+        #expect(report.total.updated == 1 && report.total.inserted == 1)
+        let asked = await network.asked(list)
+        // No listing of ids, and no whole pull.
+        #expect(asked.allSatisfy { $0.query["keys"] == nil })
+        for note in asked {
+            let condition = try JSONValue(parsing: Data((note.query["where"] ?? "").utf8))
+            let since = condition.value(at: ["updatedAt", "$gte"])
+            #expect(since?["__type"] == "Date")
+            guard case .string(let time)? = since?["iso"] else { throw ServerFailure(text: "\(condition)") }
+            #expect(time >= last)
+        }
+        let first = try #require(asked.first?.query["where"])
+        #expect(first == #"{"updatedAt":{"$gte":{"__type":"Date","iso":"\#(last)"}}}"#)
+        #expect(try await two.rows("SELECT name FROM Tag ORDER BY name") == ["b", "c", "edited", "new"])
+        try await Device(two.stack, service(space)).engine.sync()
+        #expect(try await two.rows("SELECT name FROM Tag ORDER BY name") == ["c", "edited", "new"])
+    }
+
+    @Test(
+        "of two edits of a row between a pull and a push the later one has the fields that both changed, and only those"
+    )
+    func lostUpdate() async throws {
+        let space = try await space()
+        let (one, two) = (try device(service(space)), try device(service(space)))
+        try await one.stack.insert("Task", values: ["title": "t", "points": 1])
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write("UPDATE Task SET title = 'ours'")
+        try await two.write("UPDATE Task SET title = 'theirs', points = 7")
+        try await one.engine.pull()
+        try await two.engine.sync()
+        try await one.engine.push()
+        for device in [one, two] {
+            try await device.engine.sync()
+            #expect(try await device.rows("SELECT title, points FROM Task") == ["ours 7"])
+            #expect(try await device.leftovers() == [])
+        }
+        #expect(try await space.rows("Task").first?["title"] == "ours")
+    }
+
+    @Test("a batch has 50 requests at most", arguments: [50, 51])
+    func batches(_ count: Int) async throws {
+        let space = try await space()
+        let network = NotingNetwork()
+        let one = try device(service(space, transport: network))
+        try await space.put((1...count).map { ["id": .string("t\($0)"), "name": .string("t\($0)")] }, in: "Tag")
+        try await one.engine.sync()
+        #expect(service(space).capabilities.batchSize == 50)
+        try await one.write("UPDATE Tag SET name = name || '!'")
+        await network.forget()
+        #expect(try await one.engine.sync().total.sent == count)
+        // One that is left over is no batch.
+        let sizes = await network.notes.filter { $0.method != .get }.map { note in
+            if case .array(let requests)? = note.body?["requests"] { requests.count } else { 1 }
+        }
+        #expect(sizes == (count == 50 ? [50] : [50, 1]))
+        #expect(try await one.leftovers() == [])
     }
 
     static let kindsOfFault = ["drop-before", "drop-after", "cut", "html", "empty", "malformed", "status"]

@@ -81,6 +81,86 @@ struct PocketBaseRowTests {
         #expect(try await device.rows("SELECT title FROM Task") == ["late"])
     }
 
+    @Test(
+        "what somebody changed since the pull is merged, and not written over: a row is looked at before it is changed",
+        arguments: [1, 2])
+    func changedSincePull(_ edits: Int) async throws {
+        let space = try await PocketBaseServer.shared.space()
+        for number in 1...3 {
+            try await space.add(space.tasks, ["id": .string("aaaaaaaaaaaaaa\(number)"), "title": "t", "points": 1])
+        }
+        let task = SyncedEntity("Task", policy: .serverWins, deleteConflicts: .editWins)
+        let device = try Device(
+            space.service(), schema: PocketBaseSpace.schema, entities: ["Project", task, "Tag"])
+        try await device.engine.sync()
+        // One alone is looked at by itself, several by a list.
+        try await device.write("UPDATE Task SET title = 'ours', points = 5 WHERE remoteID <= 'aaaaaaaaaaaaaa\(edits)'")
+        try await space.change(space.tasks, "aaaaaaaaaaaaaa1", ["title": "theirs"])
+        try await device.engine.push()
+        let merged = try await space.row(space.tasks, "aaaaaaaaaaaaaa1")
+        #expect(merged["title"] == "theirs" && merged["points"] == 5)
+        if edits == 2 { #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaa2")["title"] == "ours") }
+        #expect(try await device.rows("SELECT title, points FROM Task WHERE remoteID LIKE '%1'") == ["theirs 5"])
+        let log = try await device.engine.conflicts()
+        #expect(log.map(\.domain) == ["title"] && log.first?.local == "ours" && log.first?.remote == "theirs")
+
+        // What is deleted is looked at, too.
+        try await device.write("DELETE FROM Task WHERE remoteID LIKE '%3'")
+        try await space.change(space.tasks, "aaaaaaaaaaaaaa3", ["title": "edited"])
+        try await device.engine.push()
+        #expect(try await space.row(space.tasks, "aaaaaaaaaaaaaa3")["title"] == "edited")
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task WHERE remoteID LIKE '%3'") == ["edited"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("a second pull asks for what changed since the first, and has it; what was deleted is found by a listing")
+    func delta() async throws {
+        let space = try await PocketBaseServer.shared.space()
+        for number in 1...3 {
+            try await space.add(space.tasks, ["id": .string("aaaaaaaaaaaaaa\(number)"), "title": "t"])
+        }
+        let network = NotingNetwork()
+        let service = space.service(transport: network)
+        var settings = Device.settings
+        settings.sweepInterval = .seconds(3600)
+        let device = try Device(service, schema: PocketBaseSpace.schema, settings)
+        let began = Date(timeIntervalSinceNow: -1)
+        try await device.engine.sync()
+        let list = "/collections/\(space.tasks)/records"
+        #expect(await network.asked(list).allSatisfy { $0.query["filter"] == nil })
+        let ended = Date()
+        await network.forget()
+        try await space.change(space.tasks, "aaaaaaaaaaaaaa1", ["title": "edited"])
+        try await space.add(space.tasks, ["id": "aaaaaaaaaaaaaa4", "title": "new"])
+        try await space.remove(space.tasks, "aaaaaaaaaaaaaa2")
+        let report = try await device.engine.sync()
+        #expect(report.total.updated == 1 && report.total.inserted == 1)
+        // No listing of ids, and no whole pull.
+        let asked = await network.asked(list)
+        #expect(asked.count == 1 && asked.first?.query["fields"] == nil)
+        let filter = try #require(asked.first?.query["filter"])
+        let time = try #require(filter.wholeMatch(of: /updated >= "(.{10}) (.{12}Z)"/))
+        let since = try #require(Date(isoText: "\(time.1)T\(time.2)"))
+        // The overlap is a minute.
+        #expect(since >= began.addingTimeInterval(-61) && since <= ended.addingTimeInterval(-60))
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY remoteID") == ["edited", "t", "t", "new"])
+        try await Device(device.stack, service).engine.sync()
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY remoteID") == ["edited", "t", "new"])
+    }
+
+    @Test("a key that does not fit parks its row, and the others are there", arguments: ["short", "My own key is 1"])
+    func unfitKey(_ key: String) async throws {
+        let space = try await PocketBaseServer.shared.space()
+        let device = try space.device()
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES ('\(key)', 'bad')")
+        try await device.stack.insert("Task", values: ["title": "good"])
+        try await device.engine.sync()
+        let parked = try await device.engine.parkedRows()
+        #expect(parked.count == 1 && parked.first?.reason.contains("id: ") == true, "\(parked)")
+        #expect(try await space.rows(space.tasks).map { $0["title"] } == ["good"])
+    }
+
     @Test("an empty text stands for null, but in attributes that must be texts")
     func empty() async throws {
         let space = try await PocketBaseServer.shared.space()

@@ -38,6 +38,21 @@ struct SubEntityTests {
         return settings
     }
 
+    @Test("What is not sent yet is deleted by no list that an app syncs itself", arguments: [false, true])
+    func exempt(_ isScoped: Bool) async throws {
+        let service = FakeService(pageSize: 10)
+        for id in 10...12 { await service.put("Holiday", JSONValue(id), ["name": "h", "country": "FR"]) }
+        let device = try Device(service, schema: Self.abstract, entities: ["Holiday", "Birthday"], settings)
+        try await device.engine.sync()
+        try await device.write("UPDATE Event SET country = 'DE' WHERE remoteID = 10")
+        try await device.stack.insert("Holiday", values: ["name": "new", "country": "FR"])
+        let list: JSONValue = [["id": 11, "name": "h", "country": "FR"]]
+        let scope: RecordPredicate? = isScoped ? "remoteID > 0 OR name == 'new'" : nil
+        try await Sync.changes(list, inEntity: "Holiday", stack: device.stack, predicate: scope)
+        #expect(
+            try await device.rows("SELECT name, country FROM Event ORDER BY remoteID") == ["new FR", "h DE", "h FR"])
+    }
+
     @Test("Each has a list of its own: rows of one are never sent as rows of the other")
     func ownLists() async throws {
         let service = FakeService(pageSize: 10)

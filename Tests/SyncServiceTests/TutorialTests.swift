@@ -34,13 +34,18 @@ struct CalendarApp {
 
 /// A network that comes and goes.
 actor Network: HTTPTransport {
-    enum State { case up, down, losesAnswers }
+    enum State { case up, down, losesAnswers, busy }
 
     private(set) var state = State.up
     func become(_ state: State) { self.state = state }
 
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
         if state == .down { throw URLError(.notConnectedToInternet) }
+        if state == .busy {
+            // As what stands before a server answers while that is started anew.
+            state = .up
+            return (HTTPResponse(status: .serviceUnavailable, headerFields: [.retryAfter: "20"]), Data())
+        }
         let answer = try await DefaultTransport().send(request, body: body)
         // Of the first change that gets through nobody hears; then it is gone for good.
         guard state == .losesAnswers, request.method != .get else { return answer }
@@ -53,8 +58,10 @@ actor Network: HTTPTransport {
 struct TutorialTests {
     func story(_ service: (Network) async throws -> any SyncService) async throws {
         let network = Network()
-        let phone = try CalendarApp(try await service(network), Device.impatient)
-        let tablet = try CalendarApp(try await service(Network()), Device.impatient)
+        var settings = Device.settings
+        settings.attempts = 2
+        let phone = try CalendarApp(try await service(network), settings)
+        let tablet = try CalendarApp(try await service(Network()), settings)
 
         // The first sync
         try await tablet.stack.insert(
@@ -131,9 +138,12 @@ struct TutorialTests {
             }
             return lines
         }
+        await network.become(.busy)
         try await phone.engine.sync()
         let lines = await progress.value
         #expect(lines.contains("pulling") && lines.contains { $0.hasPrefix("Holiday: ") })
+        #expect(lines.count { $0.hasPrefix("20.0 seconds: ") && $0.contains("503") } == 1, "\(lines)")
+        #expect(try await phone.list("Holiday") == ["2026-12-25 Christmas", "2027-05-01 May Day"])
         #expect(await phone.engine.isSyncing == false)
         #expect(try await phone.engine.lastSyncDate != nil)
 

@@ -273,6 +273,15 @@ struct OutboxTriggers {
             """
     }
 
+    /// Whether a trigger, by its name, is one of those of a table.
+    static func isOwn(_ name: String, on place: String, _ table: EngineTable) -> Bool {
+        if place == table.table.name {
+            return !table.isPart || name.hasPrefix("\(EngineSchema.triggerPrefix)\(table.entity.name)_")
+        }
+        let part = table.isPart ? "_\(table.entity.name)" : ""
+        return table.pairs.contains { place == $0.name && name.hasSuffix("_\($0.end)\(part)") }
+    }
+
     private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
         let owner = table.isPart ? table.entity.name : table.table.name
         return Self.trigger("\(owner)_\(name)", event, on: table.table.name, when: condition, body)

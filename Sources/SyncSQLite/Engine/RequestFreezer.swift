@@ -54,6 +54,7 @@ struct RequestFreezer {
                 try freeze(table, "kind = 'delete'", 1) { try $0.freezeDeletion($1, table, breaksCycle: true) }
             }
         }
+        if requests.isEmpty { try parkCycles() }
         return requests
     }
 
@@ -85,6 +86,24 @@ struct RequestFreezer {
     private mutating func breakCycle(_ order: [EngineTable]) throws {
         for table in order where requests.isEmpty {
             try freeze(table, "kind = 'create'", 1) { try $0.freezeRow($1, table, breaksCycle: true) }
+        }
+    }
+
+    /// New rows that point to each other, of which none can be sent without saying so, would wait for ever.
+    private mutating func parkCycles() throws {
+        for table in order {
+            try freeze(table, "kind = 'create'", 1) { freezer, change in
+                guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
+                let domains = try freezer.edits[table.number]?.all(of: change.key, values) ?? []
+                let waiting = try domains.filter { try freezer.isWaiting($0) }
+                guard let first = waiting.first(where: { $0.column?.isOptional == false }),
+                    try freezer.isInCycle(change.key, table, waiting)
+                else { return }
+                try freezer.park(
+                    change, table,
+                    "a cycle: it and what its '\(first.column?.relationship ?? first.name)' leads to are new, and wait for each other"
+                )
+            }
         }
     }
 

@@ -92,45 +92,56 @@ extension SQLiteEngine {
         }
     }
 
-    package func reset(_ kind: EngineReset, holder: String) async throws {
+    package func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws {
+        let tables = try entities.map { try table($0) }
         try await transaction { [self] db in
             let lease = try EngineLeases.take(holder, in: db)
-            switch kind {
-            case .relink:
-                try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0")
-            case .local:
-                try EngineSchema.forgetRows(in: db)
-                try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-                for table in tables {
-                    let name = table.table.name.quoted
-                    try db.execute(sql: "DELETE FROM \(name) WHERE true\(table.isOwn(name))")
-                }
-                try EngineSchema.unmute(in: db)
-            case .remote:
-                for name in ["sync_change", "sync_base", "sync_link", "sync_known"] {
-                    try db.execute(sql: "DELETE FROM \(name)")
-                }
-                try db.execute(
-                    sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' WHERE open = 1")
-                for table in tables {
-                    let key = table.table.keyColumn.quoted
-                    try db.execute(
-                        sql: """
-                            INSERT INTO sync_change (e, k, kind, birth, seq)
-                            SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0
-                            FROM \(table.table.name.quoted) AS r WHERE \(key) IS NOT NULL\(table.isOwn("r"))
-                            """)
-                }
-            }
-            // What was sent and never answered may be there all the same, unless all there is goes.
-            let requests = kind == .relink ? [] : ["sync_request", "sync_sent"]
-            for name in requests + [
-                "sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound",
-            ] {
-                try db.execute(sql: "DELETE FROM \(name)")
-            }
+            for table in tables where kind != .local { try reset(kind, table, in: db) }
+            if kind == .local { try removeRows(in: db) }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
             try EngineLeases.free(lease, in: db)
+        }
+    }
+
+    private func removeRows(in db: Database) throws {
+        try EngineSchema.forgetRows(in: db)
+        try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        for table in tables {
+            let name = table.table.name.quoted
+            try db.execute(sql: "DELETE FROM \(name) WHERE true\(table.isOwn(name))")
+        }
+        try EngineSchema.unmute(in: db)
+    }
+
+    private func reset(_ kind: EngineReset, _ table: EngineTable, in db: Database) throws {
+        let isOwn = "WHERE e = \(table.number)"
+        if kind == .relink {
+            // What was sent and never answered may be there all the same.
+            try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn)")
+        } else {
+            try db.execute(sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request \(isOwn))")
+            for name in ["sync_request", "sync_change", "sync_base", "sync_known"] {
+                try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
+            }
+            let key = table.table.keyColumn.quoted
+            for pairs in table.pairs {
+                try db.execute(
+                    sql: """
+                        DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
+                          SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = +owner AND NOT (true\(table.isOwn("r"))))
+                        """, arguments: [pairs.name])
+            }
+            try db.execute(
+                sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' \(isOwn) AND open = 1")
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_change (e, k, kind, birth, seq)
+                    SELECT \(table.number), \(key), 'create', lower(hex(randomblob(16))), 0
+                    FROM \(table.table.name.quoted) AS r WHERE \(key) IS NOT NULL\(table.isOwn("r"))
+                    """)
+        }
+        for name in ["sync_cursor", "sync_sweep", "sync_seen", "sync_gone", "sync_inbound"] {
+            try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
         }
     }
 }

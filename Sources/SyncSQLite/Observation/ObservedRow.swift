@@ -16,7 +16,7 @@ struct ObservedRow: ListedRow {
     static func fetch(_ entity: String, id: JSONValue, _ stack: DataStack, _ db: Database) throws -> ObservedRow? {
         let entity = try stack.model.compiled.keyedEntity(named: entity)
         guard let key = stack.model.compiled.rowKey(id, of: entity),
-            let (condition, arguments) = stack.condition(key, of: entity)
+            let (condition, arguments) = try stack.condition(key, of: entity, in: db)
         else { return nil }
         let select = RecordSQL(entity, stack.layout)
         return try fetch(select, stack, db, "FROM \(select.from) WHERE \(condition)", arguments).first

@@ -49,7 +49,7 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     func fetch(id: some AttributeValue, _ db: Database) throws -> TypedRow<Value>? {
         let entity = try stack.model.compiled.keyedEntity(named: Value.entityName)
         guard let key = stack.model.compiled.rowKey(id.storedValue.jsonForm, of: entity),
-            let (condition, arguments) = stack.condition(key, of: entity)
+            let (condition, arguments) = try stack.condition(key, of: entity, in: db)
         else { return nil }
         let select = RecordSQL(entity, stack.layout)
         return try fetch(select, "FROM \(select.from) WHERE \(condition)", arguments, db).first

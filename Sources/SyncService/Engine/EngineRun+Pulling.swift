@@ -32,6 +32,7 @@ extension EngineRun {
                 continue
             }
             let goesOn = try trail.goes(on: answer.next)
+            try checkTimes(answer.rows, of: entity)
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
             // They are tried again before the run ends.
@@ -45,6 +46,17 @@ extension EngineRun {
                 return
             }
         }
+    }
+
+    /// Where the later one wins, the service has to say when each record was changed.
+    func checkTimes(_ rows: [RemoteRow], of entity: String) throws {
+        guard registration.entities.contains(where: { $0.name == entity && $0.policy == .lastWriterWins }),
+            let row = rows.first(where: { $0.record != nil && $0.time == nil })
+        else { return }
+        throw SyncError(
+            .invalidOption,
+            "lastWriterWins needs the time of every record, and \(entity) \(row.id.description) of the service has none: "
+                + (row.version.map { "'\($0)' is no time" } ?? "it says no version"), entity: entity)
     }
 
     /// - Parameter count: How many records the pages before had.
@@ -83,11 +95,15 @@ extension EngineRun {
             return try await isAnythingNew(store, service, entities, oldest(entities.map { cursors[$0]?.cursor }))
         }
         for entity in entities {
-            let request = PullRequest(entity: entity, cursor: cursors[entity]?.cursor)
+            let cursor = cursors[entity]?.cursor
+            var trail = PageTrail(entity)
             do {
-                let page = try await service.pull(request)
-                let isWhole = cursors[entity]?.cursor == nil
-                if try await store.hasNews(PulledPage(page, of: entity, takesOlder: isWhole)) { return true }
+                // What is on the first page may be known, and the news on the next one.
+                while true {
+                    let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
+                    if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
+                    guard try trail.goes(on: page.next) else { break }
+                }
             } catch ServiceFailure.cursorInvalid {
                 return true
             } catch let failure as ServiceFailure {

@@ -30,7 +30,11 @@ actor EngineRuns {
         while let other = current {
             if kind != .single, other.kind == kind, other.entities == entities {
                 current?.isAwaitedAgain = true
-                return try await other.task.value
+                // That somebody cancelled theirs is no reason not to do this one.
+                do { return try await other.task.value } catch is CancellationError {
+                    try Task.checkCancellation()
+                    continue
+                }
             }
             _ = await other.task.result
             try Task.checkCancellation()

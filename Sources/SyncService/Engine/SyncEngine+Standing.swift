@@ -13,7 +13,11 @@ extension SyncEngine {
     /// The log of conflicts, open ones first.
     public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }
 
-    /// Whether the service has anything new: one request for each entity, and nothing is written.
+    /// Whether the service has anything new; nothing is written. One request for each entity, or for all where the service has one
+    /// cursor for them; more where what it says first is known already and goes on.
+    ///
+    /// What a service does not tell is not noticed: without tombstones a deletion shows in the listing of the next run. One that says
+    /// no versions is taken to have news if it has any row to tell of.
     public func changed() async throws -> Bool {
         try await EngineRun.isAnythingNew(store, service, registration)
     }
@@ -51,8 +55,15 @@ extension SyncEngine {
 
     /// Forgets. See ``EngineReset``.
     ///
+    /// - Parameter only: The entities that it is of; nil for all. The rows here go of all, since they belong to each other.
     /// - Throws: ``SyncError`` `engineBusy` while another process syncs the database; a run of this engine is waited for.
-    public func reset(_ kind: EngineReset) async throws {
-        try await alone { [store, name] in try await store.reset(kind, holder: name) }
+    ///   `invalidOption` for ``EngineReset/local`` of some; `unknownEntity`.
+    public func reset(_ kind: EngineReset, only entities: [String]? = nil) async throws {
+        guard kind != .local || entities == nil else {
+            throw SyncError(
+                .invalidOption, "rows of one entity belong to those of others: only all of them can be reset")
+        }
+        let names = try registration.names(entities)
+        try await alone { [store, name] in try await store.reset(kind, of: names, holder: name) }
     }
 }

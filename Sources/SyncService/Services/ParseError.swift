@@ -3,6 +3,7 @@ import SyncCore
 /// What Parse says went wrong: a number and a text.
 struct ParseError {
     static let invalidSession = 209
+    static let wrongType = 111
 
     /// What to do about it.
     enum Meaning {

@@ -20,9 +20,9 @@ extension ParseService {
             if value == .null || value == .array([]) || records.isOwned(field) { continue }
             if case (.references, .array(let ids)) = (field.member.content, value) {
                 let pointers = JSONValue.array(ids.map { records.pointer($0, field) })
-                let isArray = columns.isArray(field.name, of: className(of: operation.entity))
                 fields = fields.setting(
-                    isArray ? pointers : ["__op": "AddRelation", "objects": pointers], at: field.path)
+                    isArray(field, of: operation.entity) ? pointers : ["__op": "AddRelation", "objects": pointers],
+                    at: field.path)
             } else {
                 fields = fields.setting(records.typed(value, field), at: field.path)
             }
@@ -72,7 +72,8 @@ extension ParseService {
         to ids: [JSONValue], _ field: ParseRecords.Field, _ current: JSONValue, _ operation: PushOperation
     ) async throws -> JSONValue? {
         let records = records(of: operation.entity)
-        if case .array? = current[field.name] { return .array(ids.map { records.pointer($0, field) }) }
+        note(field, current, of: operation.entity)
+        if isArray(field, of: operation.entity) { return .array(ids.map { records.pointer($0, field) }) }
         var known: [JSONValue] = []
         if current[field.name] != nil, let id = operation.id {
             known = try await related(to: id, field, of: operation.entity)
@@ -87,6 +88,41 @@ extension ParseService {
             change("RemoveRelation", known.filter { !ids.contains($0) }),
         ].compactMap(\.self)
         return changes.count < 2 ? changes.first : ["__op": "Batch", "ops": .array(changes)]
+    }
+}
+
+// Lists of other rows are relations or arrays of pointers, as the class has them. Parse says of a field without a value nothing, not
+// even its kind.
+extension ParseService {
+    /// Whether a list is an array: as far as that was seen, or else one whose order counts, since a relation has none.
+    private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
+        columns.isArray(field.name, of: className(of: entity)) ?? field.member.isOrdered
+    }
+
+    /// Notes what a record says of the kind of a list.
+    func note(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
+        switch record[field.name] {
+        case .array?: columns.note(field.name, of: className(of: entity), isArray: true)
+        case let value? where value["__type"] == "Relation":
+            columns.note(field.name, of: className(of: entity), isArray: false)
+        default: break
+        }
+    }
+
+    /// The lists that an operation says something of, and whose kind nobody has seen.
+    func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
+        records(of: operation.entity).lists.filter { field in
+            guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
+            return columns.isArray(field.name, of: className(of: operation.entity)) == nil
+        }
+    }
+
+    /// Takes lists for what they were not taken for; for unknown again where that was wrong too.
+    func noteOtherwise(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
+        for field in fields {
+            columns.note(
+                field.name, of: className(of: entity), isArray: isKnown ? !field.member.isOrdered : Bool?.none)
+        }
     }
 }
 

@@ -80,11 +80,9 @@ extension ParseService {
         let records = records(of: entity)
         var lists: [String: [JSONValue]] = [:]
         for field in records.lists {
-            switch record[field.name] {
-            case .array?: columns.noteArray(field.name, of: className(of: entity))
-            case let value? where value["__type"] == "Relation":
+            note(field, record, of: entity)
+            if record[field.name]?["__type"] == "Relation" {
                 lists[field.name] = try await related(to: .string(id), field, of: entity)
-            default: break
             }
         }
         return RemoteRow(

@@ -76,11 +76,42 @@ extension ParseService {
             return steps.map { $0.outcome ?? .unknown(text) }
         }
         answers.reverse()
-        return zip(steps, operations).map { step, operation in
-            if let outcome = step.outcome { return outcome }
-            // One that is missing says nothing.
-            guard let answer = answers.popLast() ?? nil else { return .unknown("the batch has no answer for it") }
-            return outcome(answer, operation)
+        var outcomes: [PushOutcome] = []
+        for (step, operation) in zip(steps, operations) {
+            if let outcome = step.outcome {
+                outcomes.append(outcome)
+            } else if let answer = answers.popLast() ?? nil {
+                outcomes.append(try await otherwise(answer, operation) ?? outcome(answer, operation))
+            } else {
+                // One that is missing says nothing.
+                outcomes.append(.unknown("the batch has no answer for it"))
+            }
+        }
+        return outcomes
+    }
+
+    /// A change that was refused because a list of it is of another kind than was guessed, sent once more.
+    ///
+    /// - Returns: Nil for another answer.
+    private func otherwise(_ answer: JSONValue, _ operation: PushOperation) async throws -> PushOutcome? {
+        guard let error = answer["error"].flatMap({ ParseError($0) }), error.code == ParseError.wrongType else {
+            return nil
+        }
+        let fields = guessedLists(operation)
+        guard !fields.isEmpty else { return nil }
+        noteOtherwise(fields, of: operation.entity, isKnown: true)
+        var again = operation
+        // That name was that of a request which was refused.
+        again.idempotencyKey += "-list"
+        guard case .request(let request) = try await step(again) else { return nil }
+        do {
+            let second = try await send(request, again)
+            if second["success"] == nil { noteOtherwise(fields, of: operation.entity, isKnown: false) }
+            return outcome(second, operation)
+        } catch ServiceFailure.unreachable(let text) {
+            return .unknown(text)
+        } catch ServiceFailure.malformed(let text) {
+            return .unknown(text)
         }
     }
 

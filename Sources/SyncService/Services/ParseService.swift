@@ -118,10 +118,13 @@ public struct ParseService: SyncService {
 /// What this process has seen of the fields that are lists of other rows: relations, or arrays of pointers.
 final class ParseColumns: @unchecked Sendable {
     private let lock = NSLock()
-    private var arrays: Set<[String]> = []
+    private var arrays: [[String]: Bool] = [:]
 
-    func noteArray(_ field: String, of className: String) { lock.withLock { _ = arrays.insert([className, field]) } }
-    func isArray(_ field: String, of className: String) -> Bool {
-        lock.withLock { arrays.contains([className, field]) }
+    /// - Parameter isArray: Nil for a field that nobody knows.
+    func note(_ field: String, of className: String, isArray: Bool?) {
+        lock.withLock { arrays[[className, field]] = isArray }
     }
+
+    /// Nil for a field that nobody has seen.
+    func isArray(_ field: String, of className: String) -> Bool? { lock.withLock { arrays[[className, field]] } }
 }

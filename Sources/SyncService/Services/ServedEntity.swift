@@ -29,11 +29,13 @@ public struct ServedEntity: Sendable, Hashable {
         public let isOptional: Bool
         /// What a record says that lacks it, where services leave out what has no value; nil where that says nothing.
         public let absence: JSONValue?
+        /// Whether the order of a list counts.
+        public let isOrdered: Bool
 
         /// A member of the records.
         public init(
             _ name: String, path: [String], isNamedByModel: Bool = false, content: Content, isOptional: Bool = true,
-            absence: JSONValue? = .null
+            absence: JSONValue? = .null, isOrdered: Bool = false
         ) {
             self.name = name
             self.path = path
@@ -41,6 +43,7 @@ public struct ServedEntity: Sendable, Hashable {
             self.content = content
             self.isOptional = isOptional
             self.absence = absence
+            self.isOrdered = isOrdered
         }
     }
 
@@ -101,7 +104,7 @@ extension ServedEntity {
             let relationship = model.compiled[link].side(end).relationship
             return Member(
                 named(relationship, rule), path: member.path, isNamedByModel: relationship?.remoteKey != nil,
-                content: .references(to: destination), absence: [])
+                content: .references(to: destination), absence: [], isOrdered: relationship?.isOrdered ?? false)
         }
     }
 

@@ -82,7 +82,7 @@ package protocol EngineStore: Sendable {
     /// Forgets what an engine knows.
     ///
     /// - Throws: ``SyncError`` `engineBusy` while another holder has the database.
-    func reset(_ kind: EngineReset, holder: String) async throws
+    func reset(_ kind: EngineReset, of entities: [String], holder: String) async throws
 
     // MARK: Files
 

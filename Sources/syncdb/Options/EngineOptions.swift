@@ -30,8 +30,7 @@ struct EngineOptions: ParsableArguments {
 
 /// What a run of the engine may do, and how it tells of it.
 struct EngineRunOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
-    var only: [String] = []
+    @OptionGroup var chosen: ChosenEntities
 
     @Option(
         help: ArgumentHelp(
@@ -67,7 +66,7 @@ struct EngineRunOptions: ParsableArguments {
         }
         let watch = RunWatch(engine, isQuiet: quiet)
         defer { watch.cancel() }
-        let names = only.isEmpty ? nil : only
+        let names = chosen.names
         // The log has milliseconds.
         let start = Date(timeIntervalSinceNow: -0.001)
         let report: SyncReport

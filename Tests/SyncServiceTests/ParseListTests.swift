@@ -1,0 +1,74 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+@testable import SyncService
+
+/// Lists of other rows, which a class of Parse has as relations or as arrays of pointers, and says so only where there is a value.
+@Suite("Lists of Parse")
+struct ParseListTests {
+    /// A class with one such field, of one of the kinds.
+    private actor Class {
+        let isArray: Bool
+        private(set) var bodies: [JSONValue] = []
+        private var wanted: JSONValue = []
+
+        init(isArray: Bool) { self.isArray = isArray }
+
+        func answer(_ request: HTTPRequest, _ body: JSONValue?) -> (Int, [String: String], JSONValue) {
+            guard let body, request.method != .get else {
+                // The page behind the last row has none.
+                let path = request.path?.removingPercentEncoding ?? ""
+                let isTags = path.contains("/Tag") && !path.contains("\"$gt\"")
+                let tags: [JSONValue] = ["a", "b"].map { ["objectId": $0, "updatedAt": "2026-11-23T16:34:43.000Z"] }
+                return (200, [:], ["results": .array(isTags ? tags : [])])
+            }
+            bodies.append(body)
+            guard let value = body["tags"] else { return done }
+            let isSentAsArray = if case .array = value { true } else { false }
+            guard isSentAsArray == isArray else {
+                return (400, [:], ["code": 111, "error": "schema mismatch for Task.tags"])
+            }
+            return done
+        }
+
+        private var done: (Int, [String: String], JSONValue) {
+            (
+                201, [:],
+                ["objectId": "new1", "createdAt": "2026-11-23T16:34:44.000Z", "updatedAt": "2026-11-23T16:34:44.000Z"]
+            )
+        }
+    }
+
+    private static func schema(isOrdered: Bool) -> String {
+        """
+        {"entities": {
+          "Task": {"attributes": {"remoteID": {"type": "string", "remoteKey": "objectId"}, "title": "string"},
+            "relationships": {"tags": {"entity": "Tag", "many": true, "ordered": \(isOrdered), "remoteKey": "tags"}}},
+          "Tag": {"attributes": {"remoteID": {"type": "string", "remoteKey": "objectId"}}}}}
+        """
+    }
+
+    @Test("are sent as the class has them, whatever was guessed", arguments: [false, true], [false, true])
+    func kinds(_ isArray: Bool, _ isOrdered: Bool) async throws {
+        let server = Class(isArray: isArray)
+        let service = ParseService(
+            baseURL: try #require(URL(string: "https://parse.example/1")), options: ParseOptions(applicationID: "app"),
+            transport: Served { request, body in await server.answer(request, body) })
+        let device = try Device(service, schema: Self.schema(isOrdered: isOrdered), entities: ["Task", "Tag"])
+        try await device.engine.sync()
+        var tags: [SyncRecord] = []
+        for id in ["a", "b"] { tags.append(try #require(try await device.stack.fetch("Tag", id: .string(id)))) }
+        let task = try await device.stack.insert("Task", values: ["title": "t"], links: ["tags": tags])
+        try await device.engine.push()
+        // An ordered list is taken for an array, another one for a relation.
+        #expect(await server.bodies.count == (isArray == isOrdered ? 1 : 2))
+        let sent = await server.bodies.last?["tags"]
+        let pointers: JSONValue = .array(
+            ["a", "b"].map { ["__type": "Pointer", "className": "Tag", "objectId": .string($0)] })
+        #expect(sent == (isArray ? pointers : ["__op": "AddRelation", "objects": pointers]))
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.stack.fetch("Task", id: task.key.json)?.key.json == "new1")
+    }
+}

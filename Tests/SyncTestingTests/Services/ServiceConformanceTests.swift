@@ -1,0 +1,153 @@
+import Sync
+import SyncTesting
+import Testing
+
+/// A service that does one thing otherwise than it says.
+private struct BrokenService: SyncService {
+    enum Fault: String, CaseIterable {
+        case none
+        case losesARowBetweenPages
+        case repeatsARowBetweenPages
+        case listsNotAllIDs
+        case listsAnIDTwice
+        case hasNoTimes
+        case hasNoVersions
+        case makesNothing
+        case makesTwo
+        case hasNoNews
+        case takesOtherMembers
+        case changesNothing
+        case takesStaleChanges
+        case deletesNothing
+        case forgetsDeletions
+        case losesAnOutcome
+    }
+
+    let memory: FakeService
+    let fault: Fault
+
+    var capabilities: ServiceCapabilities { memory.capabilities }
+    var identity: String { memory.identity }
+
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        var page = try await memory.pull(request)
+        switch fault {
+        case .losesARowBetweenPages where request.page != nil: page.rows.removeFirst()
+        case .repeatsARowBetweenPages where request.page != nil: page.rows.insert(page.rows[0], at: 0)
+        case .hasNoNews where request.cursor != nil: page.rows = []
+        case .forgetsDeletions: page.rows.removeAll { $0.record == nil }
+        default: break
+        }
+        return page
+    }
+
+    func ids(_ request: SweepRequest) async throws -> IDPage {
+        var page = try await memory.ids(request)
+        if fault == .listsNotAllIDs { page.ids.removeLast() }
+        if fault == .listsAnIDTwice, let first = page.ids.first { page.ids.append(first) }
+        return page
+    }
+
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        try await memory.fetch(ids, of: entity).map { row in
+            guard case .found(var found) = row else { return row }
+            if fault == .hasNoTimes { found.time = nil }
+            if fault == .hasNoVersions { found.version = nil }
+            return .found(found)
+        }
+    }
+
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var operations = operations
+        if fault == .losesAnOutcome, operations.count > 1 { operations.removeLast() }
+        var outcomes: [PushOutcome] = []
+        for operation in operations { outcomes += try await push(operation) }
+        return outcomes
+    }
+
+    private func push(_ operation: PushOperation) async throws -> [PushOutcome] {
+        var operation = operation
+        switch (fault, operation.kind) {
+        case (.makesNothing, .create): return [.applied(RemoteRow(id: 99, record: nil))]
+        case (.changesNothing, .update), (.deletesNothing, .delete): return [.applied(nil)]
+        case (.makesTwo, .create):
+            operation.idempotencyKey += " \(await memory.creations)"
+        case (.takesStaleChanges, _): operation.version = nil
+        case (.takesOtherMembers, .update):
+            operation = PushOperation(
+                entity: operation.entity, kind: .update, id: operation.id, body: ["title": "changed", "note": nil],
+                version: operation.version, idempotencyKey: operation.idempotencyKey)
+        default: break
+        }
+        return try await memory.push([operation])
+    }
+}
+
+@Suite("The conformance suite of services")
+struct ServiceConformanceTests {
+    private func failures(
+        _ fault: BrokenService.Fault, _ deletions: ServiceCapabilities.Deletions = .tombstones
+    ) async -> [ServiceConformance.Failure] {
+        let memory = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10))
+        return await ServiceConformance(
+            BrokenService(memory: memory, fault: fault), entity: "Task", member: "title", other: "note"
+        ).run()
+    }
+
+    @Test("finds nothing with a service that does what it says", arguments: ServiceCapabilities.Deletions.allCases)
+    func sound(_ deletions: ServiceCapabilities.Deletions) async {
+        #expect(await failures(.none, deletions) == [])
+    }
+
+    private static let faults: [(BrokenService.Fault, String, String)] = [
+        (.losesARowBetweenPages, "pages", "a whole pull does not have"),
+        (.repeatsARowBetweenPages, "pages", "2 times"),
+        (.listsNotAllIDs, "pages", "the list of ids"),
+        (.listsAnIDTwice, "pages", "the list of ids has"),
+        (.hasNoTimes, "a row that is created", "it has no time"),
+        (.hasNoVersions, "a row that is created", "it has no version"),
+        (.makesNothing, "a row that is created", "it cannot be fetched by its id"),
+        (.makesTwo, "a row that is created twice", "they have different ids"),
+        (.hasNoNews, "a change", "a pull since then does not have it"),
+        (.takesOtherMembers, "a change", "it took another member along"),
+        (.changesNothing, "a change", "it did not happen"),
+        (.takesStaleChanges, "a stale change", "it is answered applied"),
+        (.deletesNothing, "a deletion", "the row is still there"),
+        (.forgetsDeletions, "a deletion", "a pull since then has no tombstone"),
+        (.losesAnOutcome, "several at once", "there are 2 answers for 3 operations"),
+    ]
+
+    @Test("finds what a service does otherwise", arguments: faults)
+    private func broken(_ fault: BrokenService.Fault, _ check: String, _ message: String) async {
+        let failures = await failures(fault)
+        #expect(failures.contains { $0.check == check && $0.message.contains(message) }, "\(failures)")
+    }
+
+    @Test("is tried with all those faults")
+    func complete() {
+        #expect(Set(Self.faults.map(\.0)) == Set(BrokenService.Fault.allCases).subtracting([.none]))
+    }
+
+    /// The list of ids is then made of whole pulls, and lacks the same.
+    @Test("finds a row that is lost between pages where ids are listed by pulls")
+    func listedByPulls() async {
+        struct Plain: SyncService {
+            let inner: BrokenService
+            var capabilities: ServiceCapabilities { inner.capabilities }
+            var identity: String { inner.identity }
+            func pull(_ request: PullRequest) async throws -> PullPage { try await inner.pull(request) }
+            func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+                try await inner.fetch(ids, of: entity)
+            }
+            func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+                try await inner.push(operations)
+            }
+        }
+        let broken = Plain(inner: BrokenService(memory: FakeService(), fault: .losesARowBetweenPages))
+        let failures = await ServiceConformance(broken, entity: "Task", member: "title", other: "note").run()
+        #expect(failures.contains { $0.check == "pages" }, "\(failures)")
+    }
+}
