@@ -47,6 +47,61 @@ struct ServiceCommandTests {
         }
     }
 
+    @Test("'resolve --domain' decides one value of a row, and the others wait")
+    func domain() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks([["id": 1, "title": "t", "points": 1]])], #", "policy": "manual""#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine', points = 2")
+        let theirs = ServiceSetting.tasks([["id": 1, "title": "theirs", "points": 3]])
+        try setting.say([theirs])
+        #expect(try setting.run("pull").status == 4)
+        func waiting() throws -> [JSONValue?] {
+            let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
+            return [status?["conflicts"], status?["conflictingValues"]]
+        }
+        let key = ["--entity", "Task", "--key", "1", "--take"]
+        func resolve(_ words: String...) throws -> Program.Run {
+            try setting.sandbox.run(try setting.arguments(["resolve"] + key + words))
+        }
+        #expect(try waiting() == [1, 2])
+        #expect(try resolve("remote", "--domain", "title").output == "Task 1: the value of the service stays\n")
+        #expect(try waiting() == [1, 1])
+        #expect(try setting.sandbox.query("SELECT title, points FROM Task") == "theirs|2\n")
+        #expect(try resolve("local", "--domain", "points").output == "Task 1: the value here stays\n")
+        #expect(try waiting() == [0, 0])
+        let answer: JSONValue = ["body": ["id": 1, "title": "theirs", "points": 2]]
+        try setting.say([theirs, .init("PATCH /tasks/1", answer)])
+        #expect(try setting.run("sync").status == 0)
+        #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") } == [#"PATCH /tasks/1 {"points":2}"#])
+    }
+
+    @Test("'status' says when each entity was last in step, and whether all of it was pulled once")
+    func status() throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
+        func entities() throws -> JSONValue? {
+            try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]
+        }
+        let before = try entities()
+        for name in ["Task", "Tag"] {
+            #expect(before?[name]?["lastSync"] == .null && before?[name]?["initialSyncComplete"] == false)
+        }
+        #expect(try setting.run("status").output.components(separatedBy: "never").count == 3)
+        let start = Date(timeIntervalSinceNow: -2)
+        #expect(try setting.run("pull", "--only", "Task").status == 0)
+        let after = try entities()
+        #expect(after?["Task"]?["initialSyncComplete"] == true && after?["Tag"]?["initialSyncComplete"] == false)
+        #expect(after?["Tag"]?["lastSync"] == .null)
+        guard case .string(let time)? = after?["Task"]?["lastSync"] else {
+            Issue.record("no time: \(after.debugDescription)")
+            return
+        }
+        let date = try Date(time, strategy: .iso8601)
+        #expect(start <= date && date <= Date())
+        #expect(try setting.run("status").output.contains(time))
+        #expect(try setting.server.log == ["GET /tasks"])
+    }
+
     // MARK: How they end
 
     private static let paged = #", "rest": {"records": "data", "paging": {"style": "next", "next": "next"}}"#
@@ -225,8 +280,8 @@ struct ServiceCommandTests {
                 ["sync", "pull", "push"],
                 ["-c, --config", "--model", "--only", "--wait", "--max-delete", "--json", "--quiet"]
             ),
-            (["status", "conflicts"], ["-c, --config", "--model", "--json", "--color"]),
-            (["reset"], ["-c, --config", "--model", "--json", "--quiet", "<kind>"]),
+            (["status", "conflicts"], ["-c, --config", "--model", "--only", "--json", "--color"]),
+            (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),
             (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--domain", "--json"]),
         ])
     func help(_ commands: [String], _ options: [String]) throws {
