@@ -39,7 +39,7 @@ final class QuietPort: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits until somebody connects, who waits for an answer from then on.
+    /// Waits until somebody connects, who waits for an answer from then on, or until ``giveUp()``.
     func connection() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             DispatchQueue.global().async { [descriptor] in
@@ -48,4 +48,7 @@ final class QuietPort: Sendable {
             }
         }
     }
+
+    /// Nobody is going to connect any more.
+    func giveUp() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 }

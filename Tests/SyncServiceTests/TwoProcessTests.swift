@@ -35,6 +35,7 @@ struct TwoProcessTests {
         process.arguments = [database.path, model.path, config.path, "1000000", "before"]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { _ in port.giveUp() }
         try process.run()
         defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
         await port.connection()
