@@ -6,7 +6,8 @@
     {"GET /tasks": {"body": [{"id": 1}]}, "POST /tasks": [{"status": 503, "headers": {"Retry-After": "1"}}, {"body": {"id": 2}}]}
 
 The file is read anew for each request. A list is of answers one after the other, the last of them for good; what the file
-does not have is not found. Each request is a line of FILE.log. The server ends when standard input is closed.
+does not have is not found. {"stalls": true} is no answer at all. Each request is a line of FILE.log, what its header
+Authorization says is one of FILE.authorizations. The server ends when standard input is closed.
 """
 import json
 import os
@@ -27,6 +28,8 @@ class Handler(BaseHTTPRequestHandler):
         with lock:
             with open(sys.argv[1] + ".log", "a") as log:
                 log.write(line + (" " + body.decode() if body else "") + "\n")
+            with open(sys.argv[1] + ".authorizations", "a") as log:
+                log.write(self.headers.get("Authorization", "") + "\n")
             with open(sys.argv[1]) as file:
                 answers = json.load(file)
             known = next((name for name in (line, line.split("?")[0]) if name in answers), None)
@@ -34,6 +37,8 @@ class Handler(BaseHTTPRequestHandler):
         answer = answers[known] if known else {"status": 404, "body": {"message": "there is nothing"}}
         if isinstance(answer, list):
             answer = answer[min(count, len(answer)) - 1]
+        if answer.get("stalls"):
+            threading.Event().wait()
         content = json.dumps(answer["body"]).encode() if "body" in answer else b""
         self.send_response(answer.get("status", 200))
         for name, value in answer.get("headers", {}).items():

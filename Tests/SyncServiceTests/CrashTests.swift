@@ -46,7 +46,7 @@ struct CrashTests {
         }
     }
 
-    private func killed(_ moment: String, _ place: () async throws -> any CrashPlace) async throws {
+    func killed(_ moment: String, _ place: () async throws -> any CrashPlace) async throws {
         var commit = 1
         var isDone = false
         while !isDone {

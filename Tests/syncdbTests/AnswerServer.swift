@@ -42,4 +42,12 @@ final class AnswerServer {
             return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(String.init)
         }
     }
+
+    /// What those requests say of who the user is.
+    var authorizations: [String] {
+        get throws {
+            let log = URL(fileURLWithPath: file.path + ".authorizations")
+            return try String(contentsOf: log, encoding: .utf8).split(separator: "\n").map(String.init)
+        }
+    }
 }

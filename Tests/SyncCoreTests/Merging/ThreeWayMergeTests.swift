@@ -1,0 +1,99 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite("The merge of a value that both sides may have changed")
+struct ThreeWayMergeTests {
+    @Test(
+        "tells who changed it",
+        arguments: [
+            (base: "a", local: "a", remote: "a", outcome: ThreeWayMerge<String?>.Outcome.same),
+            ("a", "b", "a", .local), ("a", "a", "b", .remote), ("a", "b", "c", .conflict),
+            // Both came to the same by themselves, also from nothing, and to nothing.
+            ("a", "b", "b", .same), (nil, "b", "b", .same), ("a", nil, nil, .same), (nil, nil, nil, .same),
+            // To clear a value is to change it.
+            ("a", nil, "a", .local), ("a", "a", nil, .remote), ("a", nil, "c", .conflict), ("a", "b", nil, .conflict),
+            (nil, "b", nil, .local), (nil, nil, "c", .remote), (nil, "b", "c", .conflict),
+        ] as [(base: String?, local: String?, remote: String?, outcome: ThreeWayMerge<String?>.Outcome)])
+    func outcome(base: String?, local: String?, remote: String?, outcome: ThreeWayMerge<String?>.Outcome) {
+        #expect(ThreeWayMerge.outcome(base: base, local: local, remote: remote) == outcome)
+    }
+
+    @Test("is the same seen from the other side")
+    func mirrored() {
+        let mirror: [ThreeWayMerge<Int>.Outcome] = [.same, .remote, .local, .conflict]
+        let outcomes: [ThreeWayMerge<Int>.Outcome] = [.same, .local, .remote, .conflict]
+        for (base, local, remote) in (0..<27).map({ ($0 / 9, $0 / 3 % 3, $0 % 3) }) {
+            let here = ThreeWayMerge.outcome(base: base, local: local, remote: remote)
+            let there = ThreeWayMerge.outcome(base: base, local: remote, remote: local)
+            #expect(outcomes.firstIndex(of: here).map { mirror[$0] } == there, "\(base) \(local) \(remote)")
+        }
+    }
+}
+
+@Suite("Who wins a conflict")
+struct ConflictRulingTests {
+    private func ruling(
+        _ policy: ConflictPolicy = .lastWriterWins, edited: Int64, changed: Int64?, known: Int64? = nil,
+        now: Int64 = 1_000_000, clock: Int64 = 0
+    ) -> ConflictRuling {
+        ConflictRuling(policy, edited: edited, changed: changed, known: known, now: now, clock: clock)
+    }
+
+    @Test(
+        "is the same whatever the times, with a policy that does not ask for them",
+        arguments: [1, 500, nil] as [Int64?])
+    func fixed(_ changed: Int64?) {
+        for edited: Int64 in [2, 600] {
+            #expect(ruling(.clientWins, edited: edited, changed: changed).winner == .local)
+            #expect(ruling(.serverWins, edited: edited, changed: changed).winner == .remote)
+            #expect(ruling(.manual, edited: edited, changed: changed).winner == .open)
+        }
+        #expect(
+            [.clientWins, .serverWins, .manual].map { ruling($0, edited: 2, changed: changed).why }
+                == ["clientWins", "serverWins", "manual"])
+    }
+
+    @Test("is who changed it later; the service if both did at once")
+    func later() {
+        #expect(
+            ruling(edited: 501, changed: 500) == ConflictRuling(winner: .local, why: "edited later here"))
+        #expect(
+            ruling(edited: 499, changed: 500) == ConflictRuling(winner: .remote, why: "edited later there"))
+        #expect(ruling(edited: 500, changed: 500).winner == .remote)
+    }
+
+    @Test("is the service if it gave no time, and the log says so")
+    func noTime() {
+        #expect(
+            ruling(edited: 999_999, changed: nil)
+                == ConflictRuling(winner: .remote, why: "serverWins: it gave no time"))
+    }
+
+    @Test("is told by the clock of the service", arguments: [-3_600_000, 3_600_000] as [Int64])
+    func clock(_ clock: Int64) {
+        let edited: Int64 = 10_000_000
+        func winner(_ after: Int64) -> ConflictRuling.Winner {
+            ruling(edited: edited, changed: edited + clock + after, now: edited + 1000, clock: clock).winner
+        }
+        #expect(winner(-1) == .local)
+        #expect(winner(0) == .remote)
+        #expect(winner(1) == .remote)
+    }
+
+    @Test("is not an edit of the future: a clock that was ahead and was set right wins for no longer than until now")
+    func future() {
+        #expect(ruling(edited: 9_000_000, changed: 1_000_001, now: 1_000_000).winner == .remote)
+        #expect(ruling(edited: 9_000_000, changed: 999_999, now: 1_000_000).winner == .local)
+        #expect(ruling(edited: 9_000_000, changed: 1_000_501, now: 1_000_000, clock: 500).winner == .remote)
+        #expect(ruling(edited: 9_000_000, changed: 1_000_499, now: 1_000_000, clock: 500).winner == .local)
+    }
+
+    @Test("knows that an edit was made after the record that it was made on, whatever the clock said")
+    func known() {
+        #expect(ruling(edited: 1, changed: 499, known: 500).winner == .local)
+        #expect(ruling(edited: 1, changed: 500, known: 500).winner == .remote)
+        #expect(ruling(edited: 1, changed: 501, known: 500).winner == .remote)
+        #expect(ruling(edited: 600, changed: 599, known: 500).winner == .local)
+    }
+}

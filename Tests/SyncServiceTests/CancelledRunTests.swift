@@ -1,0 +1,184 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Runs that are cancelled, at every request.
+@Suite("A cancelled run")
+struct CancelledRunTests {
+    /// What whoever asks the service is doing when the run is cancelled.
+    enum Moment: CaseIterable {
+        /// It waits for a request that was not carried out.
+        case before
+        /// It waits for the answer to one that was.
+        case after
+        /// It gets the answer.
+        case unnoticed
+    }
+
+    private static func service(_ idempotency: ServiceCapabilities.CreateIdempotency) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
+                givesTimes: true, batchSize: 2))
+    }
+
+    @Test(
+        "ends so, lets the database go, and the next run loses nothing and makes nothing twice",
+        arguments: Moment.allCases, [.key, .probe] as [ServiceCapabilities.CreateIdempotency])
+    func everywhere(_ moment: Moment, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
+        var number = 1
+        while try await cancel(at: number, moment, Self.service(idempotency)) {
+            number += 1
+            try #require(number < 100)
+        }
+        // Pages of three entities, and batches of four changes.
+        #expect(number > 5)
+    }
+
+    /// - Returns: Whether there was such a request.
+    private func cancel(at number: Int, _ moment: Moment, _ service: FakeService) async throws -> Bool {
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...4 { await service.put("Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1]) }
+        let stack = try Device(service).stack
+        try await Device(stack, service).engine.sync()
+        for number in 1...2 { try await stack.insert("Task", values: ["title": .string("here \(number)")]) }
+        try await stack.write { db in
+            try db.execute(sql: "UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+            try db.execute(sql: "DELETE FROM Task WHERE remoteID = 2")
+        }
+        await service.put("Task", 5, ["title": "late"])
+        await service.remove("Task", 3)
+
+        let gate = Gate(number, moment)
+        let device = try Device(stack, WaitingService(inner: service, gate: gate))
+        let run = Task { try await device.engine.sync() }
+        let isOver = Task {
+            _ = await run.result
+            await gate.end()
+        }
+        let isReached = await gate.isReached()
+        run.cancel()
+        await isOver.value
+        if isReached {
+            await #expect(throws: CancellationError.self, "\(moment) \(number)") { try await run.value }
+        }
+        #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"], "\(moment) \(number)")
+
+        var settings = Device.settings
+        settings.settleTime = .zero
+        let again = try Device(stack, service, settings)
+        try await again.engine.sync()
+        let titles = ["here 1", "here 2", "late", "mine", "t4"]
+        #expect(try await again.rows("SELECT title FROM Task ORDER BY title") == titles, "\(moment) \(number)")
+        let there = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        #expect(Set(there) == Set(titles.map { .string($0) }) && there.count == titles.count, "\(moment) \(number)")
+        #expect(await service.creations == 2, "\(moment) \(number)")
+        #expect(try await again.leftovers() == [], "\(moment) \(number)")
+        #expect(try await again.engine.conflicts().isEmpty, "\(moment) \(number)")
+        return isReached
+    }
+
+    @Test("does not wait for an answer that is on its way", .timeLimit(.minutes(10)))
+    func onItsWay() async throws {
+        let port = try QuietPort(isRefusing: false)
+        // Whoever does not notice waits for as long.
+        let transport = DefaultTransport(timeout: .seconds(3600))
+        let device = try Device(RESTService(baseURL: port.url, transport: transport), entities: ["Task"])
+        let run = Task { try await device.engine.sync() }
+        Task {
+            _ = await run.result
+            port.giveUp()
+        }
+        await port.connection()
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        #expect(try await device.rows("SELECT holder, until FROM sync_lease") == [" 0"])
+    }
+
+    @Test("does not wait for a service that wants to be left alone")
+    func whileWaiting() async throws {
+        let service = FakeService()
+        await service.setFault { _, _ in .dropBefore }
+        var settings = Device.settings
+        let gate = Gate(1, .before)
+        settings.clock.sleep = { _ in try await gate.pass {} }
+        let device = try Device(service, settings)
+        let run = Task { try await device.engine.sync() }
+        #expect(await gate.isReached())
+        run.cancel()
+        await #expect(throws: CancellationError.self) { try await run.value }
+        // What it knows of the service stays.
+        #expect(try await device.rows("SELECT attempts, not_before IS NULL FROM sync_engine") == ["1 0"])
+        await service.setFault(nil)
+        settings.clock = Device.settings.clock
+        try await Device(device.stack, service, settings).engine.sync()
+    }
+}
+
+/// Holds one of several bodies until its task is cancelled.
+private actor Gate {
+    private let number: Int
+    private let moment: CancelledRunTests.Moment
+    private var count = 0
+    private var isOpen: Bool?
+    private var watcher: CheckedContinuation<Bool, Never>?
+
+    init(_ number: Int, _ moment: CancelledRunTests.Moment) { (self.number, self.moment) = (number, moment) }
+
+    func pass<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
+        count += 1
+        guard count == number else { return try await body() }
+        if moment == .before { try await hold() }
+        let answer = try await body()
+        if moment != .before { try await hold() }
+        return answer
+    }
+
+    /// Until it is cancelled, there being nothing else that ends it.
+    private func hold() async throws {
+        tell(true)
+        do {
+            while true { try await Task.sleep(for: .seconds(3600)) }
+        } catch {
+            if moment != .unnoticed { throw error }
+        }
+    }
+
+    /// Nobody comes any more.
+    func end() { tell(false) }
+
+    private func tell(_ isReached: Bool) {
+        guard isOpen == nil else { return }
+        isOpen = isReached
+        watcher?.resume(returning: isReached)
+        watcher = nil
+    }
+
+    /// Whether somebody is held; waits until that is known.
+    func isReached() async -> Bool {
+        if let isOpen { return isOpen }
+        return await withCheckedContinuation { watcher = $0 }
+    }
+}
+
+/// A service behind a gate.
+private struct WaitingService: SyncService {
+    let inner: FakeService
+    let gate: Gate
+
+    var capabilities: ServiceCapabilities { inner.capabilities }
+    var identity: String { inner.identity }
+
+    func pull(_ request: PullRequest) async throws -> PullPage { try await gate.pass { try await inner.pull(request) } }
+    func ids(_ request: SweepRequest) async throws -> IDPage { try await gate.pass { try await inner.ids(request) } }
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        try await gate.pass { try await inner.fetch(ids, of: entity) }
+    }
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        try await gate.pass { try await inner.push(operations) }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// `lastWriterWins`, of a service whose clock and that of the device do not agree.
+@Suite("The last writer")
+struct LastWriterTests {
+    /// A list with one task, whose versions are times in milliseconds.
+    private actor List {
+        private var title = "t"
+        private var changed: Int64
+        /// What is added to the clock of the device; nil for a service that does not say what the time is.
+        private let ahead: Int64?
+
+        init(changed: Int64, ahead: Int64?) { (self.changed, self.ahead) = (changed, ahead) }
+
+        func set(_ title: String, changed: Int64) { (self.title, self.changed) = (title, changed) }
+        var current: String { title }
+
+        private var row: JSONValue { ["id": 1, "title": .string(title), "updated_at": JSONValue(changed)] }
+
+        func answer(_ request: HTTPRequest, _ body: JSONValue?) -> (Int, [String: String], JSONValue) {
+            let headers = ahead.map { ["Date": LastWriterTests.header(LastWriterTests.now + $0)] } ?? [:]
+            guard request.method == .patch, case .string(let title)? = body?["title"] else {
+                return (200, headers, request.path?.hasSuffix("/1") == true ? row : [row])
+            }
+            self.title = title
+            changed += 1
+            return (200, headers, row)
+        }
+    }
+
+    fileprivate static var now: Int64 { Date().milliseconds }
+
+    /// `Mon, 23 Nov 2026 16:34:43 GMT`.
+    fileprivate static func header(_ milliseconds: Int64) -> String {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(secondsFromGMT: 0)
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date(timeIntervalSince1970: Double(milliseconds / 1000)))
+    }
+
+    private func device(_ list: List) throws -> Device {
+        var options = RESTOptions()
+        options.version = "updated_at"
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Served { await list.answer($0, $1) })
+        return try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+    }
+
+    /// Who has the title in the end, on both sides.
+    private func winner(_ device: Device, _ list: List) async throws -> String {
+        let report = try await device.engine.sync()
+        #expect(report.total.conflicts == 1)
+        let entry = try #require(try await device.engine.conflicts().first)
+        #expect(entry.base == "t" && entry.local == "here" && entry.remote == "there")
+        let title = entry.winner == "local" ? "here" : "there"
+        #expect(entry.why == "edited later \(title)")
+        #expect(try await device.rows("SELECT title FROM Task") == [title])
+        #expect(await list.current == title)
+        #expect(try await device.leftovers() == [])
+        return title
+    }
+
+    @Test(
+        "wins by the clock of the service, also where that of the device is wrong by an hour",
+        arguments: [-3_600_000, 0, 3_600_000] as [Int64], [-600_000, 600_000] as [Int64])
+    func corrected(_ ahead: Int64, _ later: Int64) async throws {
+        let list = List(changed: Self.now + ahead - 7_200_000, ahead: ahead)
+        let device = try device(list)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        // It was edited half an hour ago, so that the service may have changed it since.
+        try await device.write("UPDATE sync_base SET edited = edited - 1800000")
+        let edited = try #require(Int64(try await device.rows("SELECT edited FROM sync_base").first ?? ""))
+        await list.set("there", changed: edited + ahead + later)
+        #expect(try await winner(device, list) == (later > 0 ? "there" : "here"))
+    }
+
+    @Test("is the service where both were at once, to the millisecond", arguments: [-1, 0, 1] as [Int64])
+    func tie(_ later: Int64) async throws {
+        let list = List(changed: Self.now - 7_200_000, ahead: nil)
+        let device = try device(list)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        // As an earlier answer said.
+        try await device.write("UPDATE sync_engine SET clock = 3600000")
+        let edited = try #require(Int64(try await device.rows("SELECT edited FROM sync_base").first ?? ""))
+        await list.set("there", changed: edited + 3_600_000 + later)
+        #expect(try await winner(device, list) == (later < 0 ? "here" : "there"))
+    }
+
+    @Test("is not whoever's clock was ahead and was set right since")
+    func future() async throws {
+        let list = List(changed: Self.now - 7_200_000, ahead: nil)
+        let device = try device(list)
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        try await device.write("UPDATE sync_base SET edited = edited + 86400000")
+        // An hour from now: before the edit as it says, and after it as it can have been.
+        await list.set("there", changed: Self.now + 3_600_000)
+        #expect(try await winner(device, list) == "there")
+    }
+
+    @Test("is whoever edited a record that is there, and not the record: also where both clocks went back")
+    func past() async throws {
+        let service = FakeService()
+        let known = Self.now - 7_200_000
+        func date(_ milliseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+        await service.put("Task", 1, ["title": "t"], time: date(known))
+        let device = try Device(service, entities: [SyncedEntity("Task", policy: .lastWriterWins)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'here'")
+        try await device.write("UPDATE sync_base SET edited = 1")
+        await service.put("Task", 1, ["title": "there"], time: date(known - 1000))
+        try await device.engine.sync()
+        #expect(try await device.engine.conflicts().map(\.winner) == ["local"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == "here")
+    }
+}

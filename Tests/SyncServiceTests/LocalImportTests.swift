@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import HTTPTypes
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Imports beside the engine, and what is asked for page by page without one.
+@Suite("An import")
+struct LocalImportTests {
+    private let service = FakeService()
+
+    private func sent() async -> [String] {
+        await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+        }
+    }
+
+    // MARK: Sync.changes
+
+    @Test("into an entity that is kept in step is an edit: what it made, changed and deleted is sent, and nothing else")
+    func isEdit() async throws {
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...4 {
+            await service.put(
+                "Task", JSONValue(id), ["title": .string("t\(id)"), "points": 0, "done": false, "project_id": 1])
+        }
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        let list: JSONValue = [
+            ["id": 1, "title": "changed"], ["id": 2, "title": "t2", "points": 0], ["id": 3, "points": 7],
+            ["id": 90, "title": "made"],
+        ]
+        let result = try await Sync.changes(list, inEntity: "Task", stack: device.stack)
+        #expect(result.entities["Task"]?.deleted == [.integer(4)])
+        #expect(try await device.engine.status().map(\.pending) == [0, 4, 0])
+        #expect(await service.requests.isEmpty)
+        let report = try await device.engine.sync()
+        #expect(report.total.sent == 2 && report.total.created == 1 && report.total.removed == 1)
+        let sent = await sent()
+        #expect(sent.count == 4)
+        for part in ["update 1 {\"title\":\"changed\"}", "update 3 {\"points\":7}", "delete 4 {}"] {
+            #expect(sent.contains(part), "\(sent)")
+        }
+        #expect(sent.contains { $0.hasPrefix("create") && $0.contains("\"title\":\"made\"") }, "\(sent)")
+        let there = await service.contents(of: "Task")
+        #expect(there.count == 4)
+        #expect(there[1]?["points"] == 0 && there[1]?["project_id"] == 1)
+        #expect(there.values.filter { $0["title"] == "made" }.count == 1)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test("that says what is stored already is no edit")
+    func isNone() async throws {
+        await service.put("Task", 1, ["title": "t", "points": 3])
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        try await Sync.changes([["id": 1, "title": "t", "points": 3]], inEntity: "Task", stack: device.stack)
+        #expect(try await device.engine.pendingChanges() == 0)
+        try await device.engine.push()
+        #expect(await sent() == [])
+    }
+
+    // MARK: The guard
+
+    private static func guarded(_ limit: DeletionGuard?) -> EngineSettings {
+        var settings = Device.settings
+        settings.deletionGuard = limit
+        return settings
+    }
+
+    private func code(_ device: Device) async -> SyncError? {
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+    }
+
+    @Test("of all there is by a service that lacks most of what was stored before is refused by the guard")
+    func firstContact() async throws {
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await stack.write { db in
+            for id in 1...20 {
+                try db.execute(sql: "INSERT INTO Task (remoteID, title) VALUES (?, 'only here')", arguments: [id])
+            }
+        }
+        await service.put("Task", 1, ["title": "there"])
+        await service.put("Task", 50, ["title": "there"])
+        let device = try Device(stack, service, Self.guarded(.half))
+        for _ in 1...2 {
+            let error = await code(device)
+            #expect(error?.code == .deletionGuard)
+            #expect(error?.entity == "Task")
+            #expect(error?.message.hasPrefix("19 of 2") == true, "\(error?.message ?? "")")
+            // All else is done.
+            #expect(
+                try await device.rows("SELECT title, count(*) FROM Task GROUP BY 1") == ["only here 19", "there 2"])
+        }
+        #expect(await service.creations == 0)
+        try await Device(stack, service, Self.guarded(nil)).engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title FROM Task ORDER BY 1") == ["1 there", "50 there"])
+        #expect(Set(try await device.engine.conflicts().map { "\($0.key)" }).count == 20)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that lacks few rows, which take many others along, is refused by the guard for those")
+    func cascadesAlone() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10))
+        for id in 1...20 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...30 {
+            await service.put("Task", JSONValue(id), ["title": "t", "project_id": JSONValue(id <= 25 ? 1 : 2)])
+        }
+        let device = try Device(service, Self.guarded(.half))
+        try await device.engine.sync()
+        // One of twenty; the tasks are there still.
+        await service.remove("Project", 1)
+        let error = await code(device)
+        #expect(error?.code == .deletionGuard)
+        #expect(error?.entity == "Task")
+        #expect(error?.message.hasPrefix("25 of 30 Task") == true, "\(error?.message ?? "")")
+        #expect(
+            try await device.rows("SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task)") == ["20 30"])
+        // Of those that it takes along so many may go.
+        try await Device(device.stack, service, Self.guarded(.rows(25))).engine.sync()
+        #expect(try await device.rows("SELECT count(*) FROM Project") == ["19"])
+    }
+
+    // MARK: Pages
+
+    /// A list of three pages of two rows, of which one may fail.
+    private actor Pages: HTTPTransport {
+        private var rows: [Int]
+        private var failing: Int?
+        private(set) var asked: [String] = []
+        private let watched: Watched?
+
+        init(_ rows: [Int], watched: Watched? = nil) { (self.rows, self.watched) = (rows, watched) }
+
+        func set(_ rows: [Int], failing: Int?) { (self.rows, self.failing, asked) = (rows, failing, []) }
+
+        func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            let path = request.path ?? ""
+            asked.append(path)
+            guard let page = path.split(separator: "=").last.flatMap({ Int($0) }) else {
+                let id = Int(path.split(separator: "/").last ?? "")
+                let isThere = id.map(rows.contains) ?? false
+                return (HTTPResponse(status: isThere ? .ok : .notFound), Data("{\"id\": \(id ?? 0)}".utf8))
+            }
+            // What was told of the page before is heard by now.
+            await watched?.wait(for: page - 1)
+            if page == failing { throw URLError(.timedOut) }
+            let part = rows.dropFirst((page - 1) * 2).prefix(2)
+            let records = part.map { "{\"id\": \($0), \"title\": \"t\($0)\"}" }.joined(separator: ",")
+            return (
+                HTTPResponse(status: .ok), Data("{\"pages\": \((rows.count + 1) / 2), \"data\": [\(records)]}".utf8)
+            )
+        }
+    }
+
+    /// What an import told of its progress.
+    private final class Watched: @unchecked Sendable {
+        private let lock = NSLock()
+        private var lines: [String] = []
+
+        var all: [String] { lock.withLock { lines } }
+        func note(_ rows: Int, _ total: Int?) { lock.withLock { lines.append("\(rows) \(total ?? -1)") } }
+
+        /// Waits for so many lines; not for ever, if none comes.
+        func wait(for count: Int) async {
+            for _ in 0..<3000 where all.count < count { try? await Task.sleep(for: .milliseconds(10)) }
+        }
+    }
+
+    private func pages(_ transport: Pages) throws -> RESTService {
+        var options = RESTOptions()
+        options.records = "data"
+        options.paging = .page(size: nil, limit: 2, total: "pages")
+        return RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: transport)
+    }
+
+    @Test("of pages that is interrupted deletes nothing, goes on where it was, and deletes what none of them had")
+    func interrupted() async throws {
+        let transport = Pages(Array(1...6))
+        let service = try pages(transport)
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        var settings = Device.impatient
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+        #expect(try await stack.count("Task") == 6)
+        // The first row is on none of the pages any more.
+        for failing in [2, 3] {
+            await transport.set([2, 3, 4, 5, 6, 7], failing: failing)
+            await #expect(throws: SyncError.self) {
+                try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+            }
+            #expect(try await stack.fetch("Task", id: 1) != nil)
+            #expect(try await stack.fetch("Task", id: 7) == nil)
+        }
+        #expect(await transport.asked == ["/v1/tasks?page=2", "/v1/tasks?page=3"])
+        await transport.set([2, 3, 4, 5, 6, 7], failing: nil)
+        settings.attempts = 2
+        let report = try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: settings)
+        #expect(report.total.deleted == 1 && report.total.inserted == 1)
+        #expect(await transport.asked == ["/v1/tasks?page=3", "/v1/tasks/1"])
+        #expect(try await stack.fetch("Task", id: 1) == nil)
+        #expect(try await stack.count("Task") == 6)
+    }
+
+    @Test("of pages tells how many rows there are by now, and of how many")
+    func progress() async throws {
+        let watched = Watched()
+        let transport = Pages(Array(1...6), watched: watched)
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await Sync.importPages(
+            from: try pages(transport), entity: "Task", stack: stack, settings: Device.settings
+        ) { watched.note($0, $1) }
+        // Of the last page it may not be heard before the import is over.
+        #expect(Array(watched.all.prefix(2)) == ["2 6", "4 6"])
+        #expect(watched.all.dropFirst(2).allSatisfy { $0.hasPrefix("6 ") })
+    }
+}

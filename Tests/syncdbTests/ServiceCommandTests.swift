@@ -1,0 +1,313 @@
+import Foundation
+import Sync
+import Testing
+
+/// What commands about a service print, how they end, and what they take.
+@Suite("Commands about a service, syncdb")
+struct ServiceCommandTests {
+    private static func list(_ titles: String...) -> JSONValue {
+        .array(titles.enumerated().map { ["id": JSONValue($0.offset + 1), "title": .string($0.element)] })
+    }
+
+    // MARK: Conflicts
+
+    @Test("'conflicts --json' says all of a conflict, and the table says the same")
+    func conflicts() throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t", "u"))])
+        #expect(try setting.run("sync").status == 0)
+        #expect(try setting.run("conflicts", "--json").output == "[]\n")
+        #expect(try setting.run("conflicts").output == "no conflicts\n")
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine' WHERE id = 2")
+        let answer: JSONValue = ["body": ["id": 2, "title": "mine"]]
+        try setting.say([ServiceSetting.tasks(Self.list("t", "theirs")), .init("PATCH /tasks/2", answer)])
+        let before = Date(timeIntervalSinceNow: -2)
+        let sync = try setting.run("sync")
+        #expect(sync.status == 0, "\(sync.errors)")
+        let text = try setting.run("conflicts", "--json").output
+        guard case .array(let conflicts) = try JSONValue(parsing: text), let conflict = conflicts.first,
+            case .object(let members) = conflict
+        else {
+            Issue.record("no list of objects: \(text)")
+            return
+        }
+        #expect(conflicts.count == 1)
+        #expect(
+            members.map(\.key) == ["entity", "key", "domain", "base", "local", "remote", "winner", "why", "time"])
+        let values = ["entity", "key", "domain", "base", "local", "remote", "winner", "why"].map { conflict[$0] }
+        #expect(values == ["Task", 2, "title", "u", "mine", "theirs", "local", "clientWins"], "\(text)")
+        guard case .string(let time)? = conflict["time"] else {
+            Issue.record("no time: \(text)")
+            return
+        }
+        let date = try Date(time, strategy: .iso8601)
+        #expect(before <= date && date <= Date())
+        let table = try setting.run("conflicts").output
+        for word in ["Task", "title", "\"u\"", "\"mine\"", "\"theirs\"", "local", "clientWins", time] {
+            #expect(table.contains(word), "\(word): \(table)")
+        }
+    }
+
+    @Test("'resolve --domain' decides one value of a row, and the others wait")
+    func domain() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks([["id": 1, "title": "t", "points": 1]])], #", "policy": "manual""#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine', points = 2")
+        let theirs = ServiceSetting.tasks([["id": 1, "title": "theirs", "points": 3]])
+        try setting.say([theirs])
+        #expect(try setting.run("pull").status == 4)
+        func waiting() throws -> [JSONValue?] {
+            let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
+            return [status?["conflicts"], status?["conflictingValues"]]
+        }
+        let key = ["--entity", "Task", "--key", "1", "--take"]
+        func resolve(_ words: String...) throws -> Program.Run {
+            try setting.sandbox.run(try setting.arguments(["resolve"] + key + words))
+        }
+        #expect(try waiting() == [1, 2])
+        #expect(try resolve("remote", "--domain", "title").output == "Task 1: the value of the service stays\n")
+        #expect(try waiting() == [1, 1])
+        #expect(try setting.sandbox.query("SELECT title, points FROM Task") == "theirs|2\n")
+        #expect(try resolve("local", "--domain", "points").output == "Task 1: the value here stays\n")
+        #expect(try waiting() == [0, 0])
+        let answer: JSONValue = ["body": ["id": 1, "title": "theirs", "points": 2]]
+        try setting.say([theirs, .init("PATCH /tasks/1", answer)])
+        #expect(try setting.run("sync").status == 0)
+        #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") } == [#"PATCH /tasks/1 {"points":2}"#])
+    }
+
+    @Test("'status' says when each entity was last in step, and whether all of it was pulled once")
+    func status() throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
+        func entities() throws -> JSONValue? {
+            try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]
+        }
+        let before = try entities()
+        for name in ["Task", "Tag"] {
+            #expect(before?[name]?["lastSync"] == .null && before?[name]?["initialSyncComplete"] == false)
+        }
+        #expect(try setting.run("status").output.components(separatedBy: "never").count == 3)
+        let start = Date(timeIntervalSinceNow: -2)
+        #expect(try setting.run("pull", "--only", "Task").status == 0)
+        let after = try entities()
+        #expect(after?["Task"]?["initialSyncComplete"] == true && after?["Tag"]?["initialSyncComplete"] == false)
+        #expect(after?["Tag"]?["lastSync"] == .null)
+        guard case .string(let time)? = after?["Task"]?["lastSync"] else {
+            Issue.record("no time: \(after.debugDescription)")
+            return
+        }
+        let date = try Date(time, strategy: .iso8601)
+        #expect(start <= date && date <= Date())
+        #expect(try setting.run("status").output.contains(time))
+        #expect(try setting.server.log == ["GET /tasks"])
+    }
+
+    // MARK: How they end
+
+    private static let paged = #", "rest": {"records": "data", "paging": {"style": "next", "next": "next"}}"#
+
+    @Test("A list whose pages go round in a circle ends with 1, and what it had stays")
+    func circle() throws {
+        let setting = try ServiceSetting(
+            [
+                .init("GET /tags", ["body": ["data": []]]),
+                .init("GET /tasks", ["body": ["data": [["id": 1, "title": "t"]], "next": "/tasks?page=2"]]),
+                .init("GET /tasks?page=2", ["body": ["data": [["id": 2, "title": "u"]], "next": "/tasks?page=3"]]),
+                .init("GET /tasks?page=3", ["body": ["data": [["id": 3, "title": "v"]], "next": "/tasks?page=2"]]),
+            ], Self.paged)
+        let run = try setting.run("sync")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("its pages of Task go round in a circle"), "\(run.errors)")
+        #expect(try setting.server.log.count < 10)
+        #expect(try setting.sandbox.query("SELECT count(*) FROM Task") != "0\n")
+    }
+
+    @Test("end with 0, 1, 2, 3 or 4, as their help says", arguments: ["sync", "pull"])
+    func statuses(_ command: String) throws {
+        let many = JSONValue.array((1...20).map { ["id": JSONValue($0), "title": "t"] })
+        let setting = try ServiceSetting([ServiceSetting.tasks(many)], #", "policy": "manual""#)
+        #expect(try setting.run(command).status == 0)
+        #expect(try setting.run(command).status == 0)
+        try setting.say([.init("GET /tasks", ["status": 500, "body": ["message": "broken"]])])
+        let failed = try setting.run(command, "--wait", "0")
+        #expect(failed.status == 1)
+        #expect(failed.output == "")
+        #expect(failed.errors.hasPrefix("error: the service fails: status 500: broken"), "\(failed.errors)")
+        #expect(try setting.run("reset", "relink").status == 0)
+        #expect(try setting.run(command, "--nothing").status == 2)
+        #expect(try setting.run(command, "--json", "--quiet").status == 2)
+        try setting.say([ServiceSetting.tasks([["id": 1, "title": "t"]])])
+        #expect(try setting.run(command, "--quiet").status == 3)
+        #expect(try setting.sandbox.query("SELECT count(*) FROM Task") == "20\n")
+        try setting.say([ServiceSetting.tasks(many)])
+        #expect(try setting.run(command).status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine' WHERE id = 1")
+        guard case .array(let rows) = many else { return }
+        try setting.say([ServiceSetting.tasks(.array([["id": 1, "title": "theirs"]] + rows.dropFirst()))])
+        let waits = try setting.run(command, "--quiet")
+        #expect(waits.status == 4)
+        #expect(waits.output == "" && waits.errors == "")
+        let json = try JSONValue(parsing: try setting.run("conflicts", "--json").output)
+        if case .array(let conflicts) = json { #expect(conflicts.first?["winner"] == "open") }
+        #expect(try setting.run("resolve", "--entity", "Task", "--key", "1", "--take", "remote").status == 0)
+        #expect(try setting.run(command).status == 0)
+    }
+
+    @Test("A service that nobody is at ends a run with 1 and a word about that", arguments: ["sync", "pull", "push"])
+    func nobodyThere(_ command: String) throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
+        // The port of discarding, at which nobody listens.
+        try setting.configure(#", "identity": "\#(setting.server.url)""#, url: "http://127.0.0.1:9")
+        let run = try setting.run(command, "--wait", "0")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("error: the service fails: "), "\(run.errors)")
+        let status = try JSONValue(parsing: try setting.run("status", "--json").output)["entities"]?["Task"]
+        #expect(status?["pending"] == 1 && status?["parked"] == 0)
+    }
+
+    @Test("ask only about what they are told to")
+    func only() throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
+        for command in ["pull", "sync"] {
+            #expect(try setting.run(command, "--only", "Tag").status == 0)
+            #expect(try setting.server.log.allSatisfy { $0.hasPrefix("GET /tags") })
+        }
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query(
+            "UPDATE Task SET title = 'mine'; INSERT INTO Tag (id, name) VALUES (-1, 'new')")
+        try setting.say([
+            ServiceSetting.tasks(Self.list("t")),
+            .init("POST /tags", ["status": 201, "body": ["id": 7, "name": "new"]]),
+        ])
+        #expect(try setting.run("push", "--only", "Tag").output == "Tag: sent 1 created\nTask: 1 still to be sent\n")
+        #expect(try setting.server.log.contains { $0.hasPrefix("POST /tags") })
+        #expect(try !setting.server.log.contains { $0.hasPrefix("PATCH") })
+        #expect(try setting.run("sync", "--only", "Nobody").status == 1)
+    }
+
+    // MARK: Progress
+
+    @Test(
+        "A run on a terminal shows what it waits for and how far it is, and takes the line away",
+        .enabled(if: Typescript.isThere))
+    func progress() throws {
+        let answers: JSONValue = [
+            ["status": 503, "headers": ["Retry-After": "1"]], ["body": Self.list("t", "u", "v")],
+        ]
+        let setting = try ServiceSetting([.init("GET /tasks", answers)])
+        let seen = try Typescript.run(try setting.arguments(["pull"]), in: setting.sandbox.folder)
+        #expect(seen.status == 0)
+        let parts = seen.output.components(separatedBy: "\r\u{1B}[K")
+        let places = [
+            parts.firstIndex { $0 == "waiting 1 s: the service asks to wait: status 503" },
+            // Since it waited a line is shown at once.
+            parts.firstIndex { $0.hasPrefix("pull Task     3 rows") },
+            parts.firstIndex { $0.contains("Task: pulled 3 new") },
+        ].compactMap(\.self)
+        #expect(places.count == 3 && places == places.sorted(), "\(parts)")
+        // What is printed in the end stands in a line of its own.
+        #expect(parts.last?.hasPrefix("Task: pulled 3 new") == true, "\(parts)")
+    }
+
+    @Test("A run on a terminal that is to be quiet shows nothing", .enabled(if: Typescript.isThere))
+    func quiet() throws {
+        let answers: JSONValue = [["status": 503, "headers": ["Retry-After": "1"]], ["body": Self.list("t")]]
+        let setting = try ServiceSetting([.init("GET /tasks", answers)])
+        let seen = try Typescript.run(try setting.arguments(["pull", "--quiet"]), in: setting.sandbox.folder)
+        #expect(seen.status == 0)
+        #expect(seen.output == "")
+    }
+
+    // MARK: Ctrl-C
+
+    private func interrupt(
+        _ setting: ServiceSetting, with signal: Int32, after line: String
+    ) throws -> (status: Int32, errors: String) {
+        let process = Process()
+        process.executableURL = try Program.syncdb()
+        process.arguments = try setting.arguments(["sync"])
+        process.currentDirectoryURL = setting.sandbox.folder
+        let errors = setting.sandbox.folder.appendingPathComponent("errors")
+        try Data().write(to: errors)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardOutput = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        while process.isRunning, try !setting.server.log.contains(where: { $0.hasPrefix(line) }) { usleep(2_000) }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        try #require(process.terminationReason == .exit)
+        return (process.terminationStatus, try String(contentsOf: errors, encoding: .utf8))
+    }
+
+    @Test(
+        "Ctrl-C ends a run whose service does not answer; what was done stays done, and the next run goes on",
+        arguments: ["GET /tags", "POST /tasks"], [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+    func interrupted(_ request: String, _ signal: (number: Int32, status: Int32)) throws {
+        let tasks = ServiceSetting.tasks(Self.list("t"))
+        let setting = try ServiceSetting([tasks], #", "rest": {"idempotency": "Idempotency-Key"}"#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("INSERT INTO Task (id, title) VALUES (-1, 'mine')")
+        let more = ServiceSetting.tasks(Self.list("t", "more"))
+        try setting.say([more, .init(request, ["stalls": true])])
+        // Those before are in the log already.
+        try Data().write(to: setting.sandbox.folder.appendingPathComponent("answers.json.log"))
+        let end = try interrupt(setting, with: signal.number, after: request)
+        #expect(end.status == signal.status)
+        #expect(end.errors == "error: interrupted; what was done stays done, and the next run goes on\n")
+        #expect(try setting.sandbox.query("SELECT title FROM Task WHERE id > 0 ORDER BY id") == "t\nmore\n")
+        #expect(try setting.sandbox.query("SELECT holder, until FROM sync_lease") == "|0\n")
+        // A request that was not answered is sent again before all else.
+        let isMade = request.hasPrefix("POST")
+        let there: JSONValue = [["id": 1, "title": "t"], ["id": 2, "title": "more"], ["id": 9, "title": "mine"]]
+        let list = isMade ? ServiceSetting.tasks(there) : more
+        try setting.say([list, .init("POST /tasks", ["status": 201, "body": ["id": 9, "title": "mine"]])])
+        let next = try setting.run("sync")
+        #expect(next.status == 0, "\(next.errors)")
+        #expect(try setting.sandbox.query("SELECT id, title FROM Task ORDER BY id") == "1|t\n2|more\n9|mine\n")
+        #expect(try setting.sandbox.query("SELECT count(*) FROM sync_change") == "0\n")
+        #expect(try setting.sandbox.query("SELECT count(*) FROM sync_request") == "0\n")
+    }
+
+    // MARK: Help
+
+    @Test(
+        "explain each option that they take",
+        arguments: [
+            (
+                ["sync", "pull", "push"],
+                ["-c, --config", "--model", "--only", "--wait", "--max-delete", "--json", "--quiet"]
+            ),
+            (["status", "conflicts"], ["-c, --config", "--model", "--only", "--json", "--color"]),
+            (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),
+            (["resolve"], ["-c, --config", "--model", "--entity", "--key", "--take", "--domain", "--json"]),
+        ])
+    func help(_ commands: [String], _ options: [String]) throws {
+        let sandbox = try Sandbox()
+        for command in commands {
+            let run = try sandbox.run([command, "--help"])
+            #expect(run.status == 0)
+            let lines = run.output.split(separator: "\n")
+            for option in options + ["-d, --database", "--busy-timeout"] {
+                #expect(lines.contains { $0.hasPrefix("  \(option) ") }, "\(option) is not in the help of \(command)")
+            }
+            #expect(run.output.contains("Example: syncdb \(command) "), "\(command)")
+        }
+    }
+
+    @Test("say what can be forgotten, and who can win")
+    func choices() throws {
+        let sandbox = try Sandbox()
+        let reset = try sandbox.syncdb("reset", "--help").output
+        for kind in ["relink", "local", "remote"] { #expect(reset.contains("\(kind): "), "\(kind)") }
+        let resolve = try sandbox.syncdb("resolve", "--help").output
+        #expect(resolve.contains("local or remote"))
+        let help = try sandbox.syncdb("--help").output
+        for command in ["sync", "pull", "push", "status", "conflicts", "resolve", "reset"] {
+            #expect(help.contains("\n  \(command) "), "\(command)")
+        }
+        #expect(help.contains("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the deletion guard"))
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Sync
+import Testing
+
+/// A folder with a model of tasks, a stub that stands for a service, and the configuration of both.
+final class ServiceSetting {
+    let sandbox: Sandbox
+    let server: AnswerServer
+
+    private static let model = """
+        {"entities": {"Task": {"attributes": {"id": "integer", "title": "string", "points": "integer"}},
+          "Tag": {"attributes": {"id": "integer", "name": "string"}}}}
+        """
+
+    /// - Parameters:
+    ///   - answers: What the service says to the first requests; that there are no tags is said already.
+    ///   - more: Members of the configuration.
+    init(_ answers: [JSONValue.Member], _ more: String = "") throws {
+        sandbox = try Sandbox()
+        server = try AnswerServer(in: sandbox.folder, Self.answers(answers))
+        _ = try sandbox.file("model.json", Self.model)
+        try configure(more)
+    }
+
+    func configure(_ more: String = "", url: String? = nil) throws {
+        _ = try sandbox.file(
+            "service.json",
+            """
+            {"service": "rest", "url": "\(url ?? server.url)", "entities": {"Task": {}, "Tag": {}}, "sweep": 0\(more)}
+            """)
+    }
+
+    private static func answers(_ answers: [JSONValue.Member]) -> JSONValue {
+        .object(answers + (answers.contains { $0.key == "GET /tags" } ? [] : [.init("GET /tags", ["body": []])]))
+    }
+
+    func say(_ answers: [JSONValue.Member]) throws { try server.say(Self.answers(answers)) }
+
+    /// The arguments of a command, with the model for a new database.
+    func arguments(_ words: [String]) throws -> [String] {
+        [words[0], "-d", "app.sqlite", "-c", "service.json"] + words.dropFirst()
+            + (try sandbox.files.contains("app.sqlite") ? [] : ["--model", "model.json"])
+    }
+
+    func run(_ words: String...) throws -> Program.Run { try sandbox.run(try arguments(words)) }
+
+    /// The answer that is a list of tasks.
+    static func tasks(_ tasks: JSONValue) -> JSONValue.Member { .init("GET /tasks", ["body": tasks]) }
+}
