@@ -116,7 +116,7 @@ struct DecidingTests {
         #expect {
             try Device(device.stack, service, settings)
         } throws: {
-            ($0 as? SyncError)?.code == .otherService
+            ($0 as? SyncError)?.code == .otherUser
         }
         try await device.stack.removeEngine(deletingRows: deletingRows)
         #expect(try await device.rows("SELECT count(*) FROM Task") == [deletingRows ? "0" : "1"])

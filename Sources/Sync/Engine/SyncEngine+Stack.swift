@@ -9,7 +9,7 @@ extension SyncEngine {
     /// that are stored already count as known to the service, those with local keys as new.
     ///
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or cannot be kept in step;
-    ///   `otherService` for a database that is in step with another service or user.
+    ///   `otherService`, `otherUser` for a database that is in step with another service or user.
     public init(
         stack: DataStack, service: any SyncService, entities: [SyncedEntity],
         settings: EngineSettings = EngineSettings()

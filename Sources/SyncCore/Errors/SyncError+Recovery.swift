@@ -38,7 +38,8 @@ extension SyncError.Code {
         case .storeFailure: "What SQLite said is in 'underlying'."
         case .storeBusy: "Try again once the other process is done."
         case .storeReadOnly: "Give this user the right to write the file and its folder."
-        case .otherService: "Use a database for each service and user, or remove the engine of the other one."
+        case .otherService, .otherUser:
+            "Use a database for each service and user, or remove the engine of the other one."
         case .engineBusy: "Try again once the other run is done."
         case .serviceFailure: "Try again later."
         case .unauthorized: "Give new credentials."

@@ -99,8 +99,10 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
 
         // Services
 
-        /// The database is in step with another service, or another user of it.
+        /// The database is in step with another service.
         case otherService
+        /// The database is in step with another user of the service.
+        case otherUser
         /// Another engine is syncing the database, or took it over from one that was silent for long.
         case engineBusy
         /// The service could not be reached, or failed; what was done until then stays done.

@@ -59,7 +59,7 @@ struct EngineOpening {
         guard try !hasHeard() else {
             let isMoved = service != registration.service
             throw SyncError(
-                .otherService,
+                isMoved ? .otherService : .otherUser,
                 "the database is in step with "
                     + (isMoved ? "\(service), and this is \(registration.service)" : "another user of \(service)")
                     + ": use a file for each service and user, or remove what is of the other one first "

@@ -34,6 +34,8 @@ struct EngineTable: Sendable {
     let key: EngineKey
     let columns: [Column]
     let pairs: [Pairs]
+    /// The columns that are one domain together.
+    let groups: [[String]]
     /// What rows are sent as: one for each entity of the family, which have attributes of their own.
     private let shapes: [Int: OutgoingShape]
     /// Finds the row of a key, if it is stored.
@@ -112,10 +114,39 @@ struct EngineTable: Sendable {
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
+        groups = try Self.groups(registration, columns, layout)
         self.family = family.map(\.name.literal).joined(separator: ", ")
         let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
         rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
         domains = DomainReader(columns, of: table, family: self.family, isPart: isPart)
+    }
+
+    private static func groups(
+        _ registration: EngineRegistration.Entity, _ columns: [Column], _ layout: StoreLayout
+    ) throws -> [[String]] {
+        if registration.isOneDomain { return [columns.map(\.name)] }
+        let model = layout.model
+        let attributes = try model[model.entity(named: registration.name).table].attributes
+        func name(_ column: Column) -> String {
+            if case .attribute(let slot) = column.domain { return attributes[slot].name }
+            return column.relationship ?? column.name
+        }
+        let known = Dictionary(columns.map { (name($0), $0.name) }) { first, _ in first }
+        var seen: Set<String> = []
+        return try registration.groups.map { group in
+            try group.map { member in
+                guard let column = known[member] else {
+                    throw SyncError(
+                        .unknownAttribute,
+                        "a group names '\(member)', which is no attribute or to-one that is in step"
+                            + SimilarName.hint(for: member, among: known.keys), entity: registration.name)
+                }
+                guard seen.insert(column).inserted else {
+                    throw SyncError(.invalidOption, "'\(member)' is in two groups", entity: registration.name)
+                }
+                return column
+            }
+        }
     }
 
     /// Each once: those of sub-entities are beside those that they inherit.

@@ -117,10 +117,10 @@ struct LocalEdits {
     private func putBack(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
         var merged = Merged()
-        if edit.table.registration.isOneDomain {
-            try mergeAsOne(edit, remote, &merged)
-        } else {
-            for column in edit.table.columns { try merge(column.name, edit, remote, &merged) }
+        for group in edit.table.groups { try mergeAsOne(group, edit, remote, &merged) }
+        let grouped = Set(edit.table.groups.joined())
+        for column in edit.table.columns where !grouped.contains(column.name) {
+            try merge(column.name, edit, remote, &merged)
         }
         try write(merged.kept, to: edit.key, edit.table)
         try dropReferences(merged.kept, edit)
@@ -180,12 +180,14 @@ struct LocalEdits {
         }
     }
 
-    /// All columns are one domain: who wins has all of them.
-    private func mergeAsOne(_ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged) throws {
+    /// The columns of a group are one domain: who wins has all of them.
+    private func mergeAsOne(
+        _ group: [String], _ edit: Edit, _ remote: [String: DatabaseValue], _ merged: inout Merged
+    ) throws {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
         let isNew = edit.kind == "create"
-        let names = edit.table.columns.map(\.name).filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
+        let names = group.filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
             names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.edited != 0 } || isNew
@@ -193,7 +195,7 @@ struct LocalEdits {
             for name in names { try merge(name, edit, remote, &merged) }
             return
         }
-        let edited = edit.base.values.map(\.edited).max() ?? SQLiteEngine.now
+        let edited = names.compactMap { edit.base[$0]?.edited }.max() ?? SQLiteEngine.now
         for name in names {
             guard let here = edit.local[name], let there = remote[name], !here.isExactly(there) else {
                 merged.bases[name] = .some(nil)

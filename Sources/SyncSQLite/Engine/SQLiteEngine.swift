@@ -116,7 +116,7 @@ package struct SQLiteEngine: EngineStore {
 extension DataStack {
     /// Makes what an engine needs in the database, if it is not there: tables, triggers, and what stored rows count as.
     ///
-    /// - Throws: ``SyncError`` `otherService` for a database that is in step with another service or user;
+    /// - Throws: ``SyncError`` `otherService`, `otherUser` for a database that is in step with another service or user;
     ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngine {
         var tables: [EngineTable] = []

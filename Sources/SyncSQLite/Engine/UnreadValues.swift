@@ -13,7 +13,7 @@ struct UnreadValues {
 
     init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
         (self.engine, self.table, self.db) = (engine, table, db)
-        isKept = engine.registration.sendsWholeRows || table.registration.isOneDomain
+        isKept = engine.registration.sendsWholeRows || !table.groups.isEmpty
     }
 
     /// Keeps what a record has that could not be read, in the place of what was kept before.

@@ -38,6 +38,10 @@ extension ConfigurationValue {
             var entity = SyncedEntity(name)
             entity.policy = try reader.optional("policy") { try $0.choice(ConflictPolicy.self) }
             entity.deleteConflicts = try reader.optional("deleteConflicts") { try $0.choice(DeleteConflictPolicy.self) }
+            entity.groups =
+                try reader.optional("groups") {
+                    try $0.elements().map { try $0.elements().map { try $0.neededText() } }
+                } ?? []
             entity.naturalKey =
                 try reader.optional("naturalKey") { try $0.elements().map { try $0.neededText() } } ?? []
             entity.cascades = try reader.optional("cascades") { try $0.choice(SyncedEntity.Cascades.self) }

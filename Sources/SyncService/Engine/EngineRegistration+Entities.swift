@@ -23,7 +23,7 @@ extension EngineRegistration {
                 Entity(
                     name: entity.name, policy: entity.policy ?? settings.policy,
                     deletions: entity.deleteConflicts ?? settings.deleteConflicts, isOneDomain: entity.isOneDomain,
-                    naturalKey: entity.naturalKey,
+                    groups: entity.groups, naturalKey: entity.naturalKey,
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
             service: settings.identity ?? service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,

@@ -23,7 +23,7 @@ public actor SyncEngine {
     public private(set) var lastReport: SyncReport?
 
     /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
-    ///   what is asked for; `otherService`.
+    ///   what is asked for; `otherService`, `otherUser`.
     package init(
         host: any EngineHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
     ) throws {

@@ -19,6 +19,8 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Whether all that a row has is one, so that of two edits the one takes all: as older tools did. `clientWins` then means
     /// that whoever syncs last has everything.
     public var isOneDomain: Bool
+    /// Attributes and to-ones that are one domain together, as the parts of an address: of two edits the one takes all of a group.
+    public var groups: [[String]]
     /// The attributes that make two new rows the same.
     public var naturalKey: [String]
     /// Who deletes what a deletion takes along; nil for what the service is known to do.
@@ -27,12 +29,13 @@ public struct SyncedEntity: Sendable, Hashable, ExpressibleByStringLiteral {
     /// An entity.
     public init(
         _ name: String, policy: ConflictPolicy? = nil, deleteConflicts: DeleteConflictPolicy? = nil,
-        isOneDomain: Bool = false, naturalKey: [String] = [], cascades: Cascades? = nil
+        isOneDomain: Bool = false, groups: [[String]] = [], naturalKey: [String] = [], cascades: Cascades? = nil
     ) {
         self.name = name
         self.policy = policy
         self.deleteConflicts = deleteConflicts
         self.isOneDomain = isOneDomain
+        self.groups = groups
         self.naturalKey = naturalKey
         self.cascades = cascades
     }

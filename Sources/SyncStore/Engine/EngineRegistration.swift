@@ -8,6 +8,8 @@ package struct EngineRegistration: Sendable {
         package let deletions: DeleteConflictPolicy
         /// Whether all attributes and links of a row are one domain, of which the side that edited keeps all.
         package let isOneDomain: Bool
+        /// Attributes and to-ones of which the side that edited one keeps all of a group.
+        package let groups: [[String]]
         /// The attributes that make two new rows the same.
         package let naturalKey: [String]
         /// Whether what a deletion on the server takes along here is deleted there by this side.
@@ -15,12 +17,13 @@ package struct EngineRegistration: Sendable {
 
         package init(
             name: String, policy: ConflictPolicy, deletions: DeleteConflictPolicy, isOneDomain: Bool,
-            naturalKey: [String], sendsCascades: Bool
+            groups: [[String]] = [], naturalKey: [String], sendsCascades: Bool
         ) {
             self.name = name
             self.policy = policy
             self.deletions = deletions
             self.isOneDomain = isOneDomain
+            self.groups = groups
             self.naturalKey = naturalKey
             self.sendsCascades = sendsCascades
         }

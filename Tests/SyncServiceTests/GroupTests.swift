@@ -1,0 +1,62 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Columns that are one domain together.
+@Suite("A group of columns")
+struct GroupTests {
+    private static let schema = """
+        {"entities": {"Person": {"attributes": {
+          "remoteID": "integer", "name": "string", "street": "string", "city": "string"}}}}
+        """
+
+    private static func address(_ policy: ConflictPolicy) -> SyncedEntity {
+        SyncedEntity("Person", policy: policy, groups: [["street", "city"]])
+    }
+
+    @Test(
+        "is won by one side as a whole, what is in no group by whoever edited it",
+        arguments: [ConflictPolicy.clientWins, .serverWins])
+    func merged(_ policy: ConflictPolicy) async throws {
+        let service = FakeService()
+        await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
+        let device = try Device(service, schema: Self.schema, entities: [Self.address(policy)])
+        try await device.engine.sync()
+        await service.put("Person", 1, ["name": "theirs", "street": "their street"])
+        try await device.write("UPDATE Person SET city = 'my city'")
+        try await device.engine.sync()
+        let isOurs = policy == .clientWins
+        #expect(
+            try await device.rows("SELECT name, street, city FROM Person")
+                == [isOurs ? "theirs s my city" : "theirs their street c"])
+        let there = await service.contents(of: "Person")[1]
+        #expect(there?["street"] == (isOurs ? "s" : "their street"))
+        #expect(there?["city"] == (isOurs ? "my city" : "c"))
+        let log = try await device.engine.conflicts()
+        #expect(Set(log.map(\.domain)) == ["street", "city"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is sent as a whole, and nothing else with it")
+    func sent() async throws {
+        let service = FakeService()
+        await service.put("Person", 1, ["name": "n", "street": "s", "city": "c"])
+        let device = try Device(service, schema: Self.schema, entities: [Self.address(.clientWins)])
+        try await device.engine.sync()
+        try await device.write("UPDATE Person SET city = 'mine'")
+        try await device.engine.sync()
+        #expect(await service.accepted.last == ["street": "s", "city": "mine"])
+    }
+
+    @Test(
+        "is refused where it names what is not there, or the same twice",
+        arguments: [[["stret"]], [["city"], ["city"]]])
+    func refused(_ groups: [[String]]) throws {
+        #expect(throws: SyncError.self) {
+            try Device(FakeService(), schema: Self.schema, entities: [SyncedEntity("Person", groups: groups)])
+        }
+    }
+}
