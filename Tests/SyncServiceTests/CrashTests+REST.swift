@@ -1,6 +1,5 @@
 import Foundation
 import Sync
-import TestSize
 import Testing
 
 @testable import SyncService

@@ -52,7 +52,10 @@ struct ParseWorld: HistoryWorld {
             guard let id = row["objectId"] else { continue }
             var plain = row
             if let project = row["project"]?["objectId"] { plain = plain.setting(project, at: ["project_id"]) }
-            if entity == "Task" {
+            if entity == "Task", case .array(let pointers)? = row["tags"] {
+                // A list whose order counts is an array of pointers.
+                plain = plain.setting(.array(pointers.compactMap { $0["objectId"] }), at: ["tag_ids"])
+            } else if entity == "Task" {
                 let related: JSONValue = [
                     "$relatedTo": [
                         "object": ["__type": "Pointer", "className": "Task", "objectId": id], "key": "tags",
