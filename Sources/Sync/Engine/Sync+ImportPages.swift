@@ -21,10 +21,16 @@ extension Sync {
         let watching = progress.map { progress in
             let events = engine.events
             return Task {
-                for await case .pulled(_, let rows, let total) in events { progress(rows, total) }
+                for await event in events {
+                    if case .pulled(_, let rows, let total) = event { progress(rows, total) }
+                    if case .finished = event { return }
+                }
             }
         }
         defer { watching?.cancel() }
-        return try await engine.pull()
+        let report = try await engine.pull()
+        // The last page is told too.
+        await watching?.value
+        return report
     }
 }

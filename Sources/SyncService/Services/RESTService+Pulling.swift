@@ -32,7 +32,7 @@ extension RESTService {
         if next?.number != nil { next?.first = first }
         next?.began = place.began ?? answer.time
         next?.passes = place.passes
-        guard let next else { return try await end(rows, skipped, place, request, answer) }
+        guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
         return PullPage(
             rows: rows, next: next.text, isListing: isListing(request), time: answer.time, total: total(json),
             skipped: skipped)
@@ -48,19 +48,22 @@ extension RESTService {
     }
 
     private func end(
-        _ rows: [RemoteRow], _ skipped: [Int], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer
+        _ rows: [RemoteRow], _ skipped: [Int], _ place: RESTPage, _ request: PullRequest, _ answer: HTTPExchange.Answer,
+        total: Int? = nil
     ) async throws -> PullPage {
         if try await isShifted(place, request) {
             var anew = RESTPage(options.paging)
             anew.passes = place.passes + 1
             return PullPage(
-                rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, skipped: skipped)
+                rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, total: total,
+                skipped: skipped)
         }
         // Rows that change while the pages are read are in the next pull: from the first page on.
         let began = place.began ?? answer.time
         let cursor = options.since == nil ? nil : began?.addingTimeInterval(-options.overlap.seconds).isoText
         return PullPage(
-            rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, skipped: skipped)
+            rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, total: total,
+            skipped: skipped)
     }
 
     /// Rows that change while pages are read may move to another one, and those behind them with them, so that one is on no page
