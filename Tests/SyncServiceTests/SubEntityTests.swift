@@ -38,6 +38,22 @@ struct SubEntityTests {
         return settings
     }
 
+    @Test(
+        "Registered together and then each by itself, or the other way round, each edit is noted once",
+        arguments: [true, false])
+    func registeredOtherwise(_ isTogetherFirst: Bool) async throws {
+        let service = FakeService(pageSize: 10)
+        let (together, apart): ([SyncedEntity], [SyncedEntity]) = (["Event"], ["Holiday", "Birthday"])
+        let device = try Device(service, schema: Self.kinds, entities: isTogetherFirst ? together : apart, settings)
+        let first = try await device.rows("SELECT count(*) FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'")
+        let now = isTogetherFirst ? apart : together
+        _ = try Device(device.stack, service, entities: now, settings)
+        let fresh = try Device(service, schema: Self.kinds, entities: now, settings)
+        let query = "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*' ORDER BY 1"
+        #expect(try await device.rows(query) == fresh.rows(query))
+        #expect(first != ["0"])
+    }
+
     @Test("What is not sent yet is deleted by no list that an app syncs itself", arguments: [false, true])
     func exempt(_ isScoped: Bool) async throws {
         let service = FakeService(pageSize: 10)

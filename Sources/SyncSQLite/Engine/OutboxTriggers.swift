@@ -273,13 +273,19 @@ struct OutboxTriggers {
             """
     }
 
-    /// Whether a trigger, by its name, is one of those of a table.
+    /// Whether a trigger, by its name, is one of those of a table, or of what its rows were registered as before.
     static func isOwn(_ name: String, on place: String, _ table: EngineTable) -> Bool {
+        let isOfAll = !table.isPart
         if place == table.table.name {
-            return !table.isPart || name.hasPrefix("\(EngineSchema.triggerPrefix)\(table.entity.name)_")
+            let owners = [table.entity.name, table.table.name] + table.ancestors
+            return isOfAll || owners.contains { name.hasPrefix("\(EngineSchema.triggerPrefix)\($0)_") }
         }
-        let part = table.isPart ? "_\(table.entity.name)" : ""
-        return table.pairs.contains { place == $0.name && name.hasSuffix("_\($0.end)\(part)") }
+        return table.pairs.contains { pairs in
+            guard place == pairs.name else { return false }
+            let end = "_\(pairs.end)"
+            return name.hasSuffix(end) || (isOfAll && name.contains("\(end)_"))
+                || ([table.entity.name] + table.ancestors).contains { name.hasSuffix("\(end)_\($0)") }
+        }
     }
 
     private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
