@@ -88,6 +88,11 @@ struct Device {
             UNION ALL SELECT 'request', e, k, kind, idem, '' FROM sync_request UNION ALL SELECT 'mute', n, '', '', '', '' FROM sync_mute
             UNION ALL SELECT 'link', link, owner, other, op, '' FROM sync_link UNION ALL SELECT 'sent', request, domain, value, '', '' FROM sync_sent
             UNION ALL SELECT 'inbound', e, k, body, reason, '' FROM sync_inbound
+            UNION ALL SELECT 'gone', e, id, guarded, '', '' FROM sync_gone UNION ALL SELECT 'sweep', e, '', '', '', '' FROM sync_sweep
+            UNION ALL SELECT 'unsent', e, k, '', '', '' FROM sync_unsent
+            UNION ALL SELECT 'next', e, next, '', '', '' FROM sync_cursor WHERE next IS NOT NULL
+            UNION ALL SELECT 'parting', list, owner, other, '', '' FROM sync_parting
+            UNION ALL SELECT 'lease', holder, token, until, '', '' FROM sync_lease WHERE holder <> ''
             """)
     }
 }
