@@ -21,9 +21,35 @@ struct ParseListTests {
                 // The page behind the last row has none.
                 let path = request.path?.removingPercentEncoding ?? ""
                 let isTags = path.contains("/Tag") && !path.contains("\"$gt\"")
+                // The rows that are asked for before they are changed.
+                if path.contains("$in") {
+                    let found = (1...3).map { number -> JSONValue in
+                        ["objectId": .string("t\(number)"), "updatedAt": "2026-11-23T16:34:43.000Z"]
+                    }
+                    return (
+                        200, [:],
+                        [
+                            "results": .array(
+                                found.filter {
+                                    path.contains("\"\($0["objectId"] ?? .null)\"".replacing("\"\"", with: "\""))
+                                })
+                        ]
+                    )
+                }
                 let tags: [JSONValue] = ["a", "b"].map { ["objectId": $0, "updatedAt": "2026-11-23T16:34:43.000Z"] }
                 return (200, [:], ["results": .array(isTags ? tags : [])])
             }
+            if case .array(let requests)? = body["requests"] {
+                let answers = requests.map { request -> JSONValue in
+                    let (status, _, answer) = write(request["body"] ?? .null)
+                    return status < 300 ? ["success": answer] : ["error": answer]
+                }
+                return (200, [:], .array(answers))
+            }
+            return write(body)
+        }
+
+        private func write(_ body: JSONValue) -> (Int, [String: String], JSONValue) {
             bodies.append(body)
             guard let value = body["tags"] else { return done }
             let isSentAsArray = if case .array = value { true } else { false }
@@ -70,5 +96,28 @@ struct ParseListTests {
         #expect(sent == (isArray ? pointers : ["__op": "AddRelation", "objects": pointers]))
         #expect(try await device.engine.parkedRows().isEmpty)
         #expect(try await device.stack.fetch("Task", id: task.key.json)?.key.json == "new1")
+    }
+
+    @Test("of a batch whose kind shows with the first are sent again one by one, and all are done")
+    func batch() async throws {
+        let server = Class(isArray: true)
+        let service = ParseService(
+            baseURL: try #require(URL(string: "https://parse.example/1")), options: ParseOptions(applicationID: "app"),
+            transport: Served { request, body in await server.answer(request, body) })
+        let served = try ServedEntity.all(
+            ["Task"], of: SyncModel(schema: Data(Self.schema(isOrdered: false).utf8)))
+        let outcomes = try await service.knowing(served).push(
+            (1...3).map { number in
+                PushOperation(
+                    entity: "Task", kind: .update, id: .string("t\(number)"), body: ["tags": ["a"]], paths: nil,
+                    version: nil, idempotencyKey: "k\(number)")
+            })
+        #expect(outcomes.count == 3)
+        for outcome in outcomes {
+            guard case .applied = outcome else {
+                Issue.record("\(outcome)")
+                continue
+            }
+        }
     }
 }

@@ -56,4 +56,25 @@ struct RestoredListTests {
         if isOrdered { #expect(sent.filter { $0 != 1 } == [3, 2]) }
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("are those of the row that went last under a key")
+    func sameKey() async throws {
+        let service = FakeService()
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        let device = try Device(service)
+        for tags: JSONValue in [[1, 2], []] {
+            await service.put("Task", 9, ["title": "t", "tag_ids": tags])
+            try await device.engine.sync()
+            try await device.write("UPDATE Task SET title = 'mine'")
+            await service.remove("Task", 9)
+            try await device.engine.sync()
+        }
+        try await device.engine.restore("Task", key: 9)
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["0"])
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Task")
+        try await device.engine.sync()
+        try await device.engine.restore("Task", key: 9)
+        #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["2"])
+    }
 }

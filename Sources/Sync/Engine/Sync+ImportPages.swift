@@ -6,7 +6,8 @@ extension Sync {
     /// Imports all pages of an entity from a service, and deletes what it does not list any more, once all were read.
     ///
     /// Each page is a transaction. An import that is interrupted goes on where it was with the next call; with a service that
-    /// tells what changed, later calls fetch no more than that. Rows are not sent: an engine (``SyncEngine``) does both.
+    /// tells what changed, later calls fetch no more than that. Rows are not sent, and edits of them not noticed, so that the
+    /// service's count: an engine (``SyncEngine``) does both. One that the app has in the same database goes on noticing its own.
     ///
     /// - Parameter progress: Told how many rows there are by now, and of how many, if the service says.
     /// - Returns: What changed.
@@ -17,6 +18,8 @@ extension Sync {
         from service: any SyncService, entity: SyncedEntity, stack: DataStack,
         settings: EngineSettings = EngineSettings(), progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
     ) async throws -> SyncReport {
+        var settings = settings
+        settings.isImport = true
         let engine = try SyncEngine(stack: stack, service: service, entities: [entity], settings: settings)
         let watching = progress.map { progress in
             let events = engine.events

@@ -13,10 +13,9 @@ extension DataStack {
 
     /// The key that a row has by now which had this one; nil where a row has it, or nobody knows of one that did.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
-        guard entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
+        guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
         let table = layout[entity.table]
-        let names = model.compiled.entities.filter { $0.table == entity.table }.map(\.name.literal).joined(
-            separator: ", ")
+        let names = names(beside: entity)
         let later = try DatabaseValue.fetchOne(
             db.cachedStatement(
                 sql: """
@@ -25,5 +24,22 @@ extension DataStack {
                       AND NOT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = a.old)
                     """), arguments: [key.databaseValue])
         return later.flatMap { RowKey($0) }
+    }
+
+    /// The last integer that was the local key of a row of the entity's table: it is not given again, since the row is found by it.
+    func lastFormerKey(of entity: CompiledEntity, in db: Database) throws -> Int64? {
+        guard try EngineSchema.isThere(in: db) else { return nil }
+        return try Int64.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT max((
+                      SELECT old FROM sync_alias AS a WHERE a.e = n.e AND old < \(LocalKey.integerBound) ORDER BY old DESC LIMIT 1))
+                    FROM sync_entity AS n WHERE n.name IN (\(names(beside: entity)))
+                    """))
+    }
+
+    /// The entities whose rows are in the table of one, as SQL: each may be registered by itself.
+    private func names(beside entity: CompiledEntity) -> String {
+        model.compiled.entities.filter { $0.table == entity.table }.map(\.name.literal).joined(separator: ", ")
     }
 }

@@ -39,8 +39,9 @@ struct EditedDomains {
             }
         }
         let editedPairs = try table.pairs.filter { try isEdited($0, key) }
-        let groups = table.groups.filter { !edited.isDisjoint(with: $0) }
-        let (names, pairs) = (edited.union(groups.joined()).filter(isInStep), editedPairs.filter { isInStep($0.name) })
+        let known = edited.filter(isInStep)
+        let groups = table.groups.filter { !known.isDisjoint(with: $0) }
+        let (names, pairs) = (known.union(groups.joined().filter(isInStep)), editedPairs.filter { isInStep($0.name) })
         guard !names.isEmpty || !pairs.isEmpty else { return edited.isEmpty && editedPairs.isEmpty ? [] : nil }
         if table.registration.isOneDomain || sendsWholeRows {
             return try all(of: key, values).filter { domain in

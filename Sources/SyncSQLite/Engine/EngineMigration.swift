@@ -108,7 +108,10 @@ struct EngineMigration {
                 let owner = try EngineKeys(mine, map, keys)?.key(row[1]),
                 let other = try EngineKeys(theirs, map, keys)?.key(row[2])
             else {
-                lose("tables.\(name)", "links that were added or removed were not sent", 1, "link")
+                // Those of a row that was deleted go with it.
+                let isDeleted = try db.finds(
+                    sql: "SELECT 1 FROM sync_change WHERE k = ? AND kind = 'delete'", arguments: [row[1]])
+                if !isDeleted { lose("tables.\(name)", "links that were added or removed were not sent", 1, "link") }
                 continue
             }
             try db.execute(

@@ -126,26 +126,28 @@ struct EngineOpening {
 
     // MARK: Triggers
 
-    /// Makes the triggers of these tables, unless those that are there are the very ones. Other entities of the database may be
-    /// in step by another engine: their triggers stay, and notice edits whatever engine is open.
+    /// Makes the triggers, unless those that are there are the very ones.
     ///
     /// - Parameter adopted: The tables that are new to the engine.
     private func watch(_ tables: [EngineTable], adopted: Set<Int>) throws {
+        // An import sends nothing. Where an engine keeps entities of the database in step, its triggers stay as they are.
+        if registration.isImport { return try tables.forEach { try ColumnsInStep($0, db).pullNew() } }
         let statements = try tables.map { table in
             try OutboxTriggers(
                 table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
             ).statements
         }
-        let found = try triggers(of: tables)
+        let found = try String.fetchSet(
+            db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
-        if Set(statements.joined()) == Set(found.values), !wasMuted {
+        if Set(statements.joined()) == found, !wasMuted {
             for table in tables { try ColumnsInStep(table, db).pullNew() }
             return
         }
-        for name in found.keys { try db.execute(sql: "DROP TRIGGER \(name.quoted)") }
+        try EngineSchema.removeTriggers(from: db)
         for statement in statements.joined() { try db.execute(sql: statement) }
         try db.execute(sql: "DELETE FROM sync_mute")
-        let marks = TriggerMarks(found.values)
+        let marks = TriggerMarks(found)
         for (table, statements) in zip(tables, statements) {
             let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
@@ -156,16 +158,6 @@ struct EngineOpening {
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
                 arguments: [TriggerMarks(statements).text, table.number])
         }
-    }
-
-    /// The triggers that are there, by their names.
-    private func triggers(of tables: [EngineTable]) throws -> [String: String] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB ?",
-            arguments: [EngineSchema.triggerPrefix + "*"])
-        let own = rows.filter { row in tables.contains { OutboxTriggers.isOwn(row[0], on: row[1], $0) } }
-        return Dictionary(own.map { ($0[0], $0[2]) }) { first, _ in first }
     }
 
     private func lastMarks(_ table: EngineTable) throws -> String {

@@ -45,8 +45,6 @@ struct EngineTable: Sendable {
     let family: String
     /// Whether the table has rows of others too.
     let isPart: Bool
-    /// What it inherits from, in the same table: whoever registered that before had these rows among it.
-    let ancestors: [String]
 
     /// - Throws: ``SyncError`` `keylessEntity`, and `invalidOption` for an entity that cannot be kept in step.
     init(
@@ -87,9 +85,6 @@ struct EngineTable: Sendable {
         self.shapes = Dictionary(zip(family.map(\.id), shapes)) { first, _ in first }
         table = layout[entity.table]
         isPart = family.count < tree.entities.count
-        ancestors = compiled.entities.filter {
-            $0.table == entity.table && $0.id != entity.id && $0.family.contains(entity.id)
-        }.map(\.name)
         columns = members.compactMap { domain in
             switch domain {
             case .attribute(let slot):

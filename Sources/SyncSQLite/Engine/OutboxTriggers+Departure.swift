@@ -97,7 +97,8 @@ extension OutboxTriggers {
         let renamed =
             table.key.isHidden
             ? ["UPDATE \"sync_conflict\" SET \"k\" = \(logged) WHERE \(isRow("OLD"))"] : []
-        return log + partedLists + renamed + [
+        // Lists first: what a row had is read from the log until a column comes again.
+        return partedLists + log + renamed + [
             "DELETE FROM \"sync_base\" WHERE \(isRow("OLD")) AND NOT \(isDeleted)",
             "DELETE FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete'",
         ] + links("OLD") + named.forgotten("OLD.\(key)") + sent + [

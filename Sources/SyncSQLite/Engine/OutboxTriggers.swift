@@ -273,21 +273,6 @@ struct OutboxTriggers {
             """
     }
 
-    /// Whether a trigger, by its name, is one of those of a table, or of what its rows were registered as before.
-    static func isOwn(_ name: String, on place: String, _ table: EngineTable) -> Bool {
-        let isOfAll = !table.isPart
-        if place == table.table.name {
-            let owners = [table.entity.name, table.table.name] + table.ancestors
-            return isOfAll || owners.contains { name.hasPrefix("\(EngineSchema.triggerPrefix)\($0)_") }
-        }
-        return table.pairs.contains { pairs in
-            guard place == pairs.name else { return false }
-            let end = "_\(pairs.end)"
-            return name.hasSuffix(end) || (isOfAll && name.contains("\(end)_"))
-                || ([table.entity.name] + table.ancestors).contains { name.hasSuffix("\(end)_\($0)") }
-        }
-    }
-
     private func trigger(_ name: String, _ event: String, when condition: String, _ body: [String]) -> String {
         let owner = table.isPart ? table.entity.name : table.table.name
         return Self.trigger("\(owner)_\(name)", event, on: table.table.name, when: condition, body)

@@ -89,9 +89,13 @@ struct RequestFreezer {
         }
     }
 
+    /// Why rows are parked that need each other.
+    static let cycle = "a cycle: "
+
     /// New rows that point to each other, of which none can be sent without saying so, would wait for ever.
     private mutating func parkCycles() throws {
-        for table in order {
+        var stuck: [(change: Change, table: EngineTable, relationship: String)] = []
+        for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
             try freeze(table, "kind = 'create'", 1) { freezer, change in
                 guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
                 let domains = try freezer.edits[table.number]?.all(of: change.key, values) ?? []
@@ -99,11 +103,13 @@ struct RequestFreezer {
                 guard let first = waiting.first(where: { $0.column?.isOptional == false }),
                     try freezer.isInCycle(change.key, table, waiting)
                 else { return }
-                try freezer.park(
-                    change, table,
-                    "a cycle: it and what its '\(first.column?.relationship ?? first.name)' leads to are new, and wait for each other"
-                )
+                stuck.append((change, table, first.column?.relationship ?? first.name))
             }
+        }
+        for (change, table, relationship) in stuck {
+            try park(
+                change, table,
+                "\(Self.cycle)it and what its '\(relationship)' leads to are new, and wait for each other")
         }
     }
 
@@ -122,9 +128,11 @@ struct RequestFreezer {
         if !waiting.isEmpty {
             let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
             if isNew, !breaksCycle || !isSendable { return }
-            // What a whole row does not say is gone there.
-            if !isNew, engine.registration.sendsWholeRows { return }
-            domains.removeAll { domain in waiting.contains { $0.name == domain.name } }
+            // What a whole row does not say is gone there, and one domain is not sent by halves.
+            if !isNew, engine.registration.sendsWholeRows || table.registration.isOneDomain { return }
+            var held = Set(waiting.map(\.name))
+            if !isNew { for group in table.groups where !held.isDisjoint(with: group) { held.formUnion(group) } }
+            domains.removeAll { held.contains($0.name) }
             if domains.isEmpty, !isNew { return }
             if isNew, try !isInCycle(change.key, table, waiting) { return }
         }

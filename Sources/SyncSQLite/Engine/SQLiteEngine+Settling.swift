@@ -19,7 +19,13 @@ extension SQLiteEngine {
         let tables = try entities.map { try table($0) }
         return try await writing(lease) { [self] db in
             guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE state = 'parked'", arguments: []) else { return 0 }
-            return try tables.reduce(0) { count, table in
+            // Whether rows still need each other is looked at when they are to be sent.
+            try db.executeCached(
+                sql: """
+                    UPDATE sync_change SET state = 'ready', reason = NULL
+                    WHERE state = 'parked' AND substr(reason, 1, \(RequestFreezer.cycle.count)) = ?
+                    """, arguments: [RequestFreezer.cycle])
+            return try tables.reduce(db.changesCount) { count, table in
                 try table.columns.reduce(count) { count, column in
                     let above = self.tables.filter { $0.entity.table == column.destination }.map { "\($0.number)" }
                     guard !above.isEmpty else { return count }

@@ -63,6 +63,10 @@ package struct SQLiteEngine: EngineStore {
         for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
+        if !isKnown {
+            try db.executeCached(
+                sql: "DELETE FROM sync_alias WHERE e = ? AND k = ?", arguments: [table.number, key])
+        }
         for pairs in table.pairs {
             try db.executeCached(
                 sql: "DELETE FROM sync_link WHERE link = ? AND owner = ?", arguments: [pairs.name, key])

@@ -88,7 +88,9 @@ extension DataStack {
             let table = SchemaSQL.quoted(layout[entity.table].name)
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
-            return localKeys.next(for: owner, after: stored).databaseValue
+            let former = try lastFormerKey(of: entity, in: db)
+            let last = [stored, former].compactMap(\.self).max()
+            return localKeys.next(for: owner, after: last).databaseValue
         case .string:
             return LocalKey.text().databaseValue
         case .uuid:

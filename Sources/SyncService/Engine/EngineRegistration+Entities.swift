@@ -27,7 +27,7 @@ extension EngineRegistration {
                     sendsCascades: entity.cascades.map { $0 == .client } ?? capabilities.sendsCascades)
             },
             service: settings.identity ?? service.identity, user: settings.user, isScopeKnown: settings.isScopeKnown,
-            makesIDs: capabilities.ids == .client,
+            isImport: settings.isImport, makesIDs: capabilities.ids == .client,
             takesParts: capabilities.takesIDsOfParts, idLength: capabilities.idLength,
             sendsWholeRows: capabilities.sendsWholeRows, ordersVersions: capabilities.ordersVersions,
             marker: capabilities.marker,

@@ -19,6 +19,8 @@ public struct EngineSettings: Sendable {
     public var identity: String?
     /// Whether the service and the user are known: else the database is not asked whose it is, and nothing is asked of a service.
     package var isScopeKnown = true
+    /// Whether pages are imported, and nothing is sent.
+    package var isImport = false
     /// How often a request is tried that failed for a reason that passes.
     public var attempts = 4
     /// How long a run waits altogether for a service that fails or asks to be left alone, before it ends with an error.

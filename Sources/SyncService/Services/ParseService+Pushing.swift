@@ -53,6 +53,7 @@ extension ParseService {
 
     private func pushTogether(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var steps: [Step] = []
+        let guessed = operations.map(guessedLists)
         for operation in operations {
             do {
                 steps.append(try await step(operation))
@@ -77,11 +78,11 @@ extension ParseService {
         }
         answers.reverse()
         var outcomes: [PushOutcome] = []
-        for (step, operation) in zip(steps, operations) {
+        for ((step, operation), guessed) in zip(zip(steps, operations), guessed) {
             if let outcome = step.outcome {
                 outcomes.append(outcome)
             } else if let answer = answers.popLast() ?? nil {
-                outcomes.append(try await otherwise(answer, operation) ?? outcome(answer, operation))
+                outcomes.append(try await otherwise(answer, operation, guessed) ?? outcome(answer, operation))
             } else {
                 // One that is missing says nothing.
                 outcomes.append(.unknown("the batch has no answer for it"))
@@ -90,29 +91,46 @@ extension ParseService {
         return outcomes
     }
 
-    /// A change that was refused because a list of it is of another kind than was guessed, sent once more.
+    /// A change that was refused because a list of it is of another kind than was guessed, sent once more for each that the service
+    /// names.
     ///
+    /// - Parameter guessed: The lists whose kind nobody had seen when it was sent.
     /// - Returns: Nil for another answer.
-    private func otherwise(_ answer: JSONValue, _ operation: PushOperation) async throws -> PushOutcome? {
-        guard let error = answer["error"].flatMap({ ParseError($0) }), error.code == ParseError.wrongType else {
-            return nil
+    private func otherwise(
+        _ answer: JSONValue, _ operation: PushOperation, _ guessed: [ParseRecords.Field]
+    ) async throws -> PushOutcome? {
+        var (answer, rest, flipped) = (answer, guessed, [ParseRecords.Field]())
+        while let error = answer["error"].flatMap({ ParseError($0) }), error.code == ParseError.wrongType, !rest.isEmpty
+        {
+            let named = rest.filter { error.text.contains($0.name) }
+            let wrong = named.isEmpty ? rest : named
+            rest.removeAll { field in wrong.contains { $0.name == field.name } }
+            // The answer before this one may have told already.
+            let unknown = wrong.filter { columns.isArray($0.name, of: className(of: operation.entity)) == nil }
+            noteOtherwise(unknown, of: operation.entity, isKnown: true)
+            flipped += unknown
+            do {
+                guard case .request(let request) = try await step(operation) else { return nil }
+                // The name that it had was that of a request which was refused.
+                var again = operation
+                again.idempotencyKey += "-list\(rest.count)"
+                answer = try await send(request, again)
+            } catch let settled as Settled {
+                return settled.outcome
+            } catch ServiceFailure.unreachable(let text) {
+                return .unknown(text)
+            } catch ServiceFailure.malformed(let text) {
+                return .unknown(text)
+            } catch ServiceFailure.busy(let after, _) {
+                return .retry(after: after)
+            } catch is ServiceFailure {
+                // It was not done, and what became of the others of the batch must be known.
+                return .retry(after: nil)
+            }
         }
-        let fields = guessedLists(operation)
-        guard !fields.isEmpty else { return nil }
-        noteOtherwise(fields, of: operation.entity, isKnown: true)
-        var again = operation
-        // That name was that of a request which was refused.
-        again.idempotencyKey += "-list"
-        guard case .request(let request) = try await step(again) else { return nil }
-        do {
-            let second = try await send(request, again)
-            if second["success"] == nil { noteOtherwise(fields, of: operation.entity, isKnown: false) }
-            return outcome(second, operation)
-        } catch ServiceFailure.unreachable(let text) {
-            return .unknown(text)
-        } catch ServiceFailure.malformed(let text) {
-            return .unknown(text)
-        }
+        guard rest.count < guessed.count else { return nil }
+        if answer["success"] == nil { noteOtherwise(flipped, of: operation.entity, isKnown: false) }
+        return outcome(answer, operation)
     }
 
     /// - Returns: As an item of a batch.

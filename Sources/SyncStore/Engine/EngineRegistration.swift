@@ -35,6 +35,8 @@ package struct EngineRegistration: Sendable {
     package let user: String
     /// Whether that is known: else nothing is asked of a service, and the database is not asked whose it is.
     package let isScopeKnown: Bool
+    /// Whether pages are imported and nothing is sent: edits are not noticed, unless another engine does.
+    package let isImport: Bool
     /// Whether a row made here has its key from here.
     package let makesIDs: Bool
     /// Whether the service takes ids of several parts.
@@ -53,7 +55,8 @@ package struct EngineRegistration: Sendable {
     package let resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)?
 
     package init(
-        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, makesIDs: Bool,
+        entities: [Entity], service: String, user: String, isScopeKnown: Bool = true, isImport: Bool = false,
+        makesIDs: Bool,
         takesParts: Bool = false, idLength: Int? = nil, sendsWholeRows: Bool = false, ordersVersions: Bool = false,
         marker: String? = nil, filters: [String: String],
         resolver: (@Sendable (DomainConflict) -> DomainConflict.Resolution)? = nil
@@ -62,6 +65,7 @@ package struct EngineRegistration: Sendable {
         self.service = service
         self.user = user
         self.isScopeKnown = isScopeKnown
+        self.isImport = isImport
         self.makesIDs = makesIDs
         self.takesParts = takesParts
         self.idLength = idLength
