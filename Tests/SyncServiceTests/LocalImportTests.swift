@@ -185,6 +185,32 @@ struct LocalImportTests {
             baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: transport)
     }
 
+    @Test("of pages brings back what was deleted here, and takes what the service has of what was edited")
+    func deletedHere() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10))
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        try await stack.write { db in
+            try db.execute(
+                sql: "DELETE FROM Task WHERE remoteID = 1; UPDATE Task SET title = 'mine' WHERE remoteID = 2")
+            // As where the service tells nothing of what is new.
+            try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL")
+        }
+        await service.put("Task", 2, ["title": "theirs"])
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        let rows = try await stack.read { db in
+            try String.fetchAll(db, sql: "SELECT remoteID || title FROM Task ORDER BY remoteID")
+        }
+        #expect(rows == ["1t", "2theirs", "3t"])
+        #expect(try await stack.unsentEdits() == 0)
+        let pushes = await service.requests.filter { if case .push = $0 { true } else { false } }
+        #expect(pushes.isEmpty)
+    }
+
     @Test("of pages that is interrupted deletes nothing, goes on where it was, and deletes what none of them had")
     func interrupted() async throws {
         let transport = Pages(Array(1...6))

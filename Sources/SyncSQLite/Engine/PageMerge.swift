@@ -49,7 +49,7 @@ struct PageMerge {
             if standing.isParkedAsGone, row.record != nil { try isThereAfterAll(row, key) }
             // That it was deleted says that it was made.
             let wasMade = row.record == nil && standing.isTried && standing.state == .created
-            switch DecisionTable.action(remote: remote(row, standing), local: wasMade ? .updated : standing.state) {
+            switch DecisionTable.action(remote: try remote(row, standing), local: wasMade ? .updated : standing.state) {
             case .nothing where row.record == nil: try ReferringRows(engine, table, db).forgetAwaited(key)
             case .nothing, .send: break
             case .take, .insert:
@@ -89,11 +89,13 @@ struct PageMerge {
 
     // MARK: Which case
 
-    private func remote(_ row: PulledPage.Row, _ standing: RowStanding) -> RemoteState {
+    private func remote(_ row: PulledPage.Row, _ standing: RowStanding) throws -> RemoteState {
         if row.record == nil { return .deleted }
         guard standing.isKnown else { return .created }
-        if standing.isWhole, let version = row.version, version == standing.version { return .unchanged }
-        return .updated
+        guard standing.isWhole, let version = row.version, version == standing.version else { return .updated }
+        // Of an import nobody notices that a row was deleted here: it comes back.
+        if engine.registration.isImport, try !table.isStored(standing.key, in: db) { return .updated }
+        return .unchanged
     }
 
     private func isThereAfterAll(_ row: PulledPage.Row, _ key: DatabaseValue) throws {
