@@ -20,9 +20,7 @@ struct Conflicts: AsyncParsableCommand, EngineCommand {
     @OptionGroup(title: "Output") var color: ColorOptions
 
     func run() async throws {
-        let engine = try engine(stack(), makesRequests: false)
-        let isWanted = try chosen.filter(of: await engine.status().map(\.entity))
-        let conflicts = try await engine.conflicts().filter { isWanted($0.entity) }
+        let conflicts = try await engine(stack(), makesRequests: false).conflicts(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(conflicts)) }
         guard !conflicts.isEmpty else { return try Terminal.write("no conflicts") }
         var table = TablePrinter(

@@ -21,10 +21,8 @@ struct Status: AsyncParsableCommand, EngineCommand {
 
     func run() async throws {
         let engine = try engine(stack(), makesRequests: false)
-        let all = try await engine.status()
-        let isWanted = try chosen.filter(of: all.map(\.entity))
-        let status = all.filter { isWanted($0.entity) }
-        let parked = try await engine.parkedRows().filter { isWanted($0.entity) }
+        let status = try await engine.status(only: chosen.names)
+        let parked = try await engine.parkedRows(only: chosen.names)
         if json { return try Terminal.write(json: Self.json(status, parked)) }
         var table = TablePrinter([
             .init(title: "entity"), .init(title: "pending", isNumeric: true), .init(title: "parked", isNumeric: true),

@@ -174,20 +174,28 @@ struct RESTServiceTests {
         }
     }
 
-    @Test("a row whose answer was lost is found by its marker, also where another one looks the same")
-    func marker() async throws {
+    /// A device that has made a row of which no answer came.
+    private func creation(
+        _ title: String, _ fate: NotingNetwork.Fate, marker: String? = nil
+    ) async throws -> (RESTSpace, Device, NotingNetwork) {
         let space = try await space(Self.styles[0])
         var options = RESTOptions()
-        options.marker = "client_ref"
+        options.marker = marker
         var settings = Device.impatient
         settings.settleTime = .zero
         let network = NotingNetwork()
         let device = try Device(RESTService(baseURL: space.url, options: options, transport: network), settings)
         try await device.engine.sync()
-        try await device.stack.insert("Task", values: ["title": "same"])
-        await network.breakDown(.unanswered)
+        try await device.stack.insert("Task", values: ["title": .string(title)])
+        await network.breakDown(fate)
         await #expect(throws: SyncError.self) { try await device.engine.sync() }
         await network.comeBack()
+        return (space, device, network)
+    }
+
+    @Test("a row whose answer was lost is found by its marker, also where another one looks the same")
+    func marker() async throws {
+        let (space, device, _) = try await creation("same", .unanswered, marker: "client_ref")
         // One that somebody else made.
         try await space.put([["id": 40, "title": "same", "done": .null, "points": .null]], in: "tasks")
         let mine = try #require(try await space.rows("tasks").first { $0["client_ref"] != nil }?["id"])
@@ -203,16 +211,7 @@ struct RESTServiceTests {
 
     @Test("without key and marker a row that looks the same is taken for the one whose answer was lost")
     func alike() async throws {
-        let space = try await space(Self.styles[0])
-        var settings = Device.impatient
-        settings.settleTime = .zero
-        let network = NotingNetwork()
-        let device = try Device(RESTService(baseURL: space.url, transport: network), settings)
-        try await device.engine.sync()
-        try await device.stack.insert("Task", values: ["title": "same"])
-        await network.breakDown(.lost)
-        await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        await network.comeBack()
+        let (space, device, _) = try await creation("same", .lost)
         try await space.put(
             [["id": 40, "title": "same", "done": .null, "points": .null, "project_id": .null, "tag_ids": []]],
             in: "tasks")
@@ -224,18 +223,7 @@ struct RESTServiceTests {
 
     @Test("a row that is made later than was waited for is there twice", arguments: [true, false])
     func tooLate(_ hasMarker: Bool) async throws {
-        let space = try await space(Self.styles[0])
-        var options = RESTOptions()
-        if hasMarker { options.marker = "client_ref" }
-        var settings = Device.impatient
-        settings.settleTime = .zero
-        let network = NotingNetwork()
-        let device = try Device(RESTService(baseURL: space.url, options: options, transport: network), settings)
-        try await device.engine.sync()
-        try await device.stack.insert("Task", values: ["title": "late"])
-        await network.breakDown(.late)
-        await #expect(throws: SyncError.self) { try await device.engine.sync() }
-        await network.comeBack()
+        let (space, device, network) = try await creation("late", .late, marker: hasMarker ? "client_ref" : nil)
         try await device.engine.sync()
         #expect(try await space.rows("tasks").count == 1)
         try await network.deliver()

@@ -14,16 +14,11 @@ extension DataStack {
     /// The key that a row has by now which had this one; nil where a row has it, or nobody knows of one that did.
     private func laterKey(of key: RowKey, _ entity: CompiledEntity, in db: Database) throws -> RowKey? {
         guard key.isLocal, entity.keySlot != nil, try EngineSchema.isThere(in: db) else { return nil }
-        let table = layout[entity.table]
-        let names = names(beside: entity)
-        let later = try DatabaseValue.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT a.k FROM sync_alias AS a JOIN sync_entity AS n ON n.e = a.e
-                    WHERE n.name IN (\(names)) AND a.old = ?
-                      AND NOT EXISTS (SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = a.old)
-                    """), arguments: [key.databaseValue])
-        return later.flatMap { RowKey($0) }
+        let (table, own) = (layout[entity.table], key.databaseValue)
+        let isStored = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?"
+        if try db.finds(sql: isStored, arguments: [own]) { return nil }
+        let numbers = model.compiled.engineNumbers(of: entity.table)
+        return try FormerKeys.later(than: own, ofEntities: numbers, in: db).flatMap { RowKey($0) }
     }
 
     /// The last integer that was the local key of a row of the entity's table: it is not given again, since the row is found by it.
@@ -34,12 +29,7 @@ extension DataStack {
                 sql: """
                     SELECT max((
                       SELECT old FROM sync_alias AS a WHERE a.e = n.e AND old < \(LocalKey.integerBound) ORDER BY old DESC LIMIT 1))
-                    FROM sync_entity AS n WHERE n.name IN (\(names(beside: entity)))
+                    FROM (\(model.compiled.engineNumbers(of: entity.table))) AS n
                     """))
-    }
-
-    /// The entities whose rows are in the table of one, as SQL: each may be registered by itself.
-    private func names(beside entity: CompiledEntity) -> String {
-        model.compiled.entities.filter { $0.table == entity.table }.map(\.name.literal).joined(separator: ", ")
     }
 }

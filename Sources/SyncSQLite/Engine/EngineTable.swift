@@ -114,7 +114,7 @@ struct EngineTable: Sendable {
                 name: name, relationship: link.side(end).relationship?.name ?? name, link: id, end: end,
                 table: LinkTable(link, end, layout), destination: link.side(end.other).table)
         }
-        groups = try Self.groups(registration, columns, layout)
+        groups = try Self.groups(registration, columns, tree.attributes)
         self.family = family.map(\.name.literal).joined(separator: ", ")
         let own = isPart ? " AND \(TableLayout.entityColumn.quoted) IN (\(self.family))" : ""
         rowSQL = "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?\(own)"
@@ -122,11 +122,9 @@ struct EngineTable: Sendable {
     }
 
     private static func groups(
-        _ registration: EngineRegistration.Entity, _ columns: [Column], _ layout: StoreLayout
+        _ registration: EngineRegistration.Entity, _ columns: [Column], _ attributes: [SyncModel.Attribute]
     ) throws -> [[String]] {
         if registration.isOneDomain { return [columns.map(\.name)] }
-        let model = layout.model
-        let attributes = try model[model.entity(named: registration.name).table].attributes
         func name(_ column: Column) -> String {
             if case .attribute(let slot) = column.domain { return attributes[slot].name }
             return column.relationship ?? column.name

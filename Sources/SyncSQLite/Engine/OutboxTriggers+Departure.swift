@@ -34,7 +34,7 @@ extension OutboxTriggers {
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PresumedRows.condition))"
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
-            "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"
+            "\(MuteMark.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"
         return [(isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed)]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
     }
@@ -87,7 +87,7 @@ extension OutboxTriggers {
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
                 SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), 'cascade'
-                WHERE EXISTS (SELECT 1 FROM "sync_mute" WHERE "n" = 2) AND \(isKnown("OLD"))
+                WHERE \(MuteMark.cascading.isSet) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """
             ] : []

@@ -36,7 +36,7 @@ extension OutboxTriggers {
         let owner = table.isPart ? "_\(table.entity.name)" : ""
         let part = Self.trigger(
             "\(pairs.name)_part_\(pairs.end)\(owner)", "AFTER DELETE", on: pairs.name,
-            when: "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 3)", [parting(pairs)])
+            when: MuteMark.deleting.isSet, [parting(pairs)])
         return [part]
             + (after + (pairs.isOrdered ? before : [])).map { name, event, body in
                 let condition = Self.heard + (name.hasSuffix("update") ? named.isNoRenumbering(of: pairs) : "")

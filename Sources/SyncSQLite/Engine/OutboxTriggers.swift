@@ -60,9 +60,10 @@ struct OutboxTriggers {
         }
         if table.registration.sendsCascades, !unlinked.isEmpty {
             let columns = table.columns.filter { $0.destination != nil }.map(\.name.quoted).joined(separator: ", ")
-            let isCascade = "EXISTS (SELECT 1 FROM \"sync_mute\" WHERE \"n\" = 2)"
             triggers.append(
-                trigger("unlink", "AFTER UPDATE OF \(columns)", when: "\(isCascade)\(isOld)\(isNew)", unlinked))
+                trigger(
+                    "unlink", "AFTER UPDATE OF \(columns)", when: "\(MuteMark.cascading.isSet)\(isOld)\(isNew)",
+                    unlinked))
         }
         if table.key.isHidden {
             triggers.append(

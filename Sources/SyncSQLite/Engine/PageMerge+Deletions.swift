@@ -118,13 +118,12 @@ extension PageMerge {
 
     private func deleteByRules(_ rows: Set<StoredRow>) throws -> SyncResult {
         if table.registration.sendsCascades || engine.tables.contains(where: \.registration.sendsCascades) {
-            try db.executeCached(sql: "INSERT INTO sync_mute VALUES (2) ON CONFLICT DO NOTHING")
+            try MuteMark.cascading.set(in: db)
         }
-        let hasLists = engine.tables.contains { !$0.pairs.isEmpty }
-        if hasLists { try db.executeCached(sql: "INSERT INTO sync_mute VALUES (3) ON CONFLICT DO NOTHING") }
+        try MuteMark.deleting.set(in: db)
         let result = try engine.stack.session(db, nil, SyncRequest()).delete(rows, of: table.entity)
-        try db.executeCached(sql: "DELETE FROM sync_mute WHERE n > 1")
-        if hasLists { try db.executeCached(sql: "DELETE FROM sync_parting") }
+        for mark in [MuteMark.cascading, .deleting] { try mark.clear(in: db) }
+        try db.executeCached(sql: "DELETE FROM sync_parting")
         return result
     }
 

@@ -194,9 +194,7 @@ struct RequestSettlement {
 
     private func current(_ key: DatabaseValue, _ destination: TableID) throws -> DatabaseValue {
         let numbers = engine.tables.filter { $0.entity.table == destination }.map { "\($0.number)" }
-        return try DatabaseValue.fetchOne(
-            db, sql: "SELECT k FROM sync_alias WHERE e IN (\(numbers.joined(separator: ", "))) AND old = ?",
-            arguments: [key]) ?? key
+        return try FormerKeys.later(than: key, ofEntities: numbers.joined(separator: ", "), in: db) ?? key
     }
 
     private func settleChange(_ key: DatabaseValue) throws {

@@ -129,8 +129,7 @@ extension SQLiteEngine {
     private func currentKey(_ key: JSONValue, _ table: EngineTable, in db: Database) throws -> DatabaseValue? {
         guard let own = try table.key.k(of: key, in: db) else { return nil }
         if try table.isStored(own, in: db) { return own }
-        let alias = try DatabaseValue.fetchOne(
-            db, sql: "SELECT k FROM sync_alias WHERE e = ? AND old = ?", arguments: [table.number, own])
+        let alias = try FormerKeys.later(than: own, ofEntities: "\(table.number)", in: db)
         guard let alias, try table.isStored(alias, in: db) else { return nil }
         return alias
     }

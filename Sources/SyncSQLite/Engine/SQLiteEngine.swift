@@ -107,7 +107,7 @@ package struct SQLiteEngine: EngineStore {
     func muted<T>(in db: Database, _ body: () throws -> T) throws -> T {
         var result: T?
         try db.inSavepoint {
-            try db.executeCached(sql: "INSERT INTO \"sync_mute\" VALUES (1) ON CONFLICT DO NOTHING")
+            try MuteMark.writing.set(in: db)
             result = try body()
             try db.executeCached(sql: "DELETE FROM \"sync_mute\"")
             return .commit

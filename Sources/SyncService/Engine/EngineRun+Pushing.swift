@@ -43,7 +43,6 @@ extension EngineRun {
             try Task.checkCancellation()
             let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
             guard !requests.isEmpty else { return count }
-            hasSent.raise()
             do {
                 count += try await send(requests, &batchSize, rounds: rounds)
             } catch ServiceFailure.outdated where rounds < Self.mostRounds {
@@ -52,7 +51,7 @@ extension EngineRun {
             }
             tell(.pushed(rows: count))
             // What became of a request that was not answered is asked before anything else of its row is sent.
-            try await recover()
+            try await recoverAll()
         }
     }
 

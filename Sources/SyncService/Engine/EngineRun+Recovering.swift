@@ -8,8 +8,15 @@ extension EngineRun {
     /// So often a request is tried whose outcome stays unknown.
     private static let mostTries = 3
 
+    /// Finds out what became of requests that earlier runs left.
+    ///
     /// - Parameter isBeforePull: Whether a pull comes before the push.
     func recover(isBeforePull: Bool = false) async throws {
+        if start.isAnyUnanswered { try await recoverAll(isBeforePull: isBeforePull) }
+    }
+
+    /// The same for all requests, those of this run too.
+    func recoverAll(isBeforePull: Bool = false) async throws {
         var requests = try await unanswered()
         if !requests.isEmpty { tell(.phase(.recovering)) }
         if service.capabilities.pushesTogether, !requests.isEmpty {
@@ -44,8 +51,7 @@ extension EngineRun {
     }
 
     private func unanswered() async throws -> [FrozenRequest] {
-        guard start.isAnyUnanswered || hasSent.isRaised else { return [] }
-        return try await store.unanswered(lease).filter {
+        try await store.unanswered(lease).filter {
             !leftOpen.contains($0.id) && !heldBack.contains($0.id)
         }
     }

@@ -30,8 +30,6 @@ final class EngineRun: Sendable {
     let leftOpen = SharedSet<Int64>()
     /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
     let heldBack = SharedSet<Int64>()
-    /// Whether this run has kept requests to send them.
-    let hasSent = SharedFlag()
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
@@ -94,15 +92,6 @@ final class EngineRun: Sendable {
         feed.send(.failed(error))
         return error
     }
-}
-
-/// What one phase notes for others.
-final class SharedFlag: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value = false
-
-    var isRaised: Bool { lock.withLock { value } }
-    func raise() { lock.withLock { value = true } }
 }
 
 /// What several phases note.

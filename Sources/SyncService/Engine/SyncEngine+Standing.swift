@@ -5,13 +5,28 @@ import SyncStore
 // How things stand, and what somebody decides.
 extension SyncEngine {
     /// How each entity stands.
-    public func status() async throws -> [EntityStatus] { try await store.status() }
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    public func status(only entities: [String]? = nil) async throws -> [EntityStatus] {
+        let names = try registration.names(entities)
+        return try await store.status().filter { names.contains($0.entity) }
+    }
 
     /// The rows that the service refused, or that a constraint here did, and why.
-    public func parkedRows() async throws -> [ParkedRow] { try await store.parkedRows() }
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    public func parkedRows(only entities: [String]? = nil) async throws -> [ParkedRow] {
+        let names = try registration.names(entities)
+        return try await store.parkedRows().filter { names.contains($0.entity) }
+    }
 
     /// The log of conflicts, open ones first.
-    public func conflicts() async throws -> [LoggedConflict] { try await store.conflicts() }
+    ///
+    /// - Throws: ``SyncError`` `unknownEntity`.
+    public func conflicts(only entities: [String]? = nil) async throws -> [LoggedConflict] {
+        let names = try registration.names(entities)
+        return try await store.conflicts().filter { names.contains($0.entity) }
+    }
 
     /// Whether the service has anything new; nothing is written. One request for each entity, or for all where the service has one
     /// cursor for them; more where what it says first is known already and goes on.
