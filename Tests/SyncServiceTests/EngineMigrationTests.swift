@@ -223,4 +223,37 @@ struct EngineMigrationTests {
             #expect(try await device.leftovers() == [])
         }
     }
+
+    @Test(
+        "Links that were not sent are a loss though a row of another entity with the same key was deleted; those of a deleted row are none",
+        arguments: [false, true])
+    func linksOfDeleted(_ isOwner: Bool) async throws {
+        try await withStore { open in
+            let device = try open(Self.schema, Self.names, .keepingData)
+            try await device.engine.sync()
+            if isOwner {
+                try await device.write("DELETE FROM Task WHERE id = 2")
+            } else {
+                try await device.write(
+                    "DELETE FROM Tag_tasks WHERE tagID = 2 AND taskID = 2; DELETE FROM Project WHERE id = 2")
+            }
+            let without = """
+                {"entities": {
+                  "Project": {"attributes": {"id": "integer", "name": "string"}},
+                  "Tag": {"attributes": {"id": "integer", "name": "string"}},
+                  "Task": {"attributes": {"id": "integer", "title": "string", "points": "integer"},
+                    "relationships": {"project": {"entity": "Project"}}}}}
+                """
+            let error = #expect(throws: SyncError.self) { try open(without, Self.names, .keepingData) }
+            let problems = error?.problems.map { "\($0)" } ?? []
+            #expect(problems.contains { $0.contains("links that were added or removed were not sent") } == !isOwner)
+        }
+    }
+
+    @Test("The keys that a row had are found by an index, whoever forgets it")
+    func aliasIndex() async throws {
+        let device = try Device(service)
+        let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_alias WHERE e = 1 AND k = 2")
+        #expect(plan.joined().contains("sync_alias_later"))
+    }
 }

@@ -33,10 +33,7 @@ extension EngineMigration {
 
     /// An edit that has no place. Of a deleted row nothing was edited.
     private mutating func lose(_ domain: EngineDomains.Domain, _ row: Row, of entity: Registered) throws {
-        let isDeleted = try db.finds(
-            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
-            arguments: [entity.number, row[0]])
-        if isDeleted { return }
+        if isDeleted(row[0], of: entity) { return }
         lose("entities.\(entity.old.name).\(domain.path)", "an edit of it was not sent", 1, "edit")
         try db.execute(
             sql: """

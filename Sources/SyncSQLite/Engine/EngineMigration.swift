@@ -25,6 +25,8 @@ struct EngineMigration {
     let keys: MigratedKeys
     let senders: EngineSenders
     private(set) var losses: [Loss] = []
+    /// By the number of their entity, the keys that deleted rows had before the migration.
+    private var deleted: [Int: Set<ExactValue>] = [:]
 
     init(_ db: Database, _ map: MigrationMap, _ keys: MigratedKeys, _ senders: EngineSenders) {
         self.db = db
@@ -47,6 +49,9 @@ struct EngineMigration {
             try EngineSchema.upgrade(from: version, in: db)
         }
         try EngineSchema.createLater(in: db)
+        for row in try Row.fetchAll(db, sql: "SELECT e, k FROM sync_change WHERE kind = 'delete'") {
+            deleted[row[0], default: []].insert((row[1] as DatabaseValue).exact)
+        }
         let names = try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity")
         var registered: [Registered] = []
         for row in names {
@@ -69,7 +74,7 @@ struct EngineMigration {
             try followDomains(of: entity)
             try followKeys(of: entity)
         }
-        try followLinks()
+        try followLinks(of: registered)
     }
 
     /// An entity that is not in the model any more.
@@ -84,6 +89,11 @@ struct EngineMigration {
         try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
     }
 
+    /// Whether a row, by the key that it had, is one that was deleted: nothing of it is lost.
+    func isDeleted(_ key: DatabaseValue, of entity: Registered) -> Bool {
+        deleted[entity.number]?.contains(key.exact) ?? false
+    }
+
     mutating func lose(_ path: String, _ what: String, _ count: Int, _ unit: String) {
         if count > 0 { losses.append(Loss(path: path, what: what, count: count, unit: unit)) }
     }
@@ -91,7 +101,7 @@ struct EngineMigration {
     // MARK: Links
 
     /// Pairs that were added or removed and not sent.
-    private mutating func followLinks() throws {
+    private mutating func followLinks(of registered: [Registered]) throws {
         let rows = try Row.fetchAll(db, sql: "SELECT link, owner, other, op, edited FROM sync_link")
         guard !rows.isEmpty else { return }
         try db.execute(sql: "DELETE FROM sync_link")
@@ -108,10 +118,10 @@ struct EngineMigration {
                 let owner = try EngineKeys(mine, map, keys)?.key(row[1]),
                 let other = try EngineKeys(theirs, map, keys)?.key(row[2])
             else {
-                // Those of a row that was deleted go with it.
-                let isDeleted = try db.finds(
-                    sql: "SELECT 1 FROM sync_change WHERE k = ? AND kind = 'delete'", arguments: [row[1]])
-                if !isDeleted { lose("tables.\(name)", "links that were added or removed were not sent", 1, "link") }
+                let owners = registered.filter { $0.old.table == mine.table }
+                if !owners.contains(where: { isDeleted(row[1], of: $0) }) {
+                    lose("tables.\(name)", "links that were added or removed were not sent", 1, "link")
+                }
                 continue
             }
             try db.execute(

@@ -173,11 +173,15 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
+    /// Whoever forgets a row, or gives it another key, asks which keys it had.
+    private static let laterKeys =
+        "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
+
     private static let laterNames = ["sync_file", "sync_unread", "sync_unsent", "sync_parting"]
 
-    /// Makes the tables that databases of earlier versions lack.
+    /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for table in [files, unread, unsent, parting] { try db.execute(sql: table) }
+        for statement in [files, unread, unsent, parting, laterKeys] { try db.execute(sql: statement) }
     }
 
     /// Forgets what they say.
@@ -238,7 +242,7 @@ enum EngineSchema {
         ]
         for name in names { try db.execute(sql: "DELETE FROM \(name)") }
         try forgetLater(in: db)
-        try db.execute(sql: "INSERT INTO sync_mute VALUES (1) ON CONFLICT DO NOTHING")
+        try MuteMark.writing.set(in: db)
     }
 
     static func unmute(in db: Database) throws {
