@@ -45,7 +45,7 @@ package struct ConflictRuling: Equatable, Sendable {
         case .serverWins: self.init(winner: .remote, why: "serverWins")
         case .manual: self.init(winner: .open, why: "manual")
         case .lastWriterWins:
-            let here = min(max(edited + clock, known ?? .min), now + clock)
+            let here = min(max(edited.clampedAdding(clock), known ?? .min), now.clampedAdding(clock))
             if let changed {
                 let isLater = here > changed
                 self.init(winner: isLater ? .local : .remote, why: "edited later \(isLater ? "here" : "there")")

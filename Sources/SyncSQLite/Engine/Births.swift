@@ -23,7 +23,7 @@ struct Births {
                 sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"),
             arguments: [table.number])
         for row in rows {
-            let birth = row[0] as String
+            let birth = try row.decode(String.self, atIndex: 0)
             created[marker == nil ? BirthID(birth).text(of: engine.registration.idLength) : birth] = row[1]
         }
         if created.isEmpty { return nil }

@@ -59,7 +59,12 @@ struct ConflictLog {
             sql:
                 "SELECT id, domain, local FROM sync_conflict WHERE e = ? AND k = ? AND why IN (\(Self.gone)) ORDER BY id DESC",
             arguments: [table.number, key]
-        ).map { (id: $0[0] as Int64, domain: $0[1] as String, value: $0[2] as DatabaseValue) }
+        ).map {
+            (
+                id: try $0.decode(Int64.self, atIndex: 0), domain: try $0.decode(String.self, atIndex: 1),
+                value: $0[2] as DatabaseValue
+            )
+        }
         var seen: Set<String> = []
         return Array(lines.prefix { seen.insert($0.domain).inserted })
     }
@@ -79,9 +84,9 @@ struct ConflictLog {
                 sql: "SELECT e, count(DISTINCT k), count(*) FROM sync_conflict WHERE id > ? AND why <> ? GROUP BY e"),
             arguments: [line, Self.wentAlong])
         for row in rows {
-            guard let table = tables.first(where: { $0.number == row[0] }) else { continue }
-            outcome[table.entity.name].conflicts = row[1]
-            outcome[table.entity.name].conflictingValues = row[2]
+            guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 0) }) else { continue }
+            outcome[table.entity.name].conflicts = try row.decode(atIndex: 1)
+            outcome[table.entity.name].conflictingValues = try row.decode(atIndex: 2)
         }
         return outcome
     }
@@ -90,22 +95,23 @@ struct ConflictLog {
     func closeSettled(_ tables: [EngineTable]) throws {
         let open = try db.rowsCached(sql: "SELECT id, e, k, domain, remote FROM sync_conflict WHERE open = 1")
         for row in open {
-            guard let table = tables.first(where: { $0.number == row[1] }) else { continue }
+            guard let table = try tables.first(where: { try $0.number == row.decode(atIndex: 1) }) else { continue }
             let key: DatabaseValue = row[2]
             guard let values = try table.domains.values(of: key, in: db) else {
                 let isDeletedHere = try db.finds(
                     sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'delete'",
                     arguments: [table.number, key])
                 try close(
-                    row[0], isDeletedHere ? .local : .remote, "the row was deleted \(isDeletedHere ? "here" : "there")")
+                    row.decode(atIndex: 0), isDeletedHere ? .local : .remote,
+                    "the row was deleted \(isDeletedHere ? "here" : "there")")
                 continue
             }
-            guard let here = try value(of: row[3], table, key, values) else { continue }
+            guard let here = try value(of: row.decode(atIndex: 3), table, key, values) else { continue }
             guard here.isExactly(row[4]) else {
-                try show(here, in: row[0])
+                try show(here, in: row.decode(atIndex: 0))
                 continue
             }
-            try close(row[0], .remote, "the row was edited to what the service has")
+            try close(row.decode(atIndex: 0), .remote, "the row was edited to what the service has")
             try release(table, key)
         }
     }

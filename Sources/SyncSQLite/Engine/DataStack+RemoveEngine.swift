@@ -17,7 +17,7 @@ extension DataStack {
             try await database.write { [self] db in
                 try watch.check(db)
                 guard try EngineSchema.isThere(in: db) else { return }
-                _ = try EngineLeases.take(UUID().uuidString, in: db)
+                _ = try EngineDamage.located(in: db) { try EngineLeases.take(UUID().uuidString, in: db) }
                 try DeferredForeignKeys.during(db, isAdopted) {
                     try EngineSchema.removeTriggers(from: db)
                     if deletingRows { try deleteRowsInStep(db) }

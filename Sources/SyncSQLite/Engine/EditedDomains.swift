@@ -30,8 +30,8 @@ struct EditedDomains {
         func isInStep(_ column: String) -> Bool { inStep.isEmpty || inStep.contains(column) }
         var edited: Set<String> = []
         let lists = Set(table.pairs.map(\.domain))
-        for row in rows where !lists.contains(row[0]) {
-            let name = row[0] as String
+        for row in rows where try !lists.contains(row.decode(atIndex: 0)) {
+            let name = try row.decode(String.self, atIndex: 0)
             if let value = values[name], !value.isExactly(row[1]) {
                 edited.insert(name)
             } else {

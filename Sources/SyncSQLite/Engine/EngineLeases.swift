@@ -13,14 +13,14 @@ enum EngineLeases {
         let holder = LeaseHolder(name: name).text
         let now = SQLiteEngine.now
         let row = try db.rowCached(sql: "SELECT holder, token, until FROM sync_lease WHERE name = 'run'")
-        let current: (holder: String, until: Int64) = (row?[0] ?? "", row?[2] ?? 0)
+        let current: (holder: String, until: Int64) = try (row?.decode(atIndex: 0) ?? "", row?.decode(atIndex: 2) ?? 0)
         // Nobody is given more time than that: a later end is of a clock that was wrong.
         let isTaken = current.until > now && current.until <= now + duration
         if isTaken, current.holder != holder, !current.holder.isEmpty, !LeaseHolder(current.holder).isDead {
             throw SyncError(.engineBusy, "another engine is syncing this database; try again once it is done")
         }
-        let last: Int64? = row?[1]
-        let token = (last ?? 0) + 1
+        let last: Int64? = try row?.decode(atIndex: 1)
+        let token = (last ?? 0) &+ 1
         try db.executeCached(
             sql: """
                 INSERT INTO sync_lease (name, holder, token, until) VALUES ('run', ?, ?, ?)
@@ -32,12 +32,12 @@ enum EngineLeases {
 
     static func check(_ lease: EngineLease, in db: Database) throws {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
-        let token: Int64? = row?[0]
+        let token: Int64? = try row?.decode(atIndex: 0)
         guard let row, token == lease.token else {
             throw SyncError(.engineBusy, "another process took the database over; this run ends here")
         }
         let now = SQLiteEngine.now
-        let until: Int64 = row[1]
+        let until: Int64 = try row.decode(atIndex: 1)
         if until < now + duration / 2 {
             try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE name = 'run'", arguments: [now + duration])
         }

@@ -11,7 +11,7 @@ extension EngineMigration {
         for row in try Row.fetchAll(
             db, sql: "SELECT k, domain, value, edited FROM sync_base WHERE e = ?", arguments: [entity.number])
         {
-            guard let domain = names[row[1]] else { continue }
+            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
             guard let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) else {
                 try lose(domain, row, of: entity)
                 continue
@@ -48,7 +48,7 @@ extension EngineMigration {
             db, sql: "SELECT k, domain, value FROM sync_unread WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_unread WHERE e = ?", arguments: [entity.number])
         for row in rows {
-            guard let name = names[row[1]]?.new else { continue }
+            guard let name = try names[row.decode(atIndex: 1)]?.new else { continue }
             try db.execute(
                 sql: "INSERT OR IGNORE INTO sync_unread (e, k, domain, value) VALUES (?, ?, ?, ?)",
                 arguments: [entity.number, row[0], name, row[2]])
@@ -62,12 +62,12 @@ extension EngineMigration {
             sql: """
                 SELECT request, domain, value FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)
                 """, arguments: [entity.number])
-        for row in rows where names[row[1]] != nil {
+        for row in rows where try names[row.decode(atIndex: 1)] != nil {
             try db.execute(
                 sql: "DELETE FROM sync_sent WHERE request = ? AND domain = ?", arguments: [row[0], row[1]])
         }
         for row in rows {
-            guard let domain = names[row[1]], let name = domain.new,
+            guard let domain = try names[row.decode(atIndex: 1)], let name = domain.new,
                 let value = try domain.converted(row.wholeValue(at: 2))
             else { continue }
             let bound = ColumnValue.bound(value)
@@ -83,7 +83,7 @@ extension EngineMigration {
             db, sql: "SELECT id, domain, base, local, remote FROM sync_conflict WHERE e = ?",
             arguments: [entity.number])
         for row in logged {
-            guard let domain = names[row[1]] else { continue }
+            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
             if let name = domain.new {
                 let values = try (2...4).map { try domain.converted(row.wholeValue(at: $0)) ?? row[$0] }
                 try db.execute(

@@ -55,12 +55,12 @@ struct EngineMigration {
         let names = try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity")
         var registered: [Registered] = []
         for row in names {
-            let old = map.old.model.entityID(row[1]).map { map.old.model.entities[$0] }
+            let old = try map.old.model.entityID(row.decode(atIndex: 1)).map { map.old.model.entities[$0] }
             guard let old else { continue }
             if let new = map.successors[old.id].map({ map.new.model.entities[$0] }) {
-                registered.append(Registered(number: row[0], old: old, new: new))
+                registered.append(Registered(number: try row.decode(atIndex: 0), old: old, new: new))
             } else {
-                try forget(row[0], old)
+                try forget(row.decode(atIndex: 0), old)
             }
         }
         // Names may be exchanged.
@@ -106,11 +106,12 @@ struct EngineMigration {
         guard !rows.isEmpty else { return }
         try db.execute(sql: "DELETE FROM sync_link")
         for row in rows {
+            let name = try row.decode(String.self, atIndex: 0)
             let found = map.old.model.links.first { link in
-                if case .joinTable(let name, _, _, _, _) = map.old[link.id] { name == row[0] as String } else { false }
+                if case .joinTable(name, _, _, _, _) = map.old[link.id] { true } else { false }
             }
             guard let old = found else { continue }
-            let (end, name) = (senders.old[old.id] ?? .first, row[0] as String)
+            let end = senders.old[old.id] ?? .first
             let (mine, theirs) = (
                 map.old.model.entities[old.side(end).entity], map.old.model.entities[old.side(end.other).entity]
             )

@@ -52,9 +52,9 @@ struct EngineOpening {
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")
         guard let row else { throw SyncError(.storeFailure, "the engine's table has no row") }
-        try EngineSchema.upgrade(from: row[0], in: db)
+        try EngineSchema.upgrade(from: row.decode(atIndex: 0), in: db)
         guard registration.isScopeKnown else { return }
-        let (service, user) = (row[1] as String, row[2] as String)
+        let (service, user) = try (row.decode(String.self, atIndex: 1), row.decode(String.self, atIndex: 2))
         if service == registration.service, user == registration.user { return }
         guard try !hasHeard() else {
             let isMoved = service != registration.service

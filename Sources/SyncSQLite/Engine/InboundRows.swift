@@ -56,10 +56,10 @@ struct InboundRows {
         try db.rowsCached(
             sql: "SELECT k, body, version, time FROM sync_inbound WHERE e = ?", arguments: [table.number]
         ).map { row in
-            let record = try JSONValue(parsing: row[1] as String)
+            let record = try EngineDamage.json(row.decode(atIndex: 1))
             return PulledPage.Row(
-                id: try JSONValue(parsing: row[0] as String), record: record == .null ? JSONValue?.none : record,
-                version: row[2], time: row[3])
+                id: try EngineDamage.json(row.decode(atIndex: 0)), record: record == .null ? JSONValue?.none : record,
+                version: try row.decode(atIndex: 2), time: try row.decode(atIndex: 3))
         }
     }
 

@@ -57,7 +57,7 @@ struct KeyAdoption {
                 WHERE n.remote IS NOT NULL AND \(table.key.isLocal)\(table.isOwn("r"))
                 """)
         for row in rows {
-            guard let id = table.key.rowKey(try JSONValue(parsing: row[1] as String)),
+            guard let id = table.key.rowKey(try EngineDamage.json(row.decode(atIndex: 1))),
                 let new = try table.key.k(of: id, in: db), try !isOfAnotherEntity(new),
                 try !table.isStored(new, in: db)
             else { continue }
@@ -127,7 +127,7 @@ struct KeyAdoption {
         let bases = try Row.fetchAll(
             db, sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         for row in bases {
-            let (domain, base) = (row[0] as String, row[1] as DatabaseValue)
+            let (domain, base) = (try row.decode(String.self, atIndex: 0), row[1] as DatabaseValue)
             guard let value = values[domain], !value.isExactly(base) else { continue }
             try ConflictLog(db).add(
                 table, key, domain: domain, base: base, local: value, remote: base,

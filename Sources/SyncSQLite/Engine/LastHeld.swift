@@ -24,7 +24,9 @@ struct LastHeld {
         let rows = try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        let values = Dictionary(rows.map { ($0[0] as String, $0[1] as DatabaseValue) }) { first, _ in first }
+        let values = Dictionary(try rows.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
+            first, _ in first
+        }
         return table.columns.compactMap { column in
             guard let base = values[column.name], let value = values[Self.domain(column.name)] else { return nil }
             return Edit(key: key, domain: column.name, base: base, value: value)

@@ -61,7 +61,7 @@ struct LocalEdits {
         let rows = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT domain, value, edited FROM sync_base WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        while let row = try rows.next() { base[row[0]] = (row[1], row[2]) }
+        while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
         let row = EditRulings.Subject(table: table, key: key, changed: changed, known: known)
         let inStep = try columnsInStep(table)
         let pairs = try PairEdits(

@@ -61,8 +61,8 @@ extension OutgoingBodies {
                     SELECT target_key, position FROM sync_pending
                     WHERE owner_entity IN (\(table.family)) AND owner_key = ? AND relationship = ? ORDER BY position
                     """), arguments: [key, pairs.relationship])
-        return awaited.reduce(into: others) { list, row in
-            list.insert(row[0], at: min(row[1] as Int? ?? list.count, list.count))
+        return try awaited.reduce(into: others) { list, row in
+            list.insert(row[0], at: min(try row.decode(Int?.self, atIndex: 1) ?? list.count, list.count))
         }
     }
 

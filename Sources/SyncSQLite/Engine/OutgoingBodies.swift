@@ -31,7 +31,7 @@ final class OutgoingBodies {
     func remoteID(of key: DatabaseValue, _ table: EngineTable) throws -> JSONValue {
         let statement = try db.cachedStatement(sql: "SELECT remote FROM sync_known WHERE e = ? AND k = ?")
         let spelled = try String.fetchOne(statement, arguments: [table.number, key])
-        return try spelled.map { try JSONValue(parsing: $0) } ?? table.json(key, in: db)
+        return try spelled.map { try EngineDamage.json($0) } ?? table.json(key, in: db)
     }
 
     /// The id of a row that another one points to.

@@ -25,7 +25,7 @@ struct PageWriter {
         let known = try Int64.fetchOne(db.cachedStatement(sql: "SELECT clock FROM sync_engine")) ?? 0
         let difference = serverTime.map { $0 - SQLiteEngine.now } ?? known
         // Dates of answers are in whole seconds.
-        if abs(difference - known) > 2000 {
+        if difference.clampedSubtracting(known).magnitude > 2000 {
             try db.execute(sql: "UPDATE sync_engine SET clock = ?", arguments: [difference])
             clock = difference
         } else {

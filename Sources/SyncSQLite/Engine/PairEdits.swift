@@ -63,7 +63,7 @@ struct PairEdits {
                 ? "SELECT \(pairs.table.other), 1 FROM \(pairs.table.table) WHERE \(pairs.table.mine) = ?"
                 : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(pairs.name.literal) AND op <> 0"
             changes += try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [row.key]).map {
-                Change(pairs: pairs, other: $0[0], op: $0[1])
+                Change(pairs: pairs, other: $0[0], op: try $0.decode(atIndex: 1))
             }
             guard pairs.isOrdered || isAudited else { continue }
             let known = base[pairs.domain]

@@ -47,7 +47,7 @@ struct PairList {
 
     static func keys(_ text: DatabaseValue) throws -> [DatabaseValue] {
         guard let text = String.fromDatabaseValue(text) else { return [] }
-        return keys(try JSONValue(parsing: text))
+        return keys(try EngineDamage.json(text))
     }
 
     static func keys(_ json: JSONValue) -> [DatabaseValue] {

@@ -46,7 +46,7 @@ struct ReferringRows {
         guard !owners.isEmpty else { return }
         try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isAwaited)", arguments: [key])
         for owner in owners {
-            guard let kind = engine.model.compiled.entityID(owner[0]) else { continue }
+            guard let kind = try engine.model.compiled.entityID(owner.decode(atIndex: 0)) else { continue }
             for other in engine.tables where other.entity.family.contains(kind) {
                 try db.executeCached(
                     sql: """

@@ -35,7 +35,9 @@ struct RequestFreezer {
                 (table.number, try EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
-        let rows = try db.rowsCached(sql: "SELECT e, id FROM sync_gone").map { ($0[0] as Int, [$0[1] as String]) }
+        let rows = try db.rowsCached(sql: "SELECT e, id FROM sync_gone").map {
+            (try $0.decode(Int.self, atIndex: 0), [try $0.decode(String.self, atIndex: 1)])
+        }
         gone = Dictionary(rows.map { ($0, Set($1)) }) { $0.union($1) }
     }
 
@@ -74,7 +76,9 @@ struct RequestFreezer {
         var last = DatabaseValue.null
         while requests.count < limit {
             let changes = try Row.fetchAll(statement, arguments: [table.number, last, last]).map {
-                Change(key: $0[0], kind: $0[1], birth: $0[2], seq: $0[3], attempts: $0[4])
+                try Change(
+                    key: $0[0], kind: $0.decode(atIndex: 1), birth: $0.decode(atIndex: 2), seq: $0.decode(atIndex: 3),
+                    attempts: $0.decode(atIndex: 4))
             }
             guard let end = changes.last else { return }
             for change in changes where requests.count < limit { try body(&self, change) }
@@ -229,7 +233,7 @@ struct RequestFreezer {
         guard let row else { return nil }
         try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
         try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
-        return (row[1], row[2])
+        return try (row.decode(atIndex: 1), row.decode(atIndex: 2))
     }
 
     // MARK: Deletions

@@ -158,7 +158,7 @@ struct RequestSettlement {
         try Row.fetchAll(
             db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
             arguments: [reply.request.id]
-        ).map { ($0[0], $0[1]) }
+        ).map { (try $0.decode(atIndex: 0), $0[1]) }
     }
 
     /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.

@@ -30,7 +30,7 @@ struct RowStanding {
             arguments: [table.number, key])
         var state: LocalState = known == nil ? .absent : .clean
         if let change {
-            switch change[0] as String {
+            switch try change.decode(String.self, atIndex: 0) {
             case "create": state = .created
             case "delete": state = .deleted
             default: state = try table.isStored(key, in: db) ? .updated : .deleted
@@ -38,17 +38,19 @@ struct RowStanding {
         }
         self.key = key
         self.state = state
-        version = known?[0]
-        time = known?[1]
+        version = try known?.decode(atIndex: 0)
+        time = try known?.decode(atIndex: 1)
         isKnown = known != nil
-        isWhole = known?[2] == 1
-        isAudited = known?[2] == 2
-        isPresumed = known?[3] == true
+        isWhole = try known?.decode(atIndex: 2) == 1
+        isAudited = try known?.decode(atIndex: 2) == 2
+        isPresumed = try known?.decode(atIndex: 3) == true
         isTried =
             try state != .clean && state != .absent
             && db.finds(
                 sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
                 arguments: [table.number, key])
-        isParkedAsGone = change?[1] == "parked" && change?[2] == RequestSettlement.gone
+        isParkedAsGone =
+            try change?.decode(String.self, atIndex: 1) == "parked"
+            && change?.decode(String?.self, atIndex: 2) == RequestSettlement.gone
     }
 }

@@ -55,7 +55,7 @@ extension SQLiteEngine {
             var writer = try PageWriter(self, table, nil, db)
             writer.isMissing = isGuarded
             try writer.apply(
-                ids.map { PulledPage.Row(id: try JSONValue(parsing: $0), record: nil, version: nil, time: nil) })
+                ids.map { PulledPage.Row(id: try EngineDamage.json($0), record: nil, version: nil, time: nil) })
             try db.execute(
                 sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
             outcome.add(writer.outcome)

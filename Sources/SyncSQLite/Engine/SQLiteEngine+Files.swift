@@ -6,7 +6,7 @@ package import SyncStore
 extension SQLiteEngine {
     package func checkFile(of entity: String, key: JSONValue, attribute: String) async throws {
         let table = try table(entity)
-        try await stack.reading { [self] db in _ = try place(table, key, attribute, in: db) }
+        try await reading { [self] db in _ = try place(table, key, attribute, in: db) }
     }
 
     package func attach(
@@ -27,7 +27,7 @@ extension SQLiteEngine {
 
     package func file(of entity: String, key: JSONValue, attribute: String) async throws -> HeldFile {
         let table = try table(entity)
-        return try await stack.reading { [self] db in
+        return try await reading { [self] db in
             let (key, column) = try place(table, key, attribute, in: db)
             let waiting = try String.fetchOne(
                 db, sql: "SELECT hash FROM sync_file WHERE e = ? AND k = ? AND attribute = ?",
@@ -43,7 +43,7 @@ extension SQLiteEngine {
     }
 
     package func waitingFiles() async throws -> [AttachedFile] {
-        try await stack.reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
+        try await reading { [self] db in try tables.flatMap { try files(of: $0, "true", in: db) } }
     }
 
     package func filesToSend(_ entities: [String], _ lease: EngineLease) async throws -> [AttachedFile] {
@@ -90,12 +90,14 @@ extension SQLiteEngine {
         let bodies = try OutgoingBodies(self, db)
         return try rows.compactMap { row in
             let key: DatabaseValue = row[1]
-            let attribute: String = row[2]
+            let attribute: String = try row.decode(atIndex: 2)
             guard try table.isStored(key, in: db), let path = path(of: attribute, table) else { return nil }
             return AttachedFile(
-                number: row[0], entity: table.entity.name, key: try table.recordKey(key, in: db),
+                number: try row.decode(atIndex: 0), entity: table.entity.name, key: try table.recordKey(key, in: db),
                 remoteID: try bodies.remoteID(of: key, table), attribute: attribute, path: path,
-                content: AttachedContent(hash: row[3], name: row[4], type: row[5]), reason: row[6])
+                content: try AttachedContent(
+                    hash: row.decode(atIndex: 3), name: row.decode(atIndex: 4), type: row.decode(atIndex: 5)),
+                reason: try row.decode(atIndex: 6))
         }
     }
 

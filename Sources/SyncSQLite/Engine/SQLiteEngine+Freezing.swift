@@ -22,12 +22,14 @@ extension SQLiteEngine {
                         """, arguments: [table.number]
                 ).map { row in
                     func json(_ index: Int) throws -> JSONValue? {
-                        try (row[index] as String?).map { try JSONValue(parsing: $0) }
+                        try row.decode(String?.self, atIndex: index).map { try EngineDamage.json($0) }
                     }
                     return FrozenRequest(
-                        id: row[0], entity: table.entity.name, kind: FrozenRequest.Kind(rawValue: row[1]) ?? .update,
-                        remoteID: try json(2), body: try json(3) ?? .object([]), version: row[4],
-                        idempotencyKey: row[5], frozen: row[6], attempts: row[7], naturalKey: try json(8))
+                        id: try row.decode(atIndex: 0), entity: table.entity.name,
+                        kind: try FrozenRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
+                        remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
+                        idempotencyKey: try row.decode(atIndex: 5), frozen: try row.decode(atIndex: 6),
+                        attempts: try row.decode(atIndex: 7), naturalKey: try json(8))
                 }
             }
         }

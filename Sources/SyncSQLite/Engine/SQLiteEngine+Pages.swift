@@ -26,8 +26,11 @@ extension SQLiteEngine {
                       EXISTS (SELECT 1 FROM sync_change WHERE state = 'parked') FROM sync_engine
                     """)
             return EngineStart(
-                lease: lease, cursors: cursors, edits: engine?[0] ?? 0, notBefore: engine?[1],
-                attempts: engine?[2] ?? 0, isAnyUnanswered: engine?[3] ?? true, isAnyParked: engine?[4] ?? true)
+                lease: lease, cursors: cursors, edits: try engine?.decode(atIndex: 0) ?? 0,
+                notBefore: try engine?.decode(atIndex: 1),
+                attempts: try engine?.decode(atIndex: 2) ?? 0,
+                isAnyUnanswered: try engine?.decode(atIndex: 3) ?? true,
+                isAnyParked: try engine?.decode(atIndex: 4) ?? true)
         }
     }
 
@@ -44,7 +47,7 @@ extension SQLiteEngine {
     }
 
     package func cursors(_ registration: EngineRegistration) async throws -> [String: EngineCursor] {
-        try await stack.reading { [self] db in try cursors(registration, in: db) }
+        try await reading { [self] db in try cursors(registration, in: db) }
     }
 
     private func cursors(_ registration: EngineRegistration, in db: Database) throws -> [String: EngineCursor] {
@@ -58,24 +61,25 @@ extension SQLiteEngine {
                     """, arguments: [table.number])
             guard let row else { continue }
             // Another filter or mapping: what was pulled before is not all there is.
-            let isSame = row[3] as String == registration.filters[table.entity.name] ?? ""
+            let isSame = try row.decode(String.self, atIndex: 3) == registration.filters[table.entity.name] ?? ""
             cursors[table.entity.name] = EngineCursor(
-                cursor: isSame ? row[0] : nil, next: isSame ? row[1] : nil,
-                isInitialSyncComplete: row[2] as Int != 0, lastSweep: row[4], isListed: isSame && row[5] as Bool)
+                cursor: try isSame ? row.decode(atIndex: 0) : nil, next: try isSame ? row.decode(atIndex: 1) : nil,
+                isInitialSyncComplete: try row.decode(Int.self, atIndex: 2) != 0,
+                lastSweep: try row.decode(atIndex: 4), isListed: try isSame && row.decode(Bool.self, atIndex: 5))
         }
         return cursors
     }
 
     package func hasNews(_ page: PulledPage) async throws -> Bool {
         let table = try table(page.entity)
-        return try await stack.reading { [self] db in
+        return try await reading { [self] db in
             try page.rows.contains { row in
                 if !page.takesOlder, try isOlder(row, table, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try Row.fetchOne(
                     db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
                 if row.record == nil { return known != nil }
-                return known == nil || row.version == nil || known?[0] != row.version
+                return try known == nil || row.version == nil || known?.decode(atIndex: 0) != row.version
             }
         }
     }
@@ -92,7 +96,7 @@ extension SQLiteEngine {
 
     package func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
         let table = try table(entity)
-        return try await stack.reading { db in
+        return try await reading { db in
             try ids.filter { id in
                 guard let key = try table.key.k(of: id, in: db) else { return false }
                 return try !db.finds(

@@ -19,10 +19,10 @@ extension SQLiteEngine {
                     """, arguments: [table.number, key, name, name])
             guard !rows.isEmpty else { throw try nothingOpen(own, key, name, table, in: db) }
             for row in rows {
-                if let here = try ConflictLog(db).value(of: row[1], table, key) {
-                    try ConflictLog(db).show(here, in: row[0])
+                if let here = try ConflictLog(db).value(of: row.decode(atIndex: 1), table, key) {
+                    try ConflictLog(db).show(here, in: row.decode(atIndex: 0))
                 }
-                if takingRemote { try take(row[2], row[1], key, table, in: db) }
+                if takingRemote { try take(row[2], row.decode(atIndex: 1), key, table, in: db) }
                 try db.execute(
                     sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = 'resolved' WHERE id = ?",
                     arguments: [takingRemote ? "remote" : "local", row[0]])

@@ -26,7 +26,7 @@ extension SQLiteEngine {
 
     package func status() async throws -> [EntityStatus] {
         let tables = tables
-        return try await stack.reading { db in
+        return try await reading { db in
             try tables.map { table in
                 let row = try Row.fetchOne(
                     db,
@@ -39,18 +39,19 @@ extension SQLiteEngine {
                           (SELECT last_sync FROM sync_cursor WHERE e = :e),
                           coalesce((SELECT initial FROM sync_cursor WHERE e = :e), 0)
                         """, arguments: ["e": table.number])
-                let last: Int64? = row?[4]
+                let last: Int64? = try row?.decode(atIndex: 4)
                 return EntityStatus(
-                    entity: table.entity.name, pending: row?[0] ?? 0, parked: row?[1] ?? 0, conflicts: row?[2] ?? 0,
-                    conflictingValues: row?[3] ?? 0,
+                    entity: table.entity.name, pending: try row?.decode(atIndex: 0) ?? 0,
+                    parked: try row?.decode(atIndex: 1) ?? 0, conflicts: try row?.decode(atIndex: 2) ?? 0,
+                    conflictingValues: try row?.decode(atIndex: 3) ?? 0,
                     lastSync: last.map { Date(timeIntervalSince1970: Double($0) / 1000) },
-                    isInitialSyncComplete: row?[5] == 1)
+                    isInitialSyncComplete: try row?.decode(atIndex: 5) == 1)
             }
         }
     }
 
     package func conflicts() async throws -> [LoggedConflict] {
-        return try await stack.reading { [self] db in
+        return try await reading { [self] db in
             let logged = tables.map { ($0.number, (table: $0, values: LoggedValues(self, $0, db))) }
             let tables = Dictionary(logged) { first, _ in first }
             return try Row.fetchAll(
@@ -59,12 +60,16 @@ extension SQLiteEngine {
                     SELECT e, k, domain, base, local, remote, winner, why, at FROM sync_conflict ORDER BY open DESC, id
                     """
             ).compactMap { row in
-                guard let (table, values) = tables[row[0]] else { return nil }
-                func json(_ index: Int) throws -> JSONValue { try values.json(row[index], domain: row[2]) }
+                guard let (table, values) = try tables[row.decode(atIndex: 0)] else { return nil }
+                func json(_ index: Int) throws -> JSONValue {
+                    try values.json(row[index], domain: row.decode(atIndex: 2))
+                }
                 return LoggedConflict(
-                    entity: table.entity.name, key: try table.recordKey(row[1], in: db), domain: table.domain(row[2]),
-                    base: try json(3), local: try json(4), remote: try json(5), winner: row[6], why: row[7],
-                    time: Date(timeIntervalSince1970: Double(row[8] as Int64) / 1000))
+                    entity: table.entity.name, key: try table.recordKey(row[1], in: db),
+                    domain: try table.domain(row.decode(atIndex: 2)),
+                    base: try json(3), local: try json(4), remote: try json(5), winner: try row.decode(atIndex: 6),
+                    why: try row.decode(atIndex: 7),
+                    time: Date(timeIntervalSince1970: Double(try row.decode(Int64.self, atIndex: 8)) / 1000))
             }
         }
     }
@@ -72,18 +77,18 @@ extension SQLiteEngine {
     /// The rows that the server refused, or that a constraint here did, and why.
     package func parkedRows() async throws -> [ParkedRow] {
         let tables = tables
-        return try await stack.reading { db in
+        return try await reading { db in
             try tables.flatMap { table in
                 let refusedThere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'",
                     arguments: [table.number]
-                ).map { (key: try table.recordKey($0[0], in: db), reason: $0[1] as String?) }
+                ).map { (key: try table.recordKey($0[0], in: db), reason: try $0.decode(String?.self, atIndex: 1)) }
                 let refusedHere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
                 ).map { row in
-                    let id = try JSONValue(parsing: row[0] as String)
+                    let id = try EngineDamage.json(row.decode(atIndex: 0))
                     let key = table.key.rowKey(id)?.recordKey(table.key.type) ?? .text(id.text)
-                    return (key: key, reason: row[1] as String?)
+                    return (key: key, reason: try row.decode(String?.self, atIndex: 1))
                 }
                 return (refusedThere + refusedHere).map {
                     ParkedRow(entity: table.entity.name, key: $0.key, reason: $0.reason ?? "")

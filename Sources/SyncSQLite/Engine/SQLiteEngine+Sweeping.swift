@@ -45,7 +45,7 @@ extension SQLiteEngine {
                     news.unknown.append(row.id)
                     continue
                 }
-                if isBehind(known[0], row.version) { news.outdated.append(row.id) }
+                if try isBehind(known.decode(atIndex: 0), row.version) { news.outdated.append(row.id) }
             }
             return news
         }

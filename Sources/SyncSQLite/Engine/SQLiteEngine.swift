@@ -93,12 +93,18 @@ package struct SQLiteEngine: EngineStore {
         }
     }
 
+    func reading<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        try await stack.reading { db in try EngineDamage.located(in: db) { try body(db) } }
+    }
+
     func transaction<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
         let (watch, isAdopted) = (stack.watch, stack.isAdopted)
         return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
             try await stack.database.write { db in
                 try watch.check(db)
-                return try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                return try EngineDamage.located(in: db) {
+                    try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                }
             }
         }
     }
@@ -127,7 +133,7 @@ extension DataStack {
         try StoreFailure.mapped(.storeFailure, "the engine's tables cannot be created") {
             try database.write { db in
                 try watch.check(db)
-                tables = try EngineOpening(self, registration, db).open()
+                tables = try EngineDamage.located(in: db) { try EngineOpening(self, registration, db).open() }
             }
         }
         return SQLiteEngine(self, registration, tables)

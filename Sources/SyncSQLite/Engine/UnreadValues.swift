@@ -60,7 +60,7 @@ struct UnreadValues {
         let text = try String.fetchOne(
             db.cachedStatement(sql: "SELECT value FROM sync_unread WHERE e = ? AND k = ? AND domain = ?"),
             arguments: [table.number, key, domain])
-        return try text.map { try JSONValue(parsing: $0) }
+        return try text.map { try EngineDamage.json($0) }
     }
 
     private func isEdited(_ domain: String, _ key: DatabaseValue) throws -> Bool {

@@ -7,12 +7,12 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError`` `storeFailure`.
     public func unresolvedReferences() throws -> [SyncResult.UnresolvedReference] {
-        try reading { db in try self.unresolvedReferences(in: db) }
+        try reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
 
     /// The references to rows that are not stored yet.
     public func unresolvedReferences() async throws -> [SyncResult.UnresolvedReference] {
-        try await reading { db in try self.unresolvedReferences(in: db) }
+        try await reading { db in try EngineDamage.located(in: db) { try self.unresolvedReferences(in: db) } }
     }
 
     private func unresolvedReferences(in db: Database) throws -> [SyncResult.UnresolvedReference] {
@@ -22,13 +22,14 @@ extension DataStack {
                 SELECT owner_entity, owner_key, relationship, target_entity, target_key FROM sync_pending
                 ORDER BY owner_entity, owner_key, relationship, position
                 """)
-        return rows.compactMap { row in
+        return try rows.compactMap { row in
             guard let owner = RowKey(row[1] as DatabaseValue), let target = RowKey(row[4] as DatabaseValue) else {
                 return nil
             }
             return SyncResult.UnresolvedReference(
-                entity: row[0], key: owner.recordKey(keyType(of: row[0])), relationship: row[2],
-                target: target.recordKey(keyType(of: row[3])))
+                entity: try row.decode(atIndex: 0), key: owner.recordKey(keyType(of: try row.decode(atIndex: 0))),
+                relationship: try row.decode(atIndex: 2),
+                target: target.recordKey(keyType(of: try row.decode(atIndex: 3))))
         }
     }
 

@@ -94,8 +94,9 @@ extension StoreMigrator {
         while let row = try rows.next() {
             pairs.append(
                 LinkPair(
-                    first: try row.wholeValue(at: 0), second: try row.wholeValue(at: 1), firstOrder: row[2],
-                    secondOrder: row[3]))
+                    first: try row.wholeValue(at: 0), second: try row.wholeValue(at: 1),
+                    firstOrder: try row.decode(atIndex: 2),
+                    secondOrder: try row.decode(atIndex: 3)))
         }
         return pairs
     }

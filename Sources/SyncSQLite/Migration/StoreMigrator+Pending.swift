@@ -38,23 +38,26 @@ extension StoreMigrator {
 
     /// The relationship whose reference has no place; nil if the row that had it is lost, which is said of that.
     private func pathOfLoss(_ row: Row) throws -> String? {
-        guard let owner = map.old.model.entityID(row[0]), map.successors[owner] != nil,
+        guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)), map.successors[owner] != nil,
             try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table) != nil
         else { return nil }
-        return "entities.\(row[0] as String).relationships.\(row[2] as String)"
+        return try
+            "entities.\(row.decode(String.self, atIndex: 0)).relationships.\(row.decode(String.self, atIndex: 2))"
     }
 
     /// What a reference is called in the new model; nil if it has no place there.
     private func renamed(_ row: Row) throws -> [DatabaseValue]? {
-        guard let owner = map.old.model.entityID(row[0]), let target = map.old.model.entityID(row[4]),
+        guard let owner = try map.old.model.entityID(row.decode(atIndex: 0)),
+            let target = try map.old.model.entityID(row.decode(atIndex: 4)),
             let newOwner = map.successors[owner].map({ map.new.model.entities[$0] }),
             let newTarget = map.successors[target].map({ map.new.model.entities[$0] }),
-            let relationship = map.name(of: row[2], ofOld: owner).flatMap(newOwner.relationship(named:)),
+            let relationship = try map.name(of: row.decode(atIndex: 2), ofOld: owner).flatMap(
+                newOwner.relationship(named:)),
             map.new.model.entity(newTarget.id, isKindOf: relationship.destination),
             let place = try keys.place(of: row.wholeValue(at: 1), in: map.old.model.entities[owner].table),
             let key = try targetKey(row.wholeValue(at: 5), target, newTarget)
         else { return nil }
-        let position: Int64 = relationship.isToMany ? max(row[3], 0) : -1
+        let position: Int64 = relationship.isToMany ? try max(row.decode(atIndex: 3), 0) : -1
         return [
             newOwner.name.databaseValue, place.key, relationship.name.databaseValue, position.databaseValue,
             newTarget.name.databaseValue, key,

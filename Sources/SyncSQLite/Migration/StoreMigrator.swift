@@ -164,7 +164,7 @@ struct StoreMigrator {
     /// What the two-way engine says of rows.
     private mutating func followInEngine(_ senders: EngineSenders) throws {
         var engine = EngineMigration(db, map, keys, senders)
-        try engine.follow()
+        try EngineDamage.located(in: db) { try engine.follow() }
         for loss in engine.losses { lose(loss.path, loss.what, loss.count, loss.unit) }
     }
 

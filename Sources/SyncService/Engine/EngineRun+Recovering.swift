@@ -68,7 +68,7 @@ extension EngineRun {
             _ = try await settle([request], [outcome], isReplay: true)
             return
         }
-        guard request.attempts + 1 >= Self.mostTries else {
+        guard request.attempts >= Self.mostTries - 1 else {
             _ = try await settle([request], [outcome])
             return try await patience.wait(after: .unreachable(reason))
         }

@@ -60,7 +60,7 @@ extension EngineRun {
     private func isDue(_ entity: String) -> Bool {
         guard let last = start.cursors[entity]?.lastSweep else { return true }
         let now = settings.clock.now().milliseconds
-        return now - last >= Int64(settings.sweepInterval.seconds * 1000) || now < last
+        return now.clampedSubtracting(last) >= Int64(settings.sweepInterval.seconds * 1000) || now < last
     }
 
     /// Lists all ids; what is not stored here as it is there is taken from the listing, or fetched.

@@ -1,0 +1,101 @@
+import GRDB
+import SyncCore
+
+/// Finds a value in the engine's tables that its column cannot have.
+///
+/// The tables are strict, so such a value comes from a damaged file or from a program that edited the schema.
+enum EngineDamage {
+    /// A text of the engine's tables is not the JSON that it should be.
+    private struct InvalidJSON: Error {}
+
+    /// Runs `body`. A value that cannot be decoded becomes an error that names its table, row and column.
+    ///
+    /// - Throws: ``SyncError`` `storeFailure` for such a value, and what `body` throws.
+    static func located<T>(in db: Database, _ body: () throws -> T) throws -> T {
+        do {
+            return try body()
+        } catch is RowDecodingError {
+            throw error(in: db)
+        } catch is InvalidJSON {
+            throw error(in: db)
+        }
+    }
+
+    /// Parses JSON that the engine stored. Call it inside ``located(in:_:)``.
+    static func json(_ text: String) throws -> JSONValue {
+        guard let value = try? JSONValue(parsing: text) else { throw InvalidJSON() }
+        return value
+    }
+
+    private static func error(in db: Database) -> SyncError {
+        let place = (try? firstPlace(in: db)) ?? "a value has another type than its column"
+        return SyncError(.storeFailure, "the engine's tables are damaged: \(place)")
+    }
+
+    // MARK: Search
+
+    /// The columns with JSON, each with its table.
+    private static let jsonColumns: [String: Set<String>] = [
+        "sync_request": ["remote", "body", "natural"], "sync_known": ["remote"], "sync_inbound": ["k", "body"],
+        "sync_gone": ["id"], "sync_unread": ["value"],
+    ]
+
+    private static func firstPlace(in db: Database) throws -> String? {
+        for table in try declaredTables() where try db.tableExists(table.name, in: "main") {
+            let stored = Set(try db.columns(in: table.name, in: "main").map(\.name))
+            let key = table.keyColumns.map { "'\($0) ' || substr(quote(\($0.quoted)), 1, 80)" }
+                .joined(separator: " || ', ' || ")
+            for column in table.columns {
+                guard stored.contains(column.name) else { return "\(table.name) has no column '\(column.name)'" }
+                let row = try String.fetchOne(
+                    db, sql: "SELECT \(key) FROM main.\(table.name) WHERE \(column.isWrong) LIMIT 1")
+                if let row { return "\(table.name), row \(row): '\(column.name)' \(column.fault)" }
+            }
+        }
+        return nil
+    }
+
+    private struct Table {
+        let name: String
+        var keyColumns: [String] = []
+        var columns: [Column] = []
+    }
+
+    private struct Column {
+        let name: String
+        /// The condition that holds for a wrong value.
+        let isWrong: String
+        let fault: String
+
+        init(_ name: String, type: String, isRequired: Bool, isJSON: Bool) {
+            self.name = name
+            var types = type == "ANY" ? [] : ["'\(type.lowercased())'"]
+            if !isRequired, !types.isEmpty { types.append("'null'") }
+            var conditions = types.isEmpty ? [] : ["typeof(\(name.quoted)) NOT IN (\(types.joined(separator: ", ")))"]
+            if isRequired { conditions.append("\(name.quoted) IS NULL") }
+            if isJSON { conditions.append("\(name.quoted) IS NOT NULL AND json_valid(\(name.quoted)) = 0") }
+            isWrong = conditions.isEmpty ? "false" : conditions.joined(separator: " OR ")
+            fault = isJSON ? "is not JSON" : "is not of the type \(type)"
+        }
+    }
+
+    /// The tables as this version declares them, read from an empty database.
+    private static func declaredTables() throws -> [Table] {
+        try DatabaseQueue().write { db in
+            try EngineSchema.create(in: db)
+            try EngineSchema.createLater(in: db)
+            return try EngineSchema.tableNames.map { name in
+                var table = Table(name: name)
+                for column in try db.columns(in: name) {
+                    let isKey = column.primaryKeyIndex > 0
+                    if isKey { table.keyColumns.append(column.name) }
+                    table.columns.append(
+                        Column(
+                            column.name, type: column.type, isRequired: column.isNotNull || isKey,
+                            isJSON: jsonColumns[name]?.contains(column.name) ?? false))
+                }
+                return table
+            }
+        }
+    }
+}
