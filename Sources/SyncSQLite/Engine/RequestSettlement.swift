@@ -17,6 +17,8 @@ struct RequestSettlement {
     let db: Database
     /// The row's key, by now; nil for a request that was settled before.
     var key: DatabaseValue?
+    /// Whether nothing was done to the row since the request was frozen. Else a refusal says nothing of what is to be sent now.
+    private let isUnchanged: Bool
     private(set) var outcome = PageOutcome()
     /// What the server has of the row.
     var answer: Answer?
@@ -34,8 +36,13 @@ struct RequestSettlement {
         self.serverTime = serverTime
         self.db = db
         table = try engine.table(reply.request.entity)
-        key = try DatabaseValue.fetchOne(
-            db.cachedStatement(sql: "SELECT k FROM sync_request WHERE id = ?"), arguments: [reply.request.id])
+        let row = try db.rowCached(
+            sql: """
+                SELECT r.k, c.kind IS r.kind AND c.seq <= r.seq FROM sync_request AS r
+                LEFT JOIN sync_change AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
+                """, arguments: [reply.request.id])
+        key = row?[0]
+        isUnchanged = row?[1] ?? false
     }
 
     mutating func settle() throws {
@@ -55,25 +62,17 @@ struct RequestSettlement {
         // It is not refused: the next run tries it again, with the same key.
         case .failing(let reason):
             try removeRequest()
+            guard isUnchanged else { return }
             try park(key, reason)
             try db.executeCached(
                 sql: "UPDATE sync_change SET rounds = ? WHERE e = ? AND k = ?",
                 arguments: [Self.patience, table.number, key])
-        case .rejected(let reason):
-            try removeRequest()
-            // Nobody has it, and nobody will.
-            if reply.request.kind == .create, try !table.isStored(key, in: db) {
-                return try engine.forget(key, table, in: db)
-            }
-            try park(key, reason)
-            try db.executeCached(
-                sql: """
-                    UPDATE sync_change SET attempts = attempts + 1, seq = (SELECT seq FROM sync_engine) WHERE e = ? AND k = ?
-                    """, arguments: [table.number, key])
+        case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
         case .gone:
             try removeRequest()
             if reply.request.kind == .create { return try park(key, "the server has no place for it") }
+            guard isUnchanged else { return }
             try setAside(key, Self.gone)
             // Whatever the server says of it next is news.
             try db.executeCached(
@@ -117,7 +116,8 @@ struct RequestSettlement {
                 try setBase(domain, key, to: value, now: values[domain])
             }
             try settleChange(key)
-            return try park(key, first.reason)
+            if isUnchanged { try park(key, first.reason) }
+            return
         }
         let unread = UnreadValues(engine, table, db)
         for (domain, value) in sent {
@@ -227,6 +227,26 @@ struct RequestSettlement {
 
     // MARK: Not applied
 
+    /// The server will never take what was sent: the row is parked, unless something was done to it since.
+    private mutating func refuse(_ key: DatabaseValue, _ reason: String) throws {
+        try removeRequest()
+        // Nobody has it, and nobody will.
+        if reply.request.kind == .create, try !table.isStored(key, in: db) {
+            return try engine.forget(key, table, in: db)
+        }
+        guard isUnchanged else {
+            // A new row is sent with another key: the service may remember the refusal with the old one.
+            return try db.executeCached(
+                sql: "UPDATE sync_change SET attempts = attempts + 1 WHERE e = ? AND k = ? AND kind = 'create'",
+                arguments: [table.number, key])
+        }
+        try park(key, reason)
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET attempts = attempts + 1, seq = (SELECT seq FROM sync_engine) WHERE e = ? AND k = ?
+                """, arguments: [table.number, key])
+    }
+
     /// The server has another version: it is merged, and what is left is sent again, but not for ever.
     private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         try removeRequest()
@@ -234,7 +254,7 @@ struct RequestSettlement {
             sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])
         let rounds = try Int.fetchOne(
             db, sql: "SELECT rounds FROM sync_change WHERE e = ? AND k = ?", arguments: [table.number, key])
-        if let rounds, rounds >= Self.patience {
+        if let rounds, rounds >= Self.patience, isUnchanged {
             try park(key, "contended: the server had another version \(rounds) times in a row")
         }
         // A version that is known already would be taken for no news.

@@ -1,0 +1,121 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// A row is edited or deleted here while a request that says something older of it is refused.
+@Suite("An edit that is made while an older one is refused")
+struct RefusedEditTests {
+    private let service = FakeService()
+
+    /// Refuses every request that says `bad`.
+    private func refuseBad(_ fault: FakeService.Fault = .refuse) async {
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            return operations.contains { $0.body["title"] == "bad" } ? fault : nil
+        }
+    }
+
+    /// Does something on the device while a push is on its way: at the first, since the statement finds nothing to do later.
+    private func meanwhile(_ device: Device, _ sql: String) async {
+        await service.setMeanwhile { request in
+            guard case .push = request else { return }
+            try? await device.write(sql)
+        }
+    }
+
+    private func known() async throws -> Device {
+        await service.put("Task", 1, ["title": "t", "points": 1])
+        let device = try Device(service, entities: ["Task"])
+        try await device.engine.sync()
+        return device
+    }
+
+    @Test(
+        "is sent by the same run", arguments: ["title = 'good'", "title = 'good', points = 2"],
+        [.refuse, .dropBefore] as [FakeService.Fault])
+    func edited(_ set: String, _ fault: FakeService.Fault) async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET title = 'bad'")
+        await refuseBad(fault)
+        await meanwhile(device, "UPDATE Task SET \(set) WHERE title = 'bad'")
+        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(await service.contents(of: "Task")[1]?["title"] == "good")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is parked itself where it is refused too")
+    func otherColumn() async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET title = 'bad'")
+        await refuseBad()
+        await meanwhile(device, "UPDATE Task SET points = 2 WHERE points = 1")
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().map(\.reason) == ["refused"])
+        #expect(await service.contents(of: "Task")[1]?["points"] == 1)
+        try await device.write("UPDATE Task SET title = 'good'")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["points"] == 2)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "is sent as a deletion", arguments: [.refuse, .dropBefore] as [FakeService.Fault])
+    func deleted(_ fault: FakeService.Fault) async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET title = 'bad'")
+        await refuseBad(fault)
+        await meanwhile(device, "DELETE FROM Task WHERE title = 'bad'")
+        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("of a new row is sent under another key, or not at all if the row is gone", arguments: [true, false])
+    func made(_ isDeleted: Bool) async throws {
+        let device = try await known()
+        try await device.stack.insert("Task", values: ["title": "bad"])
+        await refuseBad()
+        await meanwhile(
+            device, (isDeleted ? "DELETE FROM Task" : "UPDATE Task SET title = 'good'") + " WHERE title = 'bad'")
+        #expect(try await device.engine.sync().total.parked == 0)
+        let titles = await service.contents(of: "Task").values.compactMap { $0["title"] }
+        #expect(Set(titles) == (isDeleted ? ["t"] : ["t", "good"]))
+        let keys = await service.requests.compactMap { request -> [String]? in
+            guard case .push(let operations) = request else { return nil }
+            return operations.map(\.idempotencyKey)
+        }.joined()
+        #expect(Set(keys).count == keys.count)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is sent where the deletion of the row was refused, and the row inserted again meanwhile")
+    func insertedAgain() async throws {
+        let device = try await known()
+        try await device.write("DELETE FROM Task")
+        await service.setFault { request, _ in
+            guard case .push(let operations) = request else { return nil }
+            return operations.contains { $0.kind == .delete } ? .refuse : nil
+        }
+        await meanwhile(device, "INSERT OR IGNORE INTO Task (remoteID, title, points) VALUES (1, 'good', 1)")
+        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(await service.contents(of: "Task")[1]?["title"] == "good")
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("is a deletion that finds the row gone there: nothing is left of either")
+    func gone() async throws {
+        let device = try await known()
+        try await device.write("UPDATE Task SET title = 'mine'")
+        let service = service
+        await service.setMeanwhile { request in
+            guard case .push = request else { return }
+            await service.remove("Task", 1)
+            try? await device.write("DELETE FROM Task")
+        }
+        try await device.engine.push()
+        #expect(try await device.leftovers() == [])
+    }
+}
