@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import Sync
 import SyncTesting
 import Testing
@@ -122,5 +123,45 @@ struct WaitingRowTests {
         try await device.engine.sync()
         #expect(await service.contents(of: "Task").values.map { $0["project_id"] } == [1])
         #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that the service had no place for is sent again when what it belongs to is back")
+    func placeIsBack() async throws {
+        let lists = Lists()
+        var options = RESTOptions()
+        options.ids = .client
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Served { await lists.answer($0, $1) })
+        let device = try Device(service, schema: Self.schema, entities: ["Project", "Task"])
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 't', 1)")
+        #expect(try await device.engine.sync().total.parked == 1)
+        #expect(try await device.engine.sync().total.parked == 0)
+        // It comes back, by another device.
+        try await device.write("DELETE FROM sync_known WHERE k = 1")
+        await lists.open()
+        try await device.engine.sync()
+        #expect(await lists.task?["project_id"] == 1)
+        #expect(try await device.leftovers() == [])
+    }
+
+    /// A project, and a list of tasks that refuses one as if it had it, and does not have it.
+    private actor Lists {
+        private var isOpen = false
+        private(set) var task: JSONValue?
+
+        func open() { isOpen = true }
+
+        func answer(_ request: HTTPRequest, _ body: JSONValue?) -> (Int, [String: String], JSONValue) {
+            if request.path?.contains("project") == true { return (200, [:], [["id": 1, "name": "p"]]) }
+            guard request.method == .put else {
+                guard request.path?.hasSuffix("/5") == true else { return (200, [:], .array(task.map { [$0] } ?? [])) }
+                return task.map { (200, [:], $0) } ?? (404, [:], ["message": "none"])
+            }
+            guard isOpen, let body else { return (409, [:], ["message": "its project is gone"]) }
+            task = body
+            return (201, [:], body)
+        }
     }
 }

@@ -69,9 +69,9 @@ struct RequestSettlement {
                 arguments: [Self.patience, table.number, key])
         case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
+        case .gone where reply.request.kind == .create: try refuse(key, "the server has no place for it")
         case .gone:
             try removeRequest()
-            if reply.request.kind == .create { return try park(key, "the server has no place for it") }
             guard isUnchanged else { return }
             try setAside(key, Self.gone)
             // Whatever the server says of it next is news.

@@ -202,6 +202,9 @@ extension EngineRun {
         case .rejected(let reason) where !isReplay:
             leftOpen.insert(request.id)
             return .refusedAgain(reason)
+        case .gone where !isReplay:
+            leftOpen.insert(request.id)
+            return .refusedAgain("the server has no place for it")
         case .postponed: return .unknown
         default: return settled
         }
