@@ -16,7 +16,8 @@ extension OutboxTriggers {
                 """,
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), 'cascade' WHERE \(condition)
+                SELECT \(table.number), NEW.\(key), 'update', (SELECT "seq" FROM "sync_engine"), \(CascadeMark.text.literal)
+                WHERE \(condition)
                 ON CONFLICT DO NOTHING
                 """,
             ]
@@ -27,7 +28,7 @@ extension OutboxTriggers {
     private var departureReasons: [(condition: String, why: String)] {
         // That another row's deletion unlinked it is no edit of its own.
         let isEdited =
-            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND \"reason\" IS NOT 'cascade')"
+            "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" <> 'delete' AND NOT \(CascadeMark.isSet))"
         let isDeleted = "EXISTS (SELECT 1 FROM \"sync_change\" WHERE \(isRow("OLD")) AND \"kind\" = 'delete')"
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
         let isPresumed =
@@ -86,7 +87,7 @@ extension OutboxTriggers {
             ? [
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq", "reason")
-                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), 'cascade'
+                SELECT \(table.number), OLD.\(key), 'delete', (SELECT "seq" FROM "sync_engine"), \(CascadeMark.text.literal)
                 WHERE \(MuteMark.cascading.isSet) AND \(isKnown("OLD"))
                 ON CONFLICT DO UPDATE SET "kind" = 'delete'
                 """

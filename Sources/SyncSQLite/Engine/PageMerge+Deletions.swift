@@ -46,9 +46,9 @@ extension PageMerge {
 
     /// Whether the row was deleted because another one was, which the server had deleted.
     private func isCascade(_ key: DatabaseValue) throws -> Bool {
-        try String.fetchOne(
-            db.cachedStatement(sql: "SELECT reason FROM sync_change WHERE e = ? AND k = ?"),
-            arguments: [table.number, key]) == "cascade"
+        try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND \(CascadeMark.isSet)",
+            arguments: [table.number, key])
     }
 
     /// The row is made anew on the server, with all values.

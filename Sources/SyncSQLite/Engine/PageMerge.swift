@@ -100,7 +100,7 @@ struct PageMerge {
 
     private func isThereAfterAll(_ row: PulledPage.Row, _ key: DatabaseValue) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'ready', reason = NULL WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept) WHERE e = ? AND k = ?",
             arguments: [table.number, key])
         try db.executeCached(
             sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?", arguments: [table.number, row.id.text])

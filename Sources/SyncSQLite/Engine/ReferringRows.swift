@@ -30,10 +30,10 @@ struct ReferringRows {
             guard !rows.isEmpty || !owners.isEmpty else { continue }
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = NULL
-                    WHERE e = :e AND state = 'parked' AND reason IS NOT :gone
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                    WHERE e = :e AND state = 'parked' AND NOT \(RequestSettlement.isGone)
                       AND k IN (\((rows + owners).joined(separator: " UNION ALL ")))
-                    """, arguments: ["e": other.number, "key": key, "gone": RequestSettlement.gone])
+                    """, arguments: ["e": other.number, "key": key])
         }
     }
 
@@ -50,9 +50,9 @@ struct ReferringRows {
             for other in engine.tables where other.entity.family.contains(kind) {
                 try db.executeCached(
                     sql: """
-                        UPDATE sync_change SET state = 'ready', reason = NULL WHERE e = ? AND k = ? AND state = 'parked'
-                          AND reason IS NOT ?
-                        """, arguments: [other.number, owner[1] as DatabaseValue, RequestSettlement.gone])
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                        WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestSettlement.isGone)
+                        """, arguments: [other.number, owner[1] as DatabaseValue])
             }
         }
     }

@@ -275,7 +275,7 @@ struct RequestFreezer {
 
     private func park(_ change: Change, _ table: EngineTable, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, change.key])
     }
 }

@@ -9,6 +9,8 @@ struct RequestSettlement {
     static let patience = 3
     /// Why a row is parked that is deleted, or brought back, once the run has confirmed it.
     static let gone = "the server does not have it any more"
+    /// Whether a parked line is for that, as SQL; never NULL.
+    static let isGone = CascadeMark.isParked(for: gone)
 
     let engine: SQLiteEngine
     let table: EngineTable
@@ -270,7 +272,8 @@ struct RequestSettlement {
             sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
         try db.executeCached(
             sql: """
-                UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ? AND kind <> 'delete'
+                UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked())
+                WHERE e = ? AND k = ? AND kind <> 'delete'
                   AND seq <= (SELECT seq FROM sync_request WHERE id = ?)
                 """, arguments: [reason, table.number, key, reply.request.id])
         outcome[table.entity.name].parked += db.changesCount
@@ -283,7 +286,7 @@ struct RequestSettlement {
 
     private func setAside(_ key: DatabaseValue, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_change SET state = 'parked', reason = ? WHERE e = ? AND k = ?",
+            sql: "UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked()) WHERE e = ? AND k = ?",
             arguments: [reason, table.number, key])
     }
 

@@ -22,7 +22,8 @@ struct RowStanding {
 
     init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
         let change = try Row.fetchOne(
-            db.cachedStatement(sql: "SELECT kind, state, reason FROM sync_change WHERE e = ? AND k = ?"),
+            db.cachedStatement(
+                sql: "SELECT kind, state, \(RequestSettlement.isGone) FROM sync_change WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
         let known = try Row.fetchOne(
             db.cachedStatement(
@@ -49,8 +50,6 @@ struct RowStanding {
             && db.finds(
                 sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
                 arguments: [table.number, key])
-        isParkedAsGone =
-            try change?.decode(String.self, atIndex: 1) == "parked"
-            && change?.decode(String?.self, atIndex: 2) == RequestSettlement.gone
+        isParkedAsGone = try change?.decode(String.self, atIndex: 1) == "parked" && change?.decode(Bool.self, atIndex: 2) == true
     }
 }

@@ -9,7 +9,7 @@ extension SQLiteEngine {
             // Nobody refused these rows: somebody else was quicker, or the service failed, some times in a row.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = NULL, rounds = 0
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
                     WHERE state = 'parked' AND rounds >= ?
                     """, arguments: [RequestSettlement.patience])
             try ConflictLog(db).closeSettled(tables)

@@ -8,7 +8,10 @@ extension SQLiteEngine {
         return try await writing(lease) { db in
             try tables.reduce(0) { count, table in
                 try db.execute(
-                    sql: "UPDATE sync_change SET state = 'ready' WHERE e = ? AND state = 'parked' AND attempts = 1",
+                    sql: """
+                        UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                        WHERE e = ? AND state = 'parked' AND attempts = 1
+                        """,
                     arguments: [table.number])
                 return count + db.changesCount
             }
@@ -22,7 +25,7 @@ extension SQLiteEngine {
             // Whether rows still need each other is looked at when they are to be sent.
             try db.executeCached(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = NULL
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
                     WHERE state = 'parked' AND substr(reason, 1, \(RequestFreezer.cycle.count)) = ?
                     """, arguments: [RequestFreezer.cycle])
             return try tables.reduce(db.changesCount) { count, table in
@@ -31,7 +34,7 @@ extension SQLiteEngine {
                     guard !above.isEmpty else { return count }
                     try db.execute(
                         sql: """
-                            UPDATE sync_change SET state = 'ready', reason = NULL
+                            UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
                             WHERE e = ? AND state = 'parked' AND attempts > 0 AND kind <> 'delete' AND EXISTS (
                               SELECT 1 FROM \(table.table.name.quoted) AS r JOIN sync_known AS n
                                 ON n.e IN (\(above.joined(separator: ", "))) AND n.k = +r.\(column.name.quoted)

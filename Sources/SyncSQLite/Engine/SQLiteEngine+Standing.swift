@@ -82,7 +82,9 @@ extension SQLiteEngine {
                 let refusedThere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'",
                     arguments: [table.number]
-                ).map { (key: try table.recordKey($0[0], in: db), reason: try $0.decode(String?.self, atIndex: 1)) }
+                ).map {
+                    (key: try table.recordKey($0[0], in: db), reason: try $0.decode(String?.self, atIndex: 1).map(CascadeMark.shown))
+                }
                 let refusedHere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
                 ).map { row in

@@ -67,10 +67,10 @@ extension SQLiteEngine {
             try InboundRows(self, table, db).removeUnlisted()
             try db.execute(
                 sql: """
-                    UPDATE sync_change SET state = 'ready', reason = NULL
-                    WHERE e = ? AND state = 'parked' AND reason = ? AND EXISTS (
+                    UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
+                    WHERE e = ? AND state = 'parked' AND \(RequestSettlement.isGone) AND EXISTS (
                       SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
-                    """, arguments: [table.number, RequestSettlement.gone])
+                    """, arguments: [table.number])
             let bodies = try OutgoingBodies(self, db)
             return try DatabaseValue.fetchAll(
                 db,
