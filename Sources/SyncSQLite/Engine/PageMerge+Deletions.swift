@@ -53,11 +53,12 @@ extension PageMerge {
 
     /// The row is made anew on the server, with all values.
     mutating func bringBack(_ row: PulledPage.Row, _ standing: RowStanding, _ why: String) throws {
-        // Made of the old id: two devices that bring a row back make one.
+        // Made of the old id, and sent with that key however often edits were refused: two devices that bring a row back make one.
         try db.executeCached(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq) VALUES (?, ?, 'create', ?, (SELECT seq FROM sync_engine))
-                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready'
+                ON CONFLICT DO UPDATE SET kind = 'create', birth = excluded.birth, state = 'ready', reason = NULL,
+                  attempts = 0, rounds = 0
                 """,
             arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
         try db.executeCached(

@@ -196,7 +196,9 @@ struct RequestFreezer {
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
         let open = try takeOpen(change, table)
-        let idem = open?.key ?? (change.attempts == 0 ? birth : "\(birth)-\(change.attempts)")
+        let isRevival = birth == BirthID(reviving: own.text, of: table.entity.name).text
+        // Another device brings the same row back with the same key.
+        let idem = open?.key ?? (change.attempts == 0 || isRevival ? birth : "\(birth)-\(change.attempts)")
         let kind: FrozenRequest.Kind =
             switch change.kind {
             case "create": .create
@@ -222,7 +224,7 @@ struct RequestFreezer {
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
                 idempotencyKey: idem, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
-                isRevival: birth == BirthID(reviving: own.text, of: table.entity.name).text))
+                isRevival: isRevival))
     }
 
     /// A creation that may have been carried out, and was refused since: another try has its key.

@@ -223,7 +223,10 @@ struct RequestSettlement {
         try db.executeCached(sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
         try db.executeCached(sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'create', birth = lower(hex(randomblob(16))) WHERE e = ? AND k = ?",
+            sql: """
+                UPDATE sync_change SET kind = 'create', birth = lower(hex(randomblob(16))), attempts = 0, rounds = 0
+                WHERE e = ? AND k = ?
+                """,
             arguments: [table.number, key])
     }
 
