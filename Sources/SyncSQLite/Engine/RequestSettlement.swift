@@ -108,21 +108,11 @@ struct RequestSettlement {
         try note(row, key)
         let misnamed = try MisnamedMembers(table, engine.model, db).found(
             in: row?.record, of: key, sent: reply.request.body)
-        if let first = misnamed.first {
-            // The service has not got these values: what it answers would take their place.
-            for member in misnamed where reply.request.kind == .create {
-                try setBase(member.domain, key, to: .null, now: values[member.domain])
-            }
-            for (domain, value) in sent
-            where !misnamed.contains(where: { $0.domain == domain }) && !domain.contains(" ") {
-                try setBase(domain, key, to: value, now: values[domain])
-            }
-            try settleChange(key)
-            if isUnchanged { try park(key, first.reason) }
-            return
-        }
+        // The service has not got these values.
+        let unkept = Set(misnamed.map(\.domain))
+        let kept = sent.filter { !unkept.contains($0.domain) }
         let unread = UnreadValues(engine, table, db)
-        for (domain, value) in sent {
+        for (domain, value) in kept {
             try unread.settle(domain, of: key)
             if let pairs = pairs(domain) {
                 try settlePairs(pairs, key, try sentKeys(value, pairs))
@@ -131,12 +121,17 @@ struct RequestSettlement {
             }
         }
         if reply.request.kind == .create {
-            let names = Set(sent.map(\.domain))
+            let names = Set(kept.map(\.domain))
             for column in table.columns where !names.contains(column.name) {
                 try setBase(column.name, key, to: .null, now: values[column.name])
             }
         }
         try settleChange(key)
+        // What it answers would take their place.
+        if let first = misnamed.first {
+            if isUnchanged { try park(key, first.reason) }
+            return
+        }
         if let row, row.record != nil { answer = Answer(table: table, row: row, isSame: false) }
     }
 
