@@ -75,7 +75,7 @@ enum KeptModel {
         try FingerprintSchema.remove(from: db)
         try SchemaNames.check(model, besides: kept, in: db)
         let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
-        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+        try replace(with: schema, in: db)
         try FingerprintSchema.prepare(model, in: db)
         return report
     }
@@ -109,7 +109,12 @@ enum KeptModel {
     static func keep(_ model: SyncModel, in db: Database) throws {
         let schema = text(model)
         guard try String.fetchOne(db, sql: "SELECT \"schema\" FROM \"sync_model\"") != schema else { return }
+        try replace(with: schema, in: db)
+    }
+
+    private static func replace(with schema: String, in db: Database) throws {
         try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+        try EngineMigration.wakeParked(in: db)
     }
 
     /// Gives a database that may have tables of others those of a model, or brings ours to it, in one transaction.
@@ -136,6 +141,6 @@ enum KeptModel {
         try FingerprintSchema.prepare(model, in: db)
         let schema = text(model)
         guard kept != schema else { return }
-        try db.execute(sql: "UPDATE \"sync_model\" SET \"schema\" = ?", arguments: [schema])
+        try replace(with: schema, in: db)
     }
 }

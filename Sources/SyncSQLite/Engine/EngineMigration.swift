@@ -42,6 +42,18 @@ struct EngineMigration {
         try migration.follow()
     }
 
+    /// Has parked rows be sent again, as another model says them, but for those that the server does not have. A request that may
+    /// have been carried out is tried again in any case.
+    static func wakeParked(in db: Database) throws {
+        guard try EngineSchema.isThere(in: db) else { return }
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept), rounds = 0
+                WHERE state = 'parked' AND NOT \(RequestSettlement.isGone) AND NOT EXISTS (
+                  SELECT 1 FROM sync_request AS r WHERE r.e = sync_change.e AND r.k = sync_change.k)
+                """)
+    }
+
     /// Works inside the transaction of the migration, in which nobody takes notice of edits.
     mutating func follow() throws {
         guard try EngineSchema.isThere(in: db) else { return }
