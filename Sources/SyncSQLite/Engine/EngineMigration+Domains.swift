@@ -27,6 +27,7 @@ extension EngineMigration {
         }
         try followUnread(of: entity, names)
         try followSent(of: entity, names)
+        try followTried(of: entity, names)
         try followLog(of: entity, names)
         try followColumns(of: entity, domains)
     }
@@ -74,6 +75,23 @@ extension EngineMigration {
             try db.execute(
                 sql: "INSERT OR IGNORE INTO sync_sent (request, domain, value) VALUES (?, ?, \(bound.sql))",
                 arguments: [row[0], name, bound.value])
+        }
+    }
+
+    /// The same of requests that are forgotten, and may have been carried out.
+    private func followTried(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
+        for row in rows {
+            guard let domain = names[row[1]] else { continue }
+            if let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) {
+                let bound = ColumnValue.bound(value)
+                try db.execute(
+                    sql: "UPDATE sync_tried SET domain = ?, value = \(bound.sql) WHERE id = ?",
+                    arguments: [name, bound.value, row[0]])
+            } else {
+                try db.execute(sql: "DELETE FROM sync_tried WHERE id = ?", arguments: [row[0]])
+            }
         }
     }
 

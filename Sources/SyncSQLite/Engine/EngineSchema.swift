@@ -173,15 +173,27 @@ enum EngineSchema {
         ) STRICT, WITHOUT ROWID
         """
 
+    /// What was sent and may have been carried out, though no answer said so.
+    private static let tried = """
+        CREATE TABLE IF NOT EXISTS "sync_tried" (
+          "id" INTEGER PRIMARY KEY,
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "value" ANY
+        ) STRICT
+        """
+
+    private static let triedRows = "CREATE INDEX IF NOT EXISTS \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")"
+
     /// Whoever forgets a row, or gives it another key, asks which keys it had.
     private static let laterKeys =
         "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
 
-    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent", "sync_parting"]
+    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried"]
 
     /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for statement in [files, unread, unsent, parting, laterKeys] { try db.execute(sql: statement) }
+        for statement in [files, unread, unsent, parting, tried, triedRows, laterKeys] {
+            try db.execute(sql: statement)
+        }
     }
 
     /// Forgets what they say.

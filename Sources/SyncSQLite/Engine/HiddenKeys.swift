@@ -6,7 +6,8 @@ import SyncStore
 struct HiddenKeys {
     /// The tables that say something of a row; the one with their names last.
     static let tables = [
-        "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_known",
+        "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
+        "sync_known",
     ]
 
     private let table: EngineTable

@@ -154,6 +154,9 @@ struct KeyAdoption {
                         UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?
                           AND request IN (SELECT id FROM sync_request WHERE e = ?)
                         """, arguments: [new, column.name, old, other.number])
+                try db.executeCached(
+                    sql: "UPDATE sync_tried SET value = ? WHERE e = ? AND domain = ? AND value = ?",
+                    arguments: [new, other.number, column.name, old])
             }
             for pairs in other.pairs {
                 if other.entity.table == table.entity.table {

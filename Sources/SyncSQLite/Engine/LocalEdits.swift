@@ -18,6 +18,10 @@ struct LocalEdits {
         let isAudited: Bool
         /// By column: what both sides had, and when it was edited.
         var base: [String: (value: DatabaseValue, edited: Int64)]
+        /// By column: what was sent, and never answered. See ``TriedValues``.
+        let tried: [String: [DatabaseValue]]
+        /// The columns of which the server has what was sent: their base is that.
+        var agreed: Set<String> = []
         /// What each column held.
         let local: [String: DatabaseValue]
         let pairs: PairEdits
@@ -26,6 +30,17 @@ struct LocalEdits {
 
         var table: EngineTable { row.table }
         var key: DatabaseValue { row.key }
+
+        /// What the server has of what was sent is what both agree on.
+        func agreeing(with remote: [String: DatabaseValue]) -> Edit {
+            var edit = self
+            for (name, values) in tried where !stuck.contains(name) && (base[name] != nil || kind == "create") {
+                guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
+                edit.base[name] = (there, base[name]?.edited ?? SQLiteEngine.now)
+                edit.agreed.insert(name)
+            }
+            return edit
+        }
     }
 
     private let engine: SQLiteEngine
@@ -64,17 +79,17 @@ struct LocalEdits {
         while let row = try rows.next() { base[try row.decode(atIndex: 0)] = (row[1], try row.decode(atIndex: 2)) }
         let row = EditRulings.Subject(table: table, key: key, changed: changed, known: known)
         let inStep = try columnsInStep(table)
+        let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
         let pairs = try PairEdits(
             row, isNew: kind == "create", isAudited: isAudited, isCurrent: isCurrent, inStep: inStep, base: base,
-            engine,
-            db)
+            tried: tried, engine, db)
         base = base.filter { local[$0.key] != nil }
         let stuck = try takeOff(base.mapValues(\.value), from: key, table)
         try pairs.takeOff()
         edits.append(
             Edit(
-                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base, local: local,
-                pairs: pairs, isCurrent: isCurrent))
+                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base, tried: tried,
+                local: local, pairs: pairs, isCurrent: isCurrent))
     }
 
     private mutating func columnsInStep(_ table: EngineTable) throws -> Set<String> {
@@ -116,6 +131,7 @@ struct LocalEdits {
     /// - Returns: How many values were in conflict.
     private func putBack(_ edit: Edit) throws -> Int {
         guard let remote = try values(of: edit.key, edit.table) else { return 0 }
+        let edit = edit.agreeing(with: remote)
         var merged = Merged()
         for group in edit.table.groups { try mergeAsOne(group, edit, remote, &merged) }
         let grouped = Set(edit.table.groups.joined())
@@ -157,7 +173,9 @@ struct LocalEdits {
         }
         switch ThreeWayMerge.outcome(base: base.value.exact, local: here.exact, remote: there.exact) {
         case .same, .remote: merged.bases[name] = .some(nil)
-        case .local: merged.kept[name] = here
+        case .local:
+            merged.kept[name] = here
+            if edit.agreed.contains(name) { merged.bases[name] = .some(base.value) }
         // Nobody edited it: it was unlinked because of another row. See `OutboxTriggers.unlinked`.
         case .conflict where base.edited == 0: merged.bases[name] = .some(nil)
         case .conflict: try rule(name, edit, base: base.value, here, there, base.edited, &merged)
@@ -186,8 +204,10 @@ struct LocalEdits {
     ) throws {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
-        let isNew = edit.kind == "create"
-        let names = group.filter { isNew || edit.base[$0] != nil || edit.inStep.contains($0) }
+        // Of a new row nothing is agreed on but what the server has of what was sent.
+        let isNew =
+            edit.kind == "create" && group.contains { edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0]) }
+        let names = group.filter { edit.kind == "create" || edit.base[$0] != nil || edit.inStep.contains($0) }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
             names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.edited != 0 } || isNew

@@ -8,7 +8,8 @@ extension PageMerge {
     ///
     /// - Returns: Whether it comes back.
     mutating func stays(_ row: PulledPage.Row, _ standing: RowStanding) throws -> Bool {
-        let isChanged = standing.version != nil && standing.version != row.version
+        let isChanged =
+            try standing.version != nil && standing.version != row.version && !isAsSent(row, standing.key)
         let wentAlong = try isCascade(standing.key)
         let comesBack = isChanged && (wentAlong || table.registration.deletions == .editWins)
         if isChanged {
@@ -26,6 +27,53 @@ extension PageMerge {
             try noteDeletedHere(row, standing)
         }
         return comesBack
+    }
+
+    /// Whether the server has nothing of a row that was deleted here but what it had, and what was sent before and never answered.
+    private func isAsSent(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
+        let tried = try TriedValues(table, db).all(of: key)
+        guard !tried.isEmpty, let record = row.record else { return false }
+        let known = try db.rowsCached(
+            sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
+        let bases = Dictionary(known.map { ($0[0] as String, $0[1] as DatabaseValue) }) { first, _ in first }
+        var isSame = false
+        do {
+            // What the record says in columns shows when it is written.
+            try db.inSavepoint {
+                let options = SyncOptions(collectsKeys: false)
+                let staging = try PayloadStaging(
+                    inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
+                    operations: .all.subtracting(.delete), options: options)
+                let plan = try staging.stage(.array([record])).plan.unlinking(Set(engine.tables.map(\.entity.table)))
+                _ = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
+                guard let there = try table.domains.values(of: key, in: db) else { return .rollback }
+                isSame =
+                    try table.columns.allSatisfy { column in
+                        guard let value = there[column.name] else { return true }
+                        let known = tried[column.name, default: []] + (bases[column.name].map { [$0] } ?? [])
+                        return known.contains(where: value.isExactly)
+                    } && table.pairs.allSatisfy { try hasAsSent($0, tried[$0.domain] ?? [], of: key) }
+                return .rollback
+            }
+        } catch let error where PageWriter.isRefusal(error) {
+            // It finds no place here, so nothing is known of it.
+            return false
+        }
+        return isSame
+    }
+
+    /// Whether the server has a list as it was, or as it was sent.
+    private func hasAsSent(
+        _ pairs: EngineTable.Pairs, _ tried: [DatabaseValue], of key: DatabaseValue
+    ) throws -> Bool {
+        let there = try PairList(pairs).others(of: key, in: db)
+        let sent = try tried.map { try engine.sentKeys($0, pairs, in: db) }
+        if sent.contains(where: { Set($0) == Set(there) && !ListOrder.isMoved(there, from: $0) }) { return true }
+        // The pairs that went with the row.
+        let before = try DatabaseValue.fetchSet(
+            db.cachedStatement(sql: "SELECT other FROM sync_link WHERE link = ? AND owner = ? AND op < 0"),
+            arguments: [pairs.name, key])
+        return before == Set(there)
     }
 
     /// The deletion is to be sent, also of a row that was not known to be there: it was sent, and its answer lost.

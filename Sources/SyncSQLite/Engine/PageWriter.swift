@@ -98,7 +98,7 @@ struct PageWriter {
     // MARK: Rows that are refused
 
     /// What one row is to blame for, and not the database or the caller.
-    private static func isRefusal(_ error: any Error) -> Bool {
+    static func isRefusal(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError { return error.resultCode == .SQLITE_CONSTRAINT }
         guard let error = error as? SyncError else { return false }
         switch error.code {

@@ -20,8 +20,15 @@ struct PairEdits {
     private struct List {
         let pairs: EngineTable.Pairs
         /// What both sides had, where its order was edited.
-        let base: [DatabaseValue]?
+        var base: [DatabaseValue]?
         let edited: Int64
+        let local: [DatabaseValue]
+    }
+
+    /// A list that was sent, and never answered. See ``TriedValues``.
+    private struct Tried {
+        let pairs: EngineTable.Pairs
+        let lists: [[DatabaseValue]]
         let local: [DatabaseValue]
     }
 
@@ -42,13 +49,16 @@ struct PairEdits {
     private let inStep: Set<String>
     private var changes: [Change] = []
     private var lists: [List] = []
+    private var tried: [Tried] = []
 
     /// - Parameters:
     ///   - base: What both sides had of the domains that were edited.
+    ///   - tried: What was sent, and never answered.
     ///   - inStep: See ``ColumnsInStep``.
     init(
         _ row: EditRulings.Subject, isNew: Bool, isAudited: Bool, isCurrent: Bool, inStep: Set<String>,
-        base: [String: (value: DatabaseValue, edited: Int64)], _ engine: SQLiteEngine, _ db: Database
+        base: [String: (value: DatabaseValue, edited: Int64)], tried: [String: [DatabaseValue]],
+        _ engine: SQLiteEngine, _ db: Database
     ) throws {
         self.row = row
         self.engine = engine
@@ -64,6 +74,12 @@ struct PairEdits {
                 : "SELECT other, op FROM sync_link WHERE owner = ? AND link = \(pairs.name.literal) AND op <> 0"
             changes += try Row.fetchAll(db.cachedStatement(sql: sql), arguments: [row.key]).map {
                 Change(pairs: pairs, other: $0[0], op: try $0.decode(atIndex: 1))
+            }
+            if let sent = tried[pairs.domain] {
+                self.tried.append(
+                    Tried(
+                        pairs: pairs, lists: try sent.map { try engine.sentKeys($0, pairs, in: db) },
+                        local: try PairList(pairs).others(of: row.key, in: db)))
             }
             guard pairs.isOrdered || isAudited else { continue }
             let known = base[pairs.domain]
@@ -86,10 +102,12 @@ struct PairEdits {
     func putBack(_ rulings: EditRulings) throws -> Outcome {
         var outcome = Outcome()
         let remote = try lists.map { try PairList($0.pairs).others(of: row.key, in: db) }
+        let answered = try tried.map { try PairList($0.pairs).others(of: row.key, in: db) }
         for change in changes { try putBack(change) }
+        for (list, there) in zip(tried, answered) { try putBack(list, there) }
         for (list, there) in zip(lists, remote) {
             try judge(list, there, &outcome)
-            if list.pairs.isOrdered { try order(list, there, rulings, &outcome) }
+            if list.pairs.isOrdered { try order(agreed(list, there), there, rulings, &outcome) }
         }
         return outcome
     }
@@ -103,6 +121,32 @@ struct PairEdits {
         }
         try set(change.op > 0, pairs, other)
         if isNew { try note(1, pairs, other) }
+    }
+
+    /// The pairs that the server has, or has not, as they were sent, are what both agree on: what is otherwise here was edited since.
+    private func putBack(_ list: Tried, _ there: [DatabaseValue]) throws {
+        let (here, theirs, sent) = (Set(list.local), Set(there), list.lists.map(Set.init))
+        for other in sent.reduce(here.union(theirs), { $0.union($1) }) {
+            let isThere = theirs.contains(other)
+            guard here.contains(other) != isThere, sent.contains(where: { $0.contains(other) == isThere }) else {
+                continue
+            }
+            try set(!isThere, list.pairs, other)
+            guard try isLinked(list.pairs, other) != isThere else { continue }
+            try db.executeCached(
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner = ? AND other = ?",
+                arguments: [list.pairs.name, row.key, other])
+            try note(isThere ? -1 : 1, list.pairs, other)
+        }
+    }
+
+    /// A list whose base is the order that was sent, where the server has that.
+    private func agreed(_ list: List, _ there: [DatabaseValue]) -> List {
+        let sent = tried.first { $0.pairs.domain == list.pairs.domain }?.lists ?? []
+        guard let order = sent.first(where: { !ListOrder.isMoved(there, from: $0) }) else { return list }
+        var list = list
+        list.base = order
+        return list
     }
 
     private func note(_ op: Int, _ pairs: EngineTable.Pairs, _ other: DatabaseValue) throws {

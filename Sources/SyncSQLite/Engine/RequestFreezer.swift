@@ -233,6 +233,7 @@ struct RequestFreezer {
             db.cachedStatement(sql: "SELECT id, idem, attempts FROM sync_request WHERE e = ? AND k = ?"),
             arguments: [table.number, change.key])
         guard let row else { return nil }
+        try TriedValues.keep(row[0], in: db)
         try db.executeCached(sql: "DELETE FROM sync_sent WHERE request = ?", arguments: [row[0]])
         try db.executeCached(sql: "DELETE FROM sync_request WHERE id = ?", arguments: [row[0]])
         return try (row.decode(atIndex: 1), row.decode(atIndex: 2))

@@ -8,6 +8,7 @@ extension RequestSettlement {
     /// have said something else.
     mutating func unite(_ row: PulledPage.Row, _ old: DatabaseValue) throws {
         let sent = try sentDomains()
+        try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()
         let key = try adopt(row.id, old)
         self.key = key
@@ -17,7 +18,8 @@ extension RequestSettlement {
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
         for (domain, value) in sent {
             if let pairs = pairs(domain) {
-                try ListBase(table, pairs, db).set(pairs.isOrdered ? try sentKeys(value, pairs) : nil, of: key)
+                try ListBase(table, pairs, db).set(
+                    pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
             } else {
                 try setBase(domain, key, to: value, now: values[domain])
             }

@@ -56,6 +56,7 @@ struct RequestSettlement {
                 arguments: [SQLiteEngine.now, reply.request.id])
         case .postponed: try removeRequest()
         case .unanswered:
+            try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
             // The server may have a row that was deleted here since, and hears of that.
             if reply.request.kind == .create, try !table.isStored(key, in: db) {
@@ -63,6 +64,7 @@ struct RequestSettlement {
             }
         // It is not refused: the next run tries it again, with the same key.
         case .failing(let reason):
+            try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
             guard isUnchanged else { return }
             try park(key, reason)
@@ -100,6 +102,7 @@ struct RequestSettlement {
     private mutating func acknowledge(_ row: PulledPage.Row?, _ old: DatabaseValue) throws {
         let sent = try sentDomains()
         try removeRequest()
+        try TriedValues(table, db).forget(old)
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
         guard let values = try table.domains.values(of: key, in: db) else {
@@ -115,7 +118,7 @@ struct RequestSettlement {
         for (domain, value) in kept {
             try unread.settle(domain, of: key)
             if let pairs = pairs(domain) {
-                try settlePairs(pairs, key, try sentKeys(value, pairs))
+                try settlePairs(pairs, key, try engine.sentKeys(value, pairs, in: db))
             } else {
                 try setBase(domain, key, to: value, now: values[domain])
             }
@@ -184,16 +187,6 @@ struct RequestSettlement {
 
     func pairs(_ domain: String) -> EngineTable.Pairs? { table.pairs.first { $0.domain == domain } }
 
-    /// The rows of a list that was sent. Keys that were local then have others now.
-    func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs) throws -> [DatabaseValue] {
-        try PairList.keys(value).map { try current($0, pairs.destination) }
-    }
-
-    private func current(_ key: DatabaseValue, _ destination: TableID) throws -> DatabaseValue {
-        let numbers = engine.tables.filter { $0.entity.table == destination }.map { "\($0.number)" }
-        return try FormerKeys.later(than: key, ofEntities: numbers.joined(separator: ", "), in: db) ?? key
-    }
-
     private func settleChange(_ key: DatabaseValue) throws {
         let names = table.pairs.map(\.name.literal).joined(separator: ", ")
         let isLeft = try db.finds(
@@ -249,6 +242,8 @@ struct RequestSettlement {
 
     /// The server has another version: it is merged, and what is left is sent again, but not for ever.
     private mutating func meet(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+        // It may be in the other version: carried out, and not answered.
+        try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()
         try db.executeCached(
             sql: "UPDATE sync_change SET rounds = rounds + 1 WHERE e = ? AND k = ?", arguments: [table.number, key])

@@ -60,7 +60,7 @@ package struct SQLiteEngine: EngineStore {
 
     /// Forgets edits of a row, and what is known of it.
     func forget(_ key: DatabaseValue, _ table: EngineTable, isKnown: Bool = false, in db: Database) throws {
-        for name in ["sync_change", "sync_base"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
+        for name in ["sync_change", "sync_base", "sync_tried"] + (isKnown ? [] : ["sync_known", "sync_unread"]) {
             try db.executeCached(sql: "DELETE FROM \(name) WHERE e = ? AND k = ?", arguments: [table.number, key])
         }
         if !isKnown {

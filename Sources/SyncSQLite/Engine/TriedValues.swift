@@ -1,0 +1,58 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// What was sent of a row in requests that were not answered, or answered with another version of the row. The server may have it all
+/// the same: then both sides agree on it, and it is no change of another device.
+struct TriedValues {
+    private let table: EngineTable
+    private let db: Database
+
+    init(_ table: EngineTable, _ db: Database) { (self.table, self.db) = (table, db) }
+
+    /// By domain.
+    func all(of key: DatabaseValue) throws -> [String: [DatabaseValue]] {
+        let rows = try db.rowsCached(
+            sql: """
+                SELECT domain, value FROM sync_tried WHERE e = ? AND k = ?
+                UNION ALL SELECT s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id
+                WHERE r.e = ? AND r.k = ?
+                """, arguments: [table.number, key, table.number, key])
+        return try rows.reduce(into: [:]) { values, row in
+            values[row[0], default: []].append(try row.wholeValue(at: 1))
+        }
+    }
+
+    func forget(_ key: DatabaseValue) throws {
+        try db.executeCached(sql: "DELETE FROM sync_tried WHERE e = ? AND k = ?", arguments: [table.number, key])
+    }
+
+    /// Keeps what a request said, which is about to be forgotten.
+    static func keep(_ request: Int64, in db: Database) throws {
+        try db.executeCached(
+            sql: """
+                INSERT INTO sync_tried (e, k, domain, value)
+                SELECT r.e, r.k, s.domain, s.value FROM sync_request AS r JOIN sync_sent AS s ON s.request = r.id WHERE r.id = ?
+                """, arguments: [request])
+    }
+
+    /// Forgets those of rows of which nothing is left to be sent.
+    static func forgetSettled(in db: Database) throws {
+        try db.executeCached(
+            sql: """
+                DELETE FROM sync_tried WHERE NOT EXISTS (
+                  SELECT 1 FROM sync_change AS c WHERE c.e = sync_tried.e AND c.k = sync_tried.k)
+                """)
+    }
+}
+
+extension SQLiteEngine {
+    /// The rows of a list that was sent. Keys that were local then have others now.
+    func sentKeys(_ value: DatabaseValue, _ pairs: EngineTable.Pairs, in db: Database) throws -> [DatabaseValue] {
+        let numbers = tables.filter { $0.entity.table == pairs.destination }.map { "\($0.number)" }
+            .joined(separator: ", ")
+        return try PairList.keys(value).map { key in
+            try FormerKeys.later(than: key, ofEntities: numbers, in: db) ?? key
+        }
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// A request is carried out, its answer is lost, and the row is edited or deleted here before anybody asks what became of it: what the
+/// service has is what was sent from here, and no change of another device.
+@Suite("What was sent and not answered")
+struct OwnEditTests {
+    private static let schema = """
+        {"entities": {
+          "Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}, "points": {"type": "integer"}},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "tasks"}}},
+          "Tag": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags", "export": false}}},
+          "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "export": false}}}
+        }}
+        """
+
+    /// How services differ in what comes before a row is pulled.
+    enum Kind: CaseIterable {
+        case preconditions, none, wholeRows, together
+    }
+
+    /// Which rows are merged as what.
+    enum Domains: CaseIterable {
+        case columns, group, row
+    }
+
+    private static func service(_ kind: Kind) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: kind != .none,
+                givesTimes: true, batchSize: 10, pushesTogether: kind == .together,
+                sendsWholeRows: kind == .wholeRows))
+    }
+
+    private static func entities(
+        _ policy: ConflictPolicy, _ deletes: DeleteConflictPolicy = .deleteWins, _ domains: Domains = .columns
+    ) -> [SyncedEntity] {
+        ["Project", "Tag"].map { SyncedEntity($0) } + [
+            SyncedEntity(
+                "Task", policy: policy, deleteConflicts: deletes, isOneDomain: domains == .row,
+                groups: domains == .group ? [["title", "points"]] : [])
+        ]
+    }
+
+    /// Carries out the first push, loses its answer, and all requests after it.
+    private final class Loss: @unchecked Sendable {
+        private let lock = NSLock()
+        private var isOver = false
+
+        func fault(_ request: FakeService.Request) -> FakeService.Fault? {
+            lock.withLock {
+                if isOver { return .dropBefore }
+                guard case .push = request else { return nil }
+                isOver = true
+                return .dropAfter
+            }
+        }
+    }
+
+    /// A task that is in step.
+    private static func device(_ service: FakeService, _ entities: [SyncedEntity]) async throws -> Device {
+        for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        for id in 1...2 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        await service.put("Task", 1, ["title": "t", "points": 1, "project_id": 1, "tag_ids": [1, 2]])
+        let device = try Device(service, schema: schema, entities: entities)
+        try await device.engine.sync()
+        return device
+    }
+
+    /// Edits, sends that, and hears nothing.
+    private static func lose(
+        _ sql: String, _ device: Device, _ service: FakeService, _ entities: [SyncedEntity]
+    ) async throws {
+        try await device.write(sql)
+        let loss = Loss()
+        await service.setFault { request, _ in loss.fault(request) }
+        await #expect(throws: (any Error).self) {
+            try await Device(device.stack, service, entities: entities, Device.impatient).engine.sync()
+        }
+        await service.setFault(nil)
+    }
+
+    @Test(
+        "is the base of what was edited since, by all policies", arguments: ConflictPolicy.allCases, Kind.allCases)
+    func edited(_ policy: ConflictPolicy, _ kind: Kind) async throws {
+        for (later, expected) in [
+            ("title = 'second'", "second 1 1"), ("title = 't'", "t 1 1"), ("points = 2", "first 2 1"),
+            ("title = NULL, projectID = NULL", "nil 1 nil"), ("projectID = 2", "first 1 2"),
+        ] {
+            for domains in Domains.allCases {
+                let (service, entities) = (Self.service(kind), Self.entities(policy, .deleteWins, domains))
+                let device = try await Self.device(service, entities)
+                try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
+                try await device.write("UPDATE Task SET \(later)")
+                try await device.engine.sync()
+                #expect(try await device.rows("SELECT title, points, projectID FROM Task") == [expected], "\(domains)")
+                let row = await service.contents(of: "Task")[1]
+                let there = ["title", "points", "project_id"].map { row?[$0]?.description ?? "nil" }
+                    .map { $0 == "null" ? "nil" : $0.replacingOccurrences(of: "\"", with: "") }
+                #expect(there.joined(separator: " ") == expected, "\(domains)")
+                #expect(try await device.engine.conflicts().isEmpty, "\(later) \(domains)")
+                #expect(try await device.leftovers() == [])
+            }
+        }
+    }
+
+    @Test(
+        "is the base of pairs that were added and removed since, and of the order of a list", arguments: Kind.allCases)
+    func lists(_ kind: Kind) async throws {
+        func list(_ tags: [Int]) -> String {
+            "DELETE FROM Tag_tasks;"
+                + tags.enumerated().map { place, tag in
+                    "INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, \(tag), \(place));"
+                }.joined()
+        }
+        for (first, second) in [
+            ([1, 2, 3], [1, 2]), ([2], [1, 2]), ([1, 2, 3], [1, 2, 3, 4]), ([1, 3], [1, 2]), ([2, 1], [1, 2]),
+            ([2, 1, 3], [1, 3, 2]), ([], [1, 2]), ([], [4, 3]), ([3, 1, 2], []),
+        ] {
+            let (service, entities) = (Self.service(kind), Self.entities(.serverWins))
+            let device = try await Self.device(service, entities)
+            try await Self.lose(list(first), device, service, entities)
+            try await device.write(list(second))
+            try await device.engine.sync()
+            let here = try await device.rows("SELECT tagID FROM Tag_tasks ORDER BY \(Device.place)")
+            #expect(here == second.map(String.init), "\(first)")
+            #expect(
+                await service.contents(of: "Task")[1]?["tag_ids"] == .array(second.map { JSONValue($0) }), "\(first)")
+            #expect(try await device.engine.conflicts().isEmpty)
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("is no news to a row that was deleted since", arguments: DeleteConflictPolicy.allCases, Kind.allCases)
+    func deleted(_ policy: DeleteConflictPolicy, _ kind: Kind) async throws {
+        for first in [
+            "UPDATE Task SET title = 'first'", "UPDATE Task SET projectID = 2, points = NULL",
+            "INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 3, 9)",
+            "DELETE FROM Tag_tasks WHERE tagID = 1",
+        ] {
+            let (service, entities) = (Self.service(kind), Self.entities(.clientWins, policy))
+            let device = try await Self.device(service, entities)
+            try await Self.lose(first, device, service, entities)
+            try await device.write("DELETE FROM Task")
+            try await device.engine.sync()
+            #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"], "\(first)")
+            #expect(await service.contents(of: "Task").isEmpty, "\(first)")
+            #expect(try await device.engine.conflicts().isEmpty, "\(first)")
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("does not hide what another device changed after it", arguments: ["title", "points", "tag_ids"])
+    func theirs(_ member: String) async throws {
+        let (service, entities) = (Self.service(.preconditions), Self.entities(.serverWins, .editWins))
+        let device = try await Self.device(service, entities)
+        try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
+        let value: JSONValue = member == "title" ? "theirs" : member == "points" ? 7 : [2, 3]
+        await service.put("Task", 1, [member: value].asJSON)
+        try await device.write("UPDATE Task SET title = 'second'")
+        try await device.engine.sync()
+        let row = await service.contents(of: "Task")[1]
+        #expect(row?[member] == value)
+        #expect(row?["title"] == (member == "title" ? "theirs" : "second"))
+        #expect(try await device.engine.conflicts().map(\.domain) == (member == "title" ? ["title"] : []))
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("does not keep a row away that another device changed after it", arguments: ["title", "points", "tag_ids"])
+    func theirsOfDeleted(_ member: String) async throws {
+        let (service, entities) = (Self.service(.preconditions), Self.entities(.serverWins, .editWins))
+        let device = try await Self.device(service, entities)
+        try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
+        let value: JSONValue = member == "title" ? "theirs" : member == "points" ? 7 : [2, 3]
+        await service.put("Task", 1, [member: value].asJSON)
+        try await device.write("DELETE FROM Task")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?[member] == value)
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["1"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "is the base of what was edited since of a row that it made", arguments: ConflictPolicy.allCases,
+        [.key, .marker("marker"), .probe, .clientID] as [ServiceCapabilities.CreateIdempotency])
+    func made(_ policy: ConflictPolicy, _ way: ServiceCapabilities.CreateIdempotency) async throws {
+        for (later, expected) in [
+            ("UPDATE Task SET title = 'second' WHERE title = 'first'", ["second", "1 2"]),
+            ("UPDATE Task SET points = 2 WHERE title = 'first'", ["first", "1 2"]),
+            ("DELETE FROM Tag_tasks WHERE tagID = 2 AND taskID <> 1", ["first", "1"]),
+        ] {
+            let service = FakeService(
+                ServiceCapabilities(
+                    ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,
+                    hasPreconditions: true, givesTimes: true, batchSize: 10))
+            let entities = Self.entities(policy)
+            let device = try await Self.device(service, entities)
+            try await Self.lose(
+                """
+                INSERT INTO Task (remoteID, title) VALUES (70, 'first');
+                INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (70, 1, 1), (70, 2, 2);
+                """, device, service, entities)
+            try await device.write(later)
+            try await device.engine.sync()
+            let rows = await service.contents(of: "Task").filter { $0.key != 1 }
+            #expect(rows.count == 1, "\(later)")
+            #expect(rows.values.first?["title"] == .string(expected[0]), "\(later)")
+            let tags = try await device.rows("SELECT tagID FROM Tag_tasks WHERE taskID <> 1 ORDER BY \(Device.place)")
+            #expect(tags.joined(separator: " ") == expected[1], "\(later)")
+            #expect(rows.values.first?["tag_ids"] == .array(try tags.map { try JSONValue(parsing: $0) }), "\(later)")
+            #expect(try await device.engine.conflicts().isEmpty, "\(later)")
+            #expect(try await device.leftovers() == [])
+        }
+    }
+}
+
+extension [String: JSONValue] {
+    /// As an object.
+    fileprivate var asJSON: JSONValue { .object(map { JSONValue.Member($0.key, $0.value) }) }
+}
