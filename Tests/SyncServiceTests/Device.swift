@@ -90,6 +90,7 @@ struct Device {
             UNION ALL SELECT 'inbound', e, k, body, reason, '' FROM sync_inbound
             UNION ALL SELECT 'gone', e, id, guarded, '', '' FROM sync_gone UNION ALL SELECT 'sweep', e, '', '', '', '' FROM sync_sweep
             UNION ALL SELECT 'unsent', e, k, '', '', '' FROM sync_unsent
+            UNION ALL SELECT 'made', e, k, domain, edited, '' FROM sync_made
             UNION ALL SELECT 'tried', e, k, domain, value, '' FROM sync_tried
             UNION ALL SELECT 'next', e, next, '', '', '' FROM sync_cursor WHERE next IS NOT NULL
             UNION ALL SELECT 'parting', list, owner, other, '', '' FROM sync_parting

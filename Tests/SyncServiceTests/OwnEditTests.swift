@@ -49,21 +49,6 @@ struct OwnEditTests {
         ]
     }
 
-    /// Carries out the first push, loses its answer, and all requests after it.
-    private final class Loss: @unchecked Sendable {
-        private let lock = NSLock()
-        private var isOver = false
-
-        func fault(_ request: FakeService.Request) -> FakeService.Fault? {
-            lock.withLock {
-                if isOver { return .dropBefore }
-                guard case .push = request else { return nil }
-                isOver = true
-                return .dropAfter
-            }
-        }
-    }
-
     /// A task that is in step.
     private static func device(_ service: FakeService, _ entities: [SyncedEntity]) async throws -> Device {
         for id in 1...4 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
@@ -79,7 +64,7 @@ struct OwnEditTests {
         _ sql: String, _ device: Device, _ service: FakeService, _ entities: [SyncedEntity]
     ) async throws {
         try await device.write(sql)
-        let loss = Loss()
+        let loss = LostAnswer()
         await service.setFault { request, _ in loss.fault(request) }
         await #expect(throws: (any Error).self) {
             try await Device(device.stack, service, entities: entities, Device.impatient).engine.sync()

@@ -39,4 +39,103 @@ struct TwinTests {
         #expect(await service.contents(of: "Task")[9]?["points"] == 5)
         #expect(try await device.leftovers() == [])
     }
+
+    /// How a row that was made here turns out to be one of the service's.
+    enum Way: CaseIterable {
+        case id, naturalKey, lostAnswer
+    }
+
+    /// Makes a row here an hour ago, which the service has too, changed at a time that is so many minutes ago there.
+    private func twin(
+        _ way: Way, _ policy: ConflictPolicy, theirs: JSONValue, minutes: Double, later: String? = nil,
+        isWhole: Bool = false
+    ) async throws -> (device: Device, row: JSONValue?) {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: way == .naturalKey ? .server : .client, deletions: .tombstones,
+                createIdempotency: way == .naturalKey ? .key : .clientID, hasPreconditions: true, givesTimes: true))
+        let task = SyncedEntity(
+            "Task", policy: policy, isOneDomain: isWhole, naturalKey: way == .naturalKey ? ["done"] : [])
+        let device = try Device(service, entities: [task])
+        try await device.engine.sync()
+        try await device.write(
+            "INSERT INTO Task (remoteID, title, done) VALUES (\(way == .naturalKey ? -1 : 5), 'mine', 1)")
+        if way == .lostAnswer {
+            let loss = LostAnswer()
+            await service.setFault { request, _ in loss.fault(request) }
+            await #expect(throws: (any Error).self) {
+                try await Device(device.stack, service, entities: [task], Device.impatient).engine.push()
+            }
+            await service.setFault(nil)
+        }
+        try await device.write("UPDATE sync_made SET edited = edited - 3600000")
+        if let later { try await device.write(later) }
+        await service.put("Task", 5, theirs, time: Date(timeIntervalSinceNow: -60 * minutes))
+        try await device.engine.sync()
+        #expect(try await device.leftovers() == [])
+        return (device, await service.contents(of: "Task")[5])
+    }
+
+    @Test(
+        "are as old as they were made, and their columns as those were set, where the last writer wins",
+        arguments: Way.allCases, [30.0, 90])
+    func times(_ way: Way, _ minutes: Double) async throws {
+        let isLaterThere = minutes < 60
+        let (device, row) = try await twin(
+            way, .lastWriterWins, theirs: ["title": "theirs", "points": 7, "done": true], minutes: minutes,
+            later: "UPDATE Task SET points = 8")
+        #expect(row?["title"] == (isLaterThere ? "theirs" : "mine"))
+        // It was set just now.
+        #expect(row?["points"] == 8)
+        #expect(try await device.rows("SELECT title, points FROM Task") == [isLaterThere ? "theirs 8" : "mine 8"])
+        let log = try await device.engine.conflicts().filter { $0.domain == "title" }
+        #expect(log.map(\.why) == ["edited later \(isLaterThere ? "there" : "here")"])
+    }
+
+    @Test("have no say about what they never set, where the last writer wins", arguments: Way.allCases, [30.0, 90])
+    func neverSet(_ way: Way, _ minutes: Double) async throws {
+        let theirs: JSONValue = ["title": "mine", "points": 7, "done": true]
+        var (device, row) = try await twin(way, .lastWriterWins, theirs: theirs, minutes: minutes)
+        #expect(row?["points"] == 7)
+        #expect(try await device.rows("SELECT points FROM Task") == ["7"])
+        // That it was set to nothing is an edit.
+        (device, row) = try await twin(
+            way, .lastWriterWins, theirs: theirs, minutes: minutes,
+            later: "UPDATE Task SET points = 1; UPDATE Task SET points = NULL")
+        #expect(row?["points"] == .null)
+        #expect(try await device.rows("SELECT points FROM Task") == ["nil"])
+    }
+
+    @Test("are as old as what was set last, where all of a row is one", arguments: Way.allCases)
+    func wholeRows(_ way: Way) async throws {
+        for later in [nil, "UPDATE Task SET points = 8"] {
+            let (_, row) = try await twin(
+                way, .lastWriterWins, theirs: ["title": "theirs", "points": 7, "done": true], minutes: 30, later: later,
+                isWhole: true)
+            #expect(row?["title"] == (later == nil ? "theirs" : "mine"))
+            #expect(row?["points"] == (later == nil ? 7 : 8))
+        }
+    }
+
+    @Test("keep to the other policies, whatever the times are", arguments: [ConflictPolicy.clientWins, .serverWins])
+    func otherPolicies(_ policy: ConflictPolicy) async throws {
+        let (_, row) = try await twin(
+            .id, policy, theirs: ["title": "theirs", "points": 7, "done": true], minutes: 30)
+        #expect(row?["title"] == (policy == .clientWins ? "mine" : "theirs"))
+    }
+}
+
+/// Carries out the first push, and loses its answer and all requests after it.
+final class LostAnswer: @unchecked Sendable {
+    private let lock = NSLock()
+    private var isOver = false
+
+    func fault(_ request: FakeService.Request) -> FakeService.Fault? {
+        lock.withLock {
+            if isOver { return .dropBefore }
+            guard case .push = request else { return nil }
+            isOver = true
+            return .dropAfter
+        }
+    }
 }

@@ -14,7 +14,7 @@ public struct DomainConflict: Sendable, Hashable {
     public let local: JSONValue
     /// What the server has, as the column has it.
     public let remote: JSONValue
-    /// When it was edited here.
+    /// When it was edited here. 1970 for a value that a row made here never had set, and where the time is not known.
     public let edited: Date
 
     package init(

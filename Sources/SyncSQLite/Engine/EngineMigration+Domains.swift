@@ -28,6 +28,7 @@ extension EngineMigration {
         try followUnread(of: entity, names)
         try followSent(of: entity, names)
         try followTried(of: entity, names)
+        try followTimes(of: entity, names)
         try followLog(of: entity, names)
         try followColumns(of: entity, domains)
     }
@@ -92,6 +93,20 @@ extension EngineMigration {
             } else {
                 try db.execute(sql: "DELETE FROM sync_tried WHERE id = ?", arguments: [row[0]])
             }
+        }
+    }
+
+    /// When columns of new rows were set.
+    private func followTimes(of entity: Registered, _ names: [String: EngineDomains.Domain]) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
+        try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
+        for row in rows {
+            let domain = row[1] as String
+            guard let name = names[domain].map(\.new) ?? domain else { continue }
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
+                arguments: [entity.number, row[0], name, row[2]])
         }
     }
 

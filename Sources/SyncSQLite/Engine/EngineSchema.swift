@@ -183,15 +183,25 @@ enum EngineSchema {
 
     private static let triedRows = "CREATE INDEX IF NOT EXISTS \"sync_tried_row\" ON \"sync_tried\" (\"e\", \"k\")"
 
+    /// When rows that the server does not know were made, and columns of theirs set.
+    private static let made = """
+        CREATE TABLE IF NOT EXISTS "sync_made" (
+          "e" INTEGER NOT NULL, "k" ANY NOT NULL, "domain" TEXT NOT NULL, "edited" INTEGER NOT NULL,
+          PRIMARY KEY ("e", "k", "domain")
+        ) STRICT, WITHOUT ROWID
+        """
+
     /// Whoever forgets a row, or gives it another key, asks which keys it had.
     private static let laterKeys =
         "CREATE INDEX IF NOT EXISTS \"sync_alias_later\" ON \"sync_alias\" (\"e\", \"k\")"
 
-    private static let laterNames = ["sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried"]
+    private static let laterNames = [
+        "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
+    ]
 
     /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for statement in [files, unread, unsent, parting, tried, triedRows, laterKeys] {
+        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys] {
             try db.execute(sql: statement)
         }
     }

@@ -7,7 +7,7 @@ struct HiddenKeys {
     /// The tables that say something of a row; the one with their names last.
     static let tables = [
         "sync_change", "sync_base", "sync_request", "sync_conflict", "sync_seen", "sync_unread", "sync_tried",
-        "sync_known",
+        "sync_made", "sync_known",
     ]
 
     private let table: EngineTable

@@ -18,6 +18,8 @@ struct LocalEdits {
         let isAudited: Bool
         /// By column: what both sides had, and when it was edited.
         var base: [String: (value: DatabaseValue, edited: Int64)]
+        /// Of a row that the server does not know.
+        let made: MadeTimes?
         /// By column: what was sent, and never answered. See ``TriedValues``.
         let tried: [String: [DatabaseValue]]
         /// The columns of which the server has what was sent: their base is that.
@@ -31,12 +33,17 @@ struct LocalEdits {
         var table: EngineTable { row.table }
         var key: DatabaseValue { row.key }
 
+        /// When a column was edited; nil for one that was not.
+        func edited(_ name: String) -> Int64? {
+            base[name]?.edited ?? made?.edited(name, holding: local[name] ?? .null)
+        }
+
         /// What the server has of what was sent is what both agree on.
         func agreeing(with remote: [String: DatabaseValue]) -> Edit {
             var edit = self
             for (name, values) in tried where !stuck.contains(name) && (base[name] != nil || kind == "create") {
                 guard let there = remote[name], values.contains(where: there.isExactly) else { continue }
-                edit.base[name] = (there, base[name]?.edited ?? SQLiteEngine.now)
+                edit.base[name] = (there, edited(name) ?? SQLiteEngine.now)
                 edit.agreed.insert(name)
             }
             return edit
@@ -88,8 +95,9 @@ struct LocalEdits {
         try pairs.takeOff()
         edits.append(
             Edit(
-                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base, tried: tried,
-                local: local, pairs: pairs, isCurrent: isCurrent))
+                row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base,
+                made: kind == "create" ? try MadeTimes(of: key, table, db) : nil, tried: tried, local: local,
+                pairs: pairs, isCurrent: isCurrent))
     }
 
     private mutating func columnsInStep(_ table: EngineTable) throws -> Set<String> {
@@ -167,7 +175,7 @@ struct LocalEdits {
             // A clean column takes what is there. One of a row that the server did not know has no base.
             if here.isExactly(there) { return }
             if edit.kind == "create" {
-                return try rule(name, edit, base: .null, here, there, SQLiteEngine.now, &merged)
+                return try rule(name, edit, base: .null, here, there, edit.edited(name) ?? 0, &merged)
             }
             return try judge(name, edit, here, there, &merged)
         }
@@ -215,7 +223,7 @@ struct LocalEdits {
             for name in names { try merge(name, edit, remote, &merged) }
             return
         }
-        let edited = names.compactMap { edit.base[$0]?.edited }.max() ?? SQLiteEngine.now
+        let edited = names.compactMap(edit.edited).max() ?? SQLiteEngine.now
         for name in names {
             guard let here = edit.local[name], let there = remote[name], !here.isExactly(there) else {
                 merged.bases[name] = .some(nil)
@@ -248,7 +256,7 @@ struct LocalEdits {
 
     private func note(_ merged: Merged, _ edit: Edit) throws {
         for (name, base) in merged.bases {
-            let edited = edit.base[name]?.edited ?? SQLiteEngine.now
+            let edited = edit.edited(name) ?? SQLiteEngine.now
             try edit.table.setBase(base, of: name, edit.key, edited: edited, in: db)
         }
         if edit.kind == nil, !merged.bases.isEmpty { try edit.table.touch(edit.key, in: db) }

@@ -106,8 +106,25 @@ struct OutboxTriggers {
             WHERE NEW.\(key) IS NOT NULL
             ON CONFLICT DO UPDATE SET "kind" = CASE WHEN "birth" IS NULL THEN 'update' ELSE 'create' END,
               "seq" = excluded."seq", "state" = \(Self.wakened), "reason" = NULL, "rounds" = 0
+            """,
+            "DELETE FROM \"sync_made\" WHERE \(isRow("NEW"))",
             """
+            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            SELECT \(table.number), NEW.\(key), '', \(Self.now) WHERE NEW.\(key) IS NOT NULL AND NOT \(isKnown("NEW"))
+            ON CONFLICT DO NOTHING
+            """,
         ]
+    }
+
+    /// When columns of a row are set that the server does not know: nothing is agreed on of them, so that they have no base.
+    private var times: String {
+        let columns = table.columns.map { "(\($0.name.literal), \(differs($0.name)))" }.joined(separator: ", ")
+        return """
+            INSERT INTO "sync_made" ("e", "k", "domain", "edited")
+            SELECT \(table.number), NEW.\(key), "column1", \(Self.now) FROM (VALUES \(columns))
+            WHERE "column2" AND NOT \(isKnown("NEW"))
+            ON CONFLICT DO UPDATE SET "edited" = excluded."edited"
+            """
     }
 
     /// What the service has of a row and the model cannot read is of the row under its new key.
@@ -141,7 +158,7 @@ struct OutboxTriggers {
                 """
         }
         // A row that points to itself is changed by its own new key before that is noted.
-        return [Self.count] + bases + [touch("NEW.\(key)", isNoted("+NEW.\(key)"))] + references
+        return [Self.count] + bases + [times, touch("NEW.\(key)", isNoted("+NEW.\(key)"))] + references
     }
 
     private var deletion: [String] {

@@ -15,13 +15,14 @@ extension RequestSettlement {
         guard let values = try table.domains.values(of: key, in: db) else {
             return try deletedMeanwhile(row, key)
         }
+        let made = try MadeTimes(of: key, table, db)
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
         for (domain, value) in sent {
             if let pairs = pairs(domain) {
                 try ListBase(table, pairs, db).set(
                     pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
-            } else {
-                try setBase(domain, key, to: value, now: values[domain])
+            } else if let now = values[domain], !now.isExactly(value) {
+                try table.setBase(value, of: domain, key, edited: made.edited(domain, holding: now), in: db)
             }
         }
         // Nor was anything said of what was to be sent later.

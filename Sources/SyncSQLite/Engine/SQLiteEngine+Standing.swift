@@ -11,6 +11,7 @@ extension SQLiteEngine {
         try await writing(lease) { [self] db in
             try ConflictLog(db).closeSettled(tables)
             try TriedValues.forgetSettled(in: db)
+            try MadeTimes.forgetSettled(in: db)
             for table in finished {
                 try db.executeCached(
                     sql: """
@@ -128,7 +129,7 @@ extension SQLiteEngine {
             try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn)")
         } else {
             try db.execute(sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request \(isOwn))")
-            for name in ["sync_request", "sync_change", "sync_base", "sync_known", "sync_tried"] {
+            for name in ["sync_request", "sync_change", "sync_base", "sync_known", "sync_tried", "sync_made"] {
                 try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
             }
             let key = table.table.keyColumn.quoted
