@@ -70,4 +70,86 @@ struct RevivedRowTests {
             }
         }
     }
+
+    private static let row = """
+        SELECT title, points, done, (SELECT group_concat(tagID) FROM (SELECT tagID FROM Tag_tasks ORDER BY tagID)) FROM Task
+        """
+
+    /// A task with two tags, in step on two devices.
+    private static func known(
+        _ way: ServiceCapabilities.CreateIdempotency, _ policy: ConflictPolicy, groups: [[String]] = []
+    ) async throws -> (service: FakeService, devices: [Device]) {
+        let service = service(way)
+        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t", "points": 1, "done": false, "tag_ids": [1, 2]])
+        var devices: [Device] = []
+        for _ in 0..<2 { devices.append(try await device(service, policy, groups: groups)) }
+        return (service, devices)
+    }
+
+    @Test(
+        "has the edits of all of them, whatever the policy, and what none of them edited is in no conflict",
+        arguments: ConflictPolicy.allCases,
+        [.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
+    func edits(_ policy: ConflictPolicy, _ way: ServiceCapabilities.CreateIdempotency) async throws {
+        for isPulledFirst in [false, true] {
+            for groups in [[], [["points", "project"]]] {
+                let (service, devices) = try await Self.known(way, policy, groups: groups)
+                try await devices[0].write("UPDATE Task SET title = 'mine'")
+                try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")
+                try await devices[1].write("UPDATE Task SET points = 77; DELETE FROM Tag_tasks WHERE tagID = 1")
+                await service.remove("Task", 1)
+                if isPulledFirst {
+                    try await devices[1].engine.pull()
+                    // One edit more of the row that comes back.
+                    try await devices[1].write("UPDATE Task SET done = 1")
+                }
+                for device in devices + devices { try await device.engine.sync() }
+                let done = isPulledFirst ? "1" : "0"
+                for device in devices {
+                    #expect(try await device.rows(Self.row) == ["mine 77 \(done) 2,3"], "\(isPulledFirst) \(groups)")
+                    #expect(try await device.engine.conflicts().allSatisfy { $0.domain.isEmpty })
+                    #expect(try await device.leftovers() == [])
+                }
+                let rows = await service.contents(of: "Task")
+                #expect(rows.count == 1)
+                #expect(rows.values.first?["title"] == "mine" && rows.values.first?["points"] == 77)
+                #expect(await service.creations == 1)
+            }
+        }
+    }
+
+    @Test(
+        "is merged as any row where both edited the same",
+        arguments: [(ConflictPolicy.clientWins, "B"), (.serverWins, "A"), (.lastWriterWins, "A")],
+        [.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
+    func conflict(_ winner: (ConflictPolicy, String), _ way: ServiceCapabilities.CreateIdempotency) async throws {
+        let (service, devices) = try await Self.known(way, winner.0)
+        try await devices[0].write("UPDATE Task SET title = 'A'")
+        try await devices[1].write("UPDATE Task SET title = 'B'")
+        // Before the row is made anew.
+        try await devices[1].write("UPDATE sync_base SET edited = edited - 3600000")
+        await service.remove("Task", 1)
+        for device in devices + devices { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").values.map { $0["title"] } == [.string(winner.1)])
+        let log = try await devices[1].engine.conflicts().filter { !$0.domain.isEmpty }
+        #expect(log.map(\.domain) == ["title"])
+        #expect(log.first?.base == "t" && log.first?.local == "B" && log.first?.remote == "A")
+        for device in devices {
+            #expect(try await device.rows("SELECT title FROM Task") == [winner.1])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("leaves nothing behind if it is deleted before it is sent")
+    func deletedAgain() async throws {
+        let (service, devices) = try await Self.known(.key, .clientWins)
+        try await devices[0].write("UPDATE Task SET title = 'mine'; DELETE FROM Tag_tasks WHERE tagID = 1")
+        await service.remove("Task", 1)
+        try await devices[0].engine.pull()
+        try await devices[0].write("DELETE FROM Task")
+        try await devices[0].engine.sync()
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await devices[0].leftovers() == [])
+    }
 }

@@ -33,6 +33,12 @@ struct LocalEdits {
         var table: EngineTable { row.table }
         var key: DatabaseValue { row.key }
 
+        /// Whether nothing is agreed on of the row: it was made here, and the server did not know it.
+        var isNew: Bool { made.map { !$0.isRevived } ?? false }
+
+        /// Whether a column without a base was edited.
+        func isEdited(_ name: String) -> Bool { isNew || made?.isSet(name) == true }
+
         /// When a column was edited; nil for one that was not.
         func edited(_ name: String) -> Int64? {
             base[name]?.edited ?? made?.edited(name, holding: local[name] ?? .null)
@@ -87,8 +93,10 @@ struct LocalEdits {
         let row = EditRulings.Subject(table: table, key: key, changed: changed, known: known)
         let inStep = try columnsInStep(table)
         let tried = kind == nil ? [:] : try TriedValues(table, db).all(of: key)
+        let made = kind == "create" ? try MadeTimes(of: key, table, db) : nil
         let pairs = try PairEdits(
-            row, isNew: kind == "create", isAudited: isAudited, isCurrent: isCurrent, inStep: inStep, base: base,
+            row, isNew: made?.isRevived == false, isAudited: isAudited, isCurrent: isCurrent, inStep: inStep,
+            base: base,
             tried: tried, engine, db)
         base = base.filter { local[$0.key] != nil }
         let stuck = try takeOff(base.mapValues(\.value), from: key, table)
@@ -96,7 +104,7 @@ struct LocalEdits {
         edits.append(
             Edit(
                 row: row, kind: kind, stuck: stuck, inStep: inStep, isAudited: isAudited, base: base,
-                made: kind == "create" ? try MadeTimes(of: key, table, db) : nil, tried: tried, local: local,
+                made: made, tried: tried, local: local,
                 pairs: pairs, isCurrent: isCurrent))
     }
 
@@ -174,7 +182,7 @@ struct LocalEdits {
         guard let base = edit.base[name] else {
             // A clean column takes what is there. One of a row that the server did not know has no base.
             if here.isExactly(there) { return }
-            if edit.kind == "create" {
+            if edit.isEdited(name) {
                 return try rule(name, edit, base: .null, here, there, edit.edited(name) ?? 0, &merged)
             }
             return try judge(name, edit, here, there, &merged)
@@ -213,9 +221,10 @@ struct LocalEdits {
         func before(_ name: String) -> DatabaseValue? { edit.base[name]?.value ?? edit.local[name] }
         func areSame(_ left: DatabaseValue?, _ right: DatabaseValue?) -> Bool { left?.exact == right?.exact }
         // Of a new row nothing is agreed on but what the server has of what was sent.
-        let isNew =
-            edit.kind == "create" && group.contains { edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0]) }
-        let names = group.filter { edit.kind == "create" || edit.base[$0] != nil || edit.inStep.contains($0) }
+        let isNew = group.contains {
+            edit.isEdited($0) && edit.base[$0] == nil && !areSame(edit.local[$0], remote[$0])
+        }
+        let names = group.filter { edit.made != nil || edit.base[$0] != nil || edit.inStep.contains($0) }
         let isChangedThere = names.contains { !areSame(remote[$0], before($0)) } || isNew
         let isChangedHere =
             names.contains { !areSame(edit.local[$0], before($0)) && edit.base[$0]?.edited != 0 } || isNew

@@ -6,7 +6,16 @@ struct MadeTimes {
     /// What stands for the whole row in `sync_made`.
     private static let row = ""
 
+    /// The time of a row that was brought back: of its columns those were edited that have a base, or were set since.
+    private static let revived: Int64 = -1
+
     private let times: [String: Int64]
+
+    /// Whether the row was known, and is to be made anew because the server deleted it.
+    var isRevived: Bool { times[Self.row] == Self.revived }
+
+    /// Whether a column was set since the row was made, or brought back.
+    func isSet(_ column: String) -> Bool { times[column] != nil }
 
     init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
         let rows = try db.rowsCached(
@@ -17,7 +26,16 @@ struct MadeTimes {
     /// When a column was edited: 0 for one that holds nothing and was never set, and where no time is known.
     func edited(_ column: String, holding value: DatabaseValue) -> Int64 {
         if let time = times[column] { return time }
-        return value.isNull ? 0 : times[Self.row] ?? 0
+        return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
+    }
+
+    /// A row is to be made anew.
+    static func noteRevived(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
+        try db.executeCached(
+            sql: "DELETE FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
+        try db.executeCached(
+            sql: "INSERT INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",
+            arguments: [table.number, key, row, revived])
     }
 
     /// Forgets those of rows that the server knows.

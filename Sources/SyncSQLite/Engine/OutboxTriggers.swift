@@ -176,6 +176,11 @@ struct OutboxTriggers {
                 """
                 DELETE FROM "sync_change" WHERE \(isUnsent)
                 """,
+                // One that was brought back has bases.
+                """
+                DELETE FROM "sync_base" WHERE \(isRow("OLD")) AND NOT \(isKnown("OLD"))
+                  AND NOT EXISTS (SELECT 1 FROM "sync_change" WHERE \(isRow("OLD")))
+                """,
                 "DELETE FROM \"sync_pending\" WHERE \(isAwaiting("OLD"))",
                 """
                 INSERT INTO "sync_change" ("e", "k", "kind", "seq")

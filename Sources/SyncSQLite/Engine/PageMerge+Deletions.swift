@@ -109,8 +109,9 @@ extension PageMerge {
                   attempts = 0, rounds = 0
                 """,
             arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
-        try db.executeCached(
-            sql: "DELETE FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
+        // The bases stay: of a row that another device brings back too, only what was edited here differs from that.
+        try MadeTimes.noteRevived(standing.key, table, in: db)
+        try TriedValues(table, db).forget(standing.key)
         try db.executeCached(
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferringRows(engine, table, db).release(from: standing.key)

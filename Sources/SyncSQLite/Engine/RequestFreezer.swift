@@ -196,7 +196,9 @@ struct RequestFreezer {
         let birth = change.birth ?? "\(UUID().uuidString.lowercased())"
         let own = try table.json(change.key, in: db)
         let open = try takeOpen(change, table)
-        let isRevival = birth == BirthID(reviving: own.text, of: table.entity.name).text
+        let isRevival =
+            try birth == BirthID(reviving: own.text, of: table.entity.name).text
+            || change.kind == "create" && MadeTimes(of: change.key, table, db).isRevived
         // Another device brings the same row back with the same key.
         let idem = open?.key ?? (change.attempts == 0 || isRevival ? birth : "\(birth)-\(change.attempts)")
         let kind: FrozenRequest.Kind =

@@ -19,15 +19,18 @@ extension RequestSettlement {
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
         for (domain, value) in sent {
             if let pairs = pairs(domain) {
+                // What both had of a row that comes back is kept.
+                if made.isRevived { continue }
                 try ListBase(table, pairs, db).set(
                     pairs.isOrdered ? try engine.sentKeys(value, pairs, in: db) : nil, of: key)
-            } else if let now = values[domain], !now.isExactly(value) {
+            } else if let now = values[domain], !now.isExactly(value), try !hasBase(domain, key) {
                 try table.setBase(value, of: domain, key, edited: made.edited(domain, holding: now), in: db)
             }
         }
         // Nor was anything said of what was to be sent later.
         let names = Set(sent.map(\.domain))
         for column in table.columns where !names.contains(column.name) && column.destination != nil {
+            if try hasBase(column.name, key) { continue }
             try setBase(column.name, key, to: .null, now: values[column.name])
         }
         try db.executeCached(

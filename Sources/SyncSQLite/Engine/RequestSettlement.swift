@@ -89,7 +89,7 @@ struct RequestSettlement {
         case .applied(let row):
             if reply.request.kind == .delete {
                 try finishDeletion(key)
-            } else if let row, row.record != nil, try isTaken(row.id, key) {
+            } else if let row, row.record != nil, try isTaken(row.id, key) || isRevived(key) {
                 try unite(row, key)
             } else {
                 try acknowledge(row, key)
@@ -103,6 +103,8 @@ struct RequestSettlement {
         let sent = try sentDomains()
         try removeRequest()
         try TriedValues(table, db).forget(old)
+        // Without a record nobody can tell whether another device brought it back: what was edited is sent once more.
+        let keepsEdits = try row?.record == nil && isRevived(old)
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
         guard let values = try table.domains.values(of: key, in: db) else {
@@ -119,7 +121,7 @@ struct RequestSettlement {
             try unread.settle(domain, of: key)
             if let pairs = pairs(domain) {
                 try settlePairs(pairs, key, try engine.sentKeys(value, pairs, in: db))
-            } else {
+            } else if try !(keepsEdits && hasBase(domain, key)) {
                 try setBase(domain, key, to: value, now: values[domain])
             }
         }
@@ -159,6 +161,16 @@ struct RequestSettlement {
             db.cachedStatement(sql: "SELECT domain, value FROM sync_sent WHERE request = ?"),
             arguments: [reply.request.id]
         ).map { (try $0.decode(atIndex: 0), $0[1]) }
+    }
+
+    func hasBase(_ domain: String, _ key: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_base WHERE e = ? AND k = ? AND domain = ?", arguments: [table.number, key, domain])
+    }
+
+    /// Whether the request makes a row anew that the server deleted: another device may have done so.
+    func isRevived(_ key: DatabaseValue) throws -> Bool {
+        try reply.request.kind == .create && MadeTimes(of: key, table, db).isRevived
     }
 
     /// The server has what was sent: what the row holds by now, if that is something else, is still to be sent.

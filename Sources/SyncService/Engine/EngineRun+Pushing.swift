@@ -133,21 +133,31 @@ extension EngineRun {
         note(try await store.settle([SettledRequest(request: request, outcome: outcome)], serverTime: nil, lease))
     }
 
-    /// What another device has brought back already is merged with what is here. A service with keys, or with ids of the client's,
-    /// says so itself when it is asked to make the row.
+    /// What another device has brought back already is merged with what is here. A service with keys says so itself when it is asked to
+    /// make the row; one with ids of the client's may write over it.
     ///
     /// - Returns: The others.
     private func meetRevived(_ requests: [FrozenRequest]) async throws -> [FrozenRequest] {
-        guard service.capabilities.marker != nil else { return requests }
+        let isNamed = service.capabilities.createIdempotency == .clientID
+        guard service.capabilities.marker != nil || isNamed, requests.contains(where: \.isRevival) else {
+            return requests
+        }
         var rest: [FrozenRequest] = []
         for request in requests {
-            if request.isRevival, let row = try await find(request) {
+            if request.isRevival, let row = try await isNamed ? fetchRevived(request) : find(request) {
                 _ = try await settle([request], [.exists(row)])
             } else {
                 rest.append(request)
             }
         }
         return rest
+    }
+
+    private func fetchRevived(_ request: FrozenRequest) async throws -> RemoteRow? {
+        guard let id = request.remoteID else { return nil }
+        let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
+        guard case .found(let row)? = rows.first, row.record != nil else { return nil }
+        return row
     }
 
     func postpone(_ requests: ArraySlice<FrozenRequest>) async throws {
