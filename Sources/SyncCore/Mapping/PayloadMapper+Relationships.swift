@@ -310,11 +310,11 @@ extension PayloadMapper {
         _ link: LinkID, end: Link.End, owner: NodeID, target: NodeID, sequence: UInt32, position: Int32, mention: Int32,
         isListed: Bool = false, isByID: Bool = false, isSymmetric: Bool = false, kind: Int = -1
     ) {
-        let named = kind < 0 ? nil : (entity: kind, end: end.other)
         func assertion(saidBy end: Link.End) -> LinkBatch.Assertion {
             .init(
                 first: end == .first ? owner : target, second: end == .first ? target : owner, sequence: sequence,
-                position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID, kind: named)
+                position: position, mention: mention, saidBy: end, isListed: isListed, isByID: isByID,
+                kind: kind < 0 ? nil : (entity: kind, end: end.other))
         }
         plan.links[link.index].assertions.append(assertion(saidBy: end))
         if isSymmetric, owner != target { plan.links[link.index].assertions.append(assertion(saidBy: end.other)) }
