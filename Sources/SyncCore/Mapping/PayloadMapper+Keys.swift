@@ -90,6 +90,20 @@ extension PayloadMapper {
         return Coercion.append(keyText.bytes, to: &plan.arena)
     }
 
+    /// Where the key of a record stands that is not mapped; -1 if it is not there.
+    mutating func keyPlace(
+        ofSkipped object: Int, _ slot: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context,
+        _ bytes: Bytes
+    ) -> Int {
+        if context.name >= 0, Int(context.nameSlot) == slot { return Int(context.name) }
+        let place = find([.attribute(slot)], tape, object: object, entity, bytes)[0]
+        guard place < 0, context.isResource,
+            let attributes = tape.member(named: "attributes", of: object, in: bytes),
+            tape.tokens[attributes].kind == .object
+        else { return place }
+        return find([.attribute(slot)], tape, object: attributes, entity, bytes)[0]
+    }
+
     /// The key of a record that is not mapped; nil if it lacks a part.
     mutating func partedKey(
         ofSkipped object: Int, as entity: CompiledEntity, _ tape: JSONTape, _ context: Context, _ bytes: Bytes

@@ -50,16 +50,10 @@ extension PayloadMapper {
             }
             return -1
         }
-        var name = Int(context.nameSlot) == slot ? Int(context.name) : -1
-        var member = object + 1
-        while name < 0, member < Int(tape.tokens[object].next) {
-            let entry = keyTables.entry(tape.tokens[member], entityID, after: -1, bytes)
-            if keyTables.all[entityID].entries[entry].slot == slot { name = member + 1 }
-            member = Int(tape.tokens[member + 1].next)
-        }
+        let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
         let type = tables.types[entity.table.index][slot]
-        guard name >= 0 else { return -1 }
-        let key = value(tape, at: name, for: slot, of: entity.table, as: type, bytes)
+        guard place >= 0 else { return -1 }
+        let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes)
         if let value = key, value.kind != .null {
             let node = node(forKey: value, keyOwner: keyOwner, entity, bytes).node
             logReference(entity.table, node)
