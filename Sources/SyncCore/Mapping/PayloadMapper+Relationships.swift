@@ -49,16 +49,18 @@ extension PayloadMapper {
             let around = Context(permission: .full, mention: mention, wayBack: wayBack, isReported: false)
             return try self.mention(shape, candidate, relationship, tape, entity, around, bytes)
         }
+        // What a row that is known by its owner says of others is in addition to that one.
+        let isAddition = giver != nil && isKnownByOwner(owner)
         let statement = Statement(
             relationship: relationship, owner: owner, sequence: sequence, isIDKey: candidate.isIDKey,
-            value: candidate.value)
+            value: candidate.value, isAddition: isAddition)
         if owner.repetition >= 0 {
             repeats.links.append(
                 .init(
                     side: .init(link: relationship.link, end: relationship.end), sequence: sequence,
                     record: owner.repetition, entity: entity, index: candidate.relationship))
         }
-        if let giver, isKnownByOwner(owner) { addLink(statement, target: giver) }
+        if let giver, isAddition { addLink(statement, target: giver) }
         switch shape {
         case .null:
             replace(statement, candidate.isIDKey ? .unlink : relationship.listKind)
@@ -128,6 +130,8 @@ extension PayloadMapper {
         var sequence: UInt32
         var isIDKey: Bool
         var value: Int
+        /// Whether the rows that it leaves out keep their links.
+        var isAddition = false
     }
 
     /// What says nothing about a link: a child's own word on its owner, which is the one that gives the child, and all
@@ -322,6 +326,7 @@ extension PayloadMapper {
 
     /// Says that a row has no other links than the ones said along with this.
     mutating func replace(_ statement: Statement, _ kind: LinkBatch.Replacement.Kind) {
+        if statement.isAddition { return }
         let relationship = statement.relationship
         var replacement = LinkBatch.Replacement(
             node: statement.owner.node, end: relationship.end, kind: kind, sequence: statement.sequence,

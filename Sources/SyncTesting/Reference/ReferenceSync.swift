@@ -190,8 +190,11 @@ struct ReferenceSync {
             let path = "\(path).\(relationship.name)"
             if relationship.isToMany {
                 var statement = statement(of: row, relationship, destination, said, at: path, overruledBy: nil)
+                // The list of a row that is known by its owner is in addition to that one.
                 if let owner = owner(relationship, contexts[row]) {
                     statement?.targets.append(.row(owner, links: true))
+                    statement?.removes = false
+                    statement?.deletes = false
                 }
                 return statement
             }
