@@ -7,8 +7,9 @@ package struct LinkPairs: Sendable {
         var sequence: UInt32
         package internal(set) var firstPosition: Int32 = -1
         package internal(set) var secondPosition: Int32 = -1
-        /// When a list last had the pair that may only keep it; 0 for never.
-        var keptSequence: UInt32 = 0
+        /// When a list of the row at either end last had the pair that may only keep it; 0 for never.
+        var keptByFirst: UInt32 = 0
+        var keptBySecond: UInt32 = 0
         /// Whether it counts only where it is stored.
         package internal(set) var onlyKeeps: Bool
         /// Whether it is known to be stored.
@@ -20,7 +21,8 @@ package struct LinkPairs: Sendable {
             let isSameList = sequence == later.sequence
             if later.firstPosition >= 0, !isSameList || firstPosition < 0 { firstPosition = later.firstPosition }
             if later.secondPosition >= 0, !isSameList || secondPosition < 0 { secondPosition = later.secondPosition }
-            keptSequence = max(keptSequence, later.keptSequence)
+            keptByFirst = max(keptByFirst, later.keptByFirst)
+            keptBySecond = max(keptBySecond, later.keptBySecond)
             if onlyKeeps == later.onlyKeeps {
                 sequence = max(sequence, later.sequence)
             } else if onlyKeeps {
@@ -31,12 +33,15 @@ package struct LinkPairs: Sendable {
 
         /// Whether it holds, or may only be kept, or neither.
         mutating func stands(_ first: Int64, _ second: Int64) -> Bool {
-            let kept = keptSequence == 0 ? LinkRule.never : Int64(keptSequence)
-            if !onlyKeeps, LinkRule.stands(said: Int64(sequence), kept: kept, first: first, second: second) {
-                return true
-            }
+            if !onlyKeeps, stands(said: Int64(sequence), first, second) { return true }
             onlyKeeps = true
-            return LinkRule.stands(said: LinkRule.never, kept: kept, first: first, second: second)
+            return stands(said: LinkRule.never, first, second)
+        }
+
+        private func stands(said: Int64, _ first: Int64, _ second: Int64) -> Bool {
+            LinkRule.stands(
+                said: said, keptByFirst: keptByFirst == 0 ? LinkRule.never : Int64(keptByFirst),
+                keptBySecond: keptBySecond == 0 ? LinkRule.never : Int64(keptBySecond), first: first, second: second)
         }
     }
 
@@ -71,7 +76,11 @@ package struct LinkPairs: Sendable {
             if standing == .none { continue }
             var pair = Pair(
                 first: assertion.first, second: assertion.second, sequence: assertion.sequence,
-                keptSequence: standing == .keeps ? assertion.sequence : 0, onlyKeeps: standing == .keeps)
+                onlyKeeps: standing == .keeps)
+            if standing == .keeps {
+                if assertion.saidBy == .first { pair.keptByFirst = assertion.sequence }
+                if assertion.saidBy == .second { pair.keptBySecond = assertion.sequence }
+            }
             // A place in a list that another list came after is none.
             let sequence = Int64(assertion.sequence)
             if assertion.saidBy == .first, sequence >= first.sequence(of: assertion.first) {

@@ -8,7 +8,7 @@
 /// - and is **gone** otherwise.
 ///
 /// A list that may not link one of its rows, because the operations allow neither to insert nor to update it, keeps a pair
-/// that is stored: that this very list speaks for its end is no reason against it.
+/// that is stored: that this very list speaks for its end is no reason against it. Rows at both ends may have such lists.
 ///
 /// At an end that has one link at most, to be linked is to be spoken for.
 package enum LinkRule {
@@ -23,6 +23,12 @@ package enum LinkRule {
     ///   - first: When its first end was last spoken for, and its second.
     @inline(__always)
     package static func stands(said: Int64, kept: Int64, first: Int64, second: Int64) -> Bool {
-        (first <= said || first == kept) && (second <= said || second == kept)
+        stands(said: said, keptByFirst: kept, keptBySecond: kept, first: first, second: second)
+    }
+
+    /// The same where each end may have a list that may only keep the pair.
+    @inline(__always)
+    static func stands(said: Int64, keptByFirst: Int64, keptBySecond: Int64, first: Int64, second: Int64) -> Bool {
+        (first <= said || first == keptByFirst) && (second <= said || second == keptBySecond)
     }
 }

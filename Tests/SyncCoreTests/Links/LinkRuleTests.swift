@@ -15,6 +15,14 @@ struct LinkRuleTests {
         #expect(LinkRule.stands(said: LinkRule.never, kept: 3, first: first, second: second) == isKept)
     }
 
+    @Test("A pair stands that the last list of each end keeps", arguments: [-1, 0, 1, 2, 3], [-1, 0, 1, 2, 3])
+    func keptByBoth(first: Int64, second: Int64) {
+        let isKept = (first < 0 || first == 1) && (second < 0 || second == 3)
+        #expect(
+            LinkRule.stands(said: LinkRule.never, keptByFirst: 1, keptBySecond: 3, first: first, second: second)
+                == isKept)
+    }
+
     static let cases: [LinkCase] = [
         .init("What nobody speaks of stays", of: [.toOne, .oneToOne, .toMany], stored: [(0, 2)], [], is: [(0, 2)]),
         .init(
