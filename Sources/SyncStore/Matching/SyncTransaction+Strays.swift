@@ -62,7 +62,8 @@ extension SyncTransaction {
 
     private func collectStrays(_ table: SyncTable, _ link: Link) throws {
         let second = tables[link.second.table]
-        if table.met.isScanned, !second.hasHiddenKey { return }
+        // A row that is known by its owner was met after the rows that point to it were seen.
+        if table.met.isScanned, !second.hasHiddenKey, second.batch.owners.isEmpty { return }
         let known = Set(table.met.strays.pointers.lazy.filter { $0.link == link.id }.map(\.target))
         var nodes: [RowKey: NodeID] = [:]
         for target in strayTargets(link).subtracting(known) where second.isPresent(target, as: .stored) {
