@@ -61,6 +61,10 @@ package struct RowBatch: Sendable {
     private var keyOwners: [Int] = []
     private var indexes: [KeyIndex] = []
     private var nodeByOwner: [Owner: NodeID] = [:]
+    /// By slot: when it was last said, the larger the later. Kept from when a row is mentioned again in a table that has
+    /// rows known by their owners, which may turn out to be others; empty before.
+    private var times: [UInt32] = []
+    private var lastTime: UInt32 = 0
     /// How many nodes half of a sample has.
     private var halfCount = 0
 
@@ -151,6 +155,20 @@ package struct RowBatch: Sendable {
 
     private mutating func merge(_ row: UnsafeBufferPointer<Slot>, intoVersion version: Int) {
         for slot in 0..<stride where row[slot].kind != .absent { slots[version * stride + slot] = row[slot] }
+        guard !owners.isEmpty else { return }
+        noteTimes()
+        lastTime += 1
+        for slot in 0..<stride where row[slot].kind != .absent { times[version * stride + slot] = lastTime }
+    }
+
+    /// Until now each version was said at once, in the order of the document.
+    private mutating func noteTimes() {
+        guard times.isEmpty else { return }
+        times.reserveCapacity(slots.count)
+        for version in 0..<versionCount {
+            for _ in 0..<stride { times.append(UInt32(truncatingIfNeeded: version)) }
+        }
+        lastTime = UInt32(truncatingIfNeeded: versionCount)
     }
 
     /// Adds the values of a version, which is the node's first if it has none.
@@ -158,6 +176,9 @@ package struct RowBatch: Sendable {
         if !nodes[node.index].isGiven { nodes[node.index].firstVersion = Int32(truncatingIfNeeded: versionCount) }
         slots.append(contentsOf: row)
         versionCount += 1
+        guard !times.isEmpty else { return }
+        lastTime += 1
+        for _ in 0..<stride { times.append(lastTime) }
     }
 
     /// The version of the same node that comes next in the document; -1 if there is none.
@@ -174,16 +195,24 @@ package struct RowBatch: Sendable {
         guard let first = chain.first else { return }
         nodes[other.index].firstVersion = first
         if mention(ofVersion: first) < 0 {
-            for version in chain.dropFirst() {
-                let row = Array(slots[Int(version) * stride..<(Int(version) + 1) * stride])
-                row.withUnsafeBufferPointer { merge($0, intoVersion: Int(first)) }
-            }
+            noteTimes()
+            for version in chain.dropFirst() { adopt(version, into: first) }
             chain = [first]
         }
         guard !versions.isEmpty, let last = chain.last else { return }
         for (version, next) in zip(chain, chain.dropFirst()) { versions[Int(version)].next = next }
         versions[Int(last)].next = -1
         versions[Int(first)].last = last
+    }
+
+    /// Takes over the values of a version that were said later than those of another, or where that has none.
+    private mutating func adopt(_ version: Int32, into other: Int32) {
+        for slot in 0..<stride {
+            let (from, to) = (Int(version) * stride + slot, Int(other) * stride + slot)
+            guard slots[from].kind != .absent, slots[to].kind == .absent || times[from] > times[to] else { continue }
+            slots[to] = slots[from]
+            times[to] = times[from]
+        }
     }
 
     private func versionChain(_ node: NodeID) -> [Int32] {
