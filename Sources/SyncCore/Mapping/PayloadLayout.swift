@@ -83,8 +83,13 @@ struct PayloadLayout: Sendable {
         JSONReader(bytes, form: form, keyPath: isPlain ? keyPath : [])
     }
 
+    /// Whether resources may have another key than their `id`. Then a document has to be looked through for them before any
+    /// is mapped, so that it is not cut.
+    var hasOtherKeys: Bool { types?.otherwiseKeyed.isEmpty == false }
+
     /// What cuts a payload into pieces.
     func splitter(pieceSize: Int) -> RecordSplitter {
-        RecordSplitter(form: form, keyPath: isPlain ? keyPath : [], pieceSize: pieceSize)
+        RecordSplitter(
+            form: form, keyPath: isPlain ? keyPath : [], pieceSize: hasOtherKeys ? Int.max : pieceSize)
     }
 }

@@ -66,7 +66,7 @@ extension PayloadMapper {
     }
 
     /// The entity of a type, looked up once for each type of a payload.
-    private mutating func entity(
+    mutating func entity(
         ofType tape: JSONTape, at token: Int, _ types: ResourceTypes, _ bytes: Bytes
     ) -> Int? {
         let type = tape.tokens[token]
@@ -130,6 +130,8 @@ extension PayloadMapper {
     ) throws {
         let entry = keyTables.entry(tape.tokens[key], keyTable, after: -1, bytes)
         let slot = Int(keyTables.all[keyTable].entries[entry].slot)
+        // What tells the resource apart is missed nowhere.
+        if keyTables.all[keyTable].targets[entry].isEmpty { return }
         guard slot >= 0, scratch[slot].kind != .absent, scratch[slot].kind != .null else {
             return try scanMember(tape, key: key, of: table, keyTable, bytes)
         }
@@ -199,6 +201,7 @@ extension PayloadMapper {
                     + "\(model.entities[relationship.destination].name); the reference is skipped")
             return nil
         }
+        if let node = resourceNode(tape, at: id, as: target, types, bytes) { return (node, target) }
         var relationship = relationship
         if model.entity(target, isKindOf: relationship.destination) { relationship.narrow(to: target, of: model) }
         return reference(relationship, tape, at: id, entity, bytes)

@@ -67,6 +67,7 @@ struct PayloadMapper: ~Copyable {
     /// The types of resources seen so far, and how many records of lists.
     var knownTypes: [(type: [UInt8], entity: Int?)] = []
     var placedRecords = 0
+    var resourceKeys = ResourceKeys()
     var candidates: [Candidate] = []
     /// By relationship: the best candidate found so far; -1 between records.
     var best: [Int]
@@ -337,7 +338,7 @@ struct PayloadMapper: ~Copyable {
 
     /// The key of the record in the scratch row.
     @inline(__always)
-    private mutating func key(
+    mutating func key(
         of entity: CompiledEntity, _ tape: JSONTape, _ context: Context, candidatesFrom first: Int, _ bytes: Bytes
     ) -> Slot {
         if let slot = entity.keySlot { return scratch[slot] }

@@ -160,6 +160,12 @@ package struct PayloadStaging: Sendable {
         var mapper = mapper()
         var tape = JSONTape()
         var count = 0
+        if layout.hasOtherKeys {
+            var scout = self.mapper()
+            var reader = reader
+            while try reader.next(into: &tape) { try scout.noteKey(tape, at: reader.recordPlace, layout, bytes) }
+            mapper.resourceKeys = scout.resourceKeys
+        }
         while try reader.next(into: &tape) {
             try mapper.mapRoot(tape, at: reader.recordPlace, layout, bytes)
             if reader.isLoneObject, mapper.plan.readableRootRecords == 0 {
@@ -331,6 +337,7 @@ package struct PayloadStaging: Sendable {
         count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
     ) throws -> ChangePlan {
         var mapper = mapper()
+        if layout.hasOtherKeys { mapper.resourceKeys = try resourceKeys(count: count, read) }
         var builder = JSONTapeBuilder()
         for index in 0..<count {
             try read(index, &builder)
@@ -347,6 +354,20 @@ package struct PayloadStaging: Sendable {
             if index + 1 == Self.sampleSize { mapper.plan.reserve(Double(count) / Double(Self.sampleSize) * 1.03) }
         }
         return mapper.finish(payload: Data(builder.bytes))
+    }
+
+    private func resourceKeys(
+        count: Int, _ read: (Int, inout JSONTapeBuilder) throws -> Void
+    ) throws -> ResourceKeys {
+        var scout = mapper()
+        var builder = JSONTapeBuilder()
+        for index in 0..<count where places.indices.contains(index) {
+            try read(index, &builder)
+            try builder.bytes.withUnsafeBufferPointer {
+                try scout.noteKey(builder.tape, at: places[index].place(in: builder.tape), layout, $0)
+            }
+        }
+        return scout.resourceKeys
     }
 }
 

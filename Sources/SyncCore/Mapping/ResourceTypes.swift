@@ -3,6 +3,8 @@ package struct ResourceTypes: Sendable {
     /// By the type an entity is declared to have, and by its name in the ways types are spelled.
     private let declared: [String: Int]
     private let spelled: [String: Int]
+    /// The entities that relationships lead to and whose key is not what a resource has as its `id`.
+    let otherwiseKeyed: Set<Int>
 
     package init(_ model: CompiledModel) {
         var declared: [String: Int] = [:]
@@ -17,8 +19,21 @@ package struct ResourceTypes: Sendable {
                 spelled[name] = spelled[name] ?? entity.id
             }
         }
+        otherwiseKeyed = Self.otherwiseKeyed(model)
         self.declared = declared
         self.spelled = spelled
+    }
+
+    private static func otherwiseKeyed(_ model: CompiledModel) -> Set<Int> {
+        let destinations = Set(model.entities.flatMap { $0.relationships.map(\.destination) })
+        let keyed = model.entities.filter { entity in
+            entity.isKeyed
+                && (entity.keySlot == nil || model.names(of: entity).attribute(forKey: "id")?.slot != entity.keySlot)
+        }
+        return Set(
+            keyed.map(\.id).filter { id in
+                destinations.contains { model.entity($0, isKindOf: id) || model.entity(id, isKindOf: $0) }
+            })
     }
 
     /// The entity of a type; nil if there is none.
