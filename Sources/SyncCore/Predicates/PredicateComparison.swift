@@ -7,10 +7,11 @@ package struct PredicateComparison: Sendable, Hashable {
     package let pathPlace: PredicatePlace
     package let valuePlace: PredicatePlace
 
+    /// - Parameter names: Components of the path that are names, whatever they look like: of a model, or escaped.
     /// - Throws: ``SyncError`` `invalidPredicate` if the operator does not take such a value.
     init(
         _ path: PredicatePath, _ op: PredicateOperator, _ value: PredicateValue, ignoresCase: Bool = false,
-        pathPlace: PredicatePlace = .none, valuePlace: PredicatePlace = .none
+        names: Set<String> = [], pathPlace: PredicatePlace = .none, valuePlace: PredicatePlace = .none
     ) throws {
         self.path = path
         self.operator = op
@@ -18,8 +19,18 @@ package struct PredicateComparison: Sendable, Hashable {
         self.literal = try value.literal(at: valuePlace)
         self.pathPlace = pathPlace
         self.valuePlace = valuePlace
-        if let problem = path.problem { throw pathPlace.error(problem) }
+        if let problem = path.problem(admitting: names) { throw pathPlace.error(problem) }
         if let problem = valueProblem { throw valuePlace.error(problem) }
+    }
+
+    /// That there is no value at the end of a path of names.
+    init(isNil path: PredicatePath) {
+        self.path = path
+        self.operator = .equal
+        ignoresCase = false
+        literal = .null
+        pathPlace = .none
+        valuePlace = .none
     }
 
     private var valueProblem: String? {

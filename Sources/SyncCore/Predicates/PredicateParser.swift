@@ -108,7 +108,7 @@ struct PredicateParser {
     private mutating func comparison() throws -> PredicateNode {
         let quantifier = takeQuantifier()
         let pathPlace = token.place
-        let path = try path(quantifier)
+        let (path, names) = try namedPath(quantifier)
         if quantifier != nil, token.isSymbol("(") { return try related(path, at: pathPlace) }
         if isOperationNext { return try calculation(from: .path(path, pathPlace)) }
         let start = self
@@ -117,7 +117,7 @@ struct PredicateParser {
             let valuePlace = token.place
             try takeNull(after: op)
             return .comparison(
-                try PredicateComparison(path, op, .null, pathPlace: pathPlace, valuePlace: valuePlace))
+                try PredicateComparison(path, op, .null, names: names, pathPlace: pathPlace, valuePlace: valuePlace))
         }
         let ignoresCase = try takeOptions()
         let valuePlace = token.place
@@ -132,7 +132,8 @@ struct PredicateParser {
         }
         return .comparison(
             try PredicateComparison(
-                path, op, value, ignoresCase: ignoresCase, pathPlace: pathPlace, valuePlace: valuePlace))
+                path, op, value, ignoresCase: ignoresCase, names: names, pathPlace: pathPlace,
+                valuePlace: valuePlace))
     }
 
     private mutating func related(_ path: PredicatePath, at place: PredicatePlace) throws -> PredicateNode {
@@ -202,27 +203,41 @@ struct PredicateParser {
     }
 
     private mutating func path(_ quantifier: PredicatePath.Quantifier?) throws -> PredicatePath {
+        try namedPath(quantifier).path
+    }
+
+    /// A path, and those of its components that were escaped: names, whatever they look like.
+    private mutating func namedPath(
+        _ quantifier: PredicatePath.Quantifier?
+    ) throws -> (path: PredicatePath, names: Set<String>) {
         if token.isReserved, let word = token.keyword {
             throw expected("an attribute or relationship (one of this name is written #\(word))")
         }
         var components: [String] = []
+        var names: Set<String> = []
+        var isLastEscaped = false
         repeat {
+            isLastEscaped = false
             switch token.kind {
-            case .word(let name), .escapedWord(let name): components.append(name)
+            case .word(let name): components.append(name)
+            case .escapedWord(let name):
+                components.append(name)
+                names.insert(name)
+                isLastEscaped = true
             case .pathArgument: components += try pathArgument()
             case .collectionOperator(PredicatePath.countName) where !components.isEmpty:
                 _ = take()
-                return PredicatePath(components: components, isCount: true, quantifier: quantifier)
+                return (PredicatePath(components: components, isCount: true, quantifier: quantifier), names)
             case .collectionOperator where !components.isEmpty:
                 throw expected("@count, the only operator for collections")
             default: throw expected(components.isEmpty ? "an attribute or relationship" : "a name after '.'")
             }
             _ = take()
         } while take(symbol: ".")
-        if components.last == PredicatePath.countName, components.count > 1 {
-            return PredicatePath(components: components.dropLast(), isCount: true, quantifier: quantifier)
+        if components.last == PredicatePath.countName, components.count > 1, !isLastEscaped {
+            return (PredicatePath(components: components.dropLast(), isCount: true, quantifier: quantifier), names)
         }
-        return PredicatePath(components: components, quantifier: quantifier)
+        return (PredicatePath(components: components, quantifier: quantifier), names)
     }
 
     private mutating func pathArgument() throws -> [String] {

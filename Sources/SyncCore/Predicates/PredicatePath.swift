@@ -39,9 +39,11 @@ public struct PredicatePath: Sendable, Hashable {
     }
 
     /// What is wrong with it as a path.
-    var problem: String? {
+    ///
+    /// - Parameter names: Components that are names, whatever they look like.
+    func problem(admitting names: Set<String> = []) -> String? {
         if components.contains(where: \.isEmpty) { return "a path has an empty name: '\(name)'" }
-        if components.contains(where: { $0.hasPrefix("@") }) {
+        if components.contains(where: { $0.hasPrefix("@") && !names.contains($0) }) {
             return "of the collection operators only @count is supported, at the end of a path: '\(name)'"
         }
         return nil

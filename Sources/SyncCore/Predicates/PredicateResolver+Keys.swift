@@ -10,7 +10,7 @@ extension PredicateResolver {
         else { return nil }
         let destination = model.entities[last.destination]
         func node(_ literal: PredicateLiteral) throws -> PredicateNode {
-            if literal == .null { return .comparison(try PredicateComparison(path, .equal, .null)) }
+            if literal == .null { return .comparison(PredicateComparison(isNil: path)) }
             guard case .text(let text) = literal, let json = try? JSONValue(parsing: text),
                 let found = model.rowKey(json, of: destination),
                 case .parts(let values) = found.recordKey(model.keyType(of: destination.id))
@@ -24,8 +24,8 @@ extension PredicateResolver {
                 let path = PredicatePath(components: path.components + [part.1])
                 return PredicateNode.comparison(
                     try PredicateComparison(
-                        path, .equal, PredicateValue(value.literal), pathPlace: comparison.pathPlace,
-                        valuePlace: comparison.valuePlace))
+                        path, .equal, PredicateValue(value.literal), names: Set(path.components),
+                        pathPlace: comparison.pathPlace, valuePlace: comparison.valuePlace))
             }
             return .all(of: parts)
         }

@@ -106,8 +106,12 @@ struct PredicateTranslator {
 
     // MARK: Comparisons
 
-    func compared(_ path: Path, _ op: PredicateOperator, _ literal: PredicateLiteral) throws -> PredicateNode {
-        .comparison(try PredicateComparison(named(path), op, PredicateValue(literal)))
+    func compared(
+        _ path: Path, _ op: PredicateOperator, _ literal: PredicateLiteral, isCount: Bool = false
+    ) throws -> PredicateNode {
+        .comparison(
+            try PredicateComparison(
+                named(path, isCount: isCount), op, PredicateValue(literal), names: Set(path.components)))
     }
 
     /// A comparison of a value, or of another in its place where it is nil.
@@ -134,10 +138,8 @@ struct PredicateTranslator {
         case (.coalesced(let path, let other), .literal(let literal)): return try coalesced(path, other, op, literal)
         case (.literal(let literal), .coalesced(let path, let other)):
             return try coalesced(path, other, op.turned, literal)
-        case (.count(let path), .literal(let literal)):
-            return .comparison(try PredicateComparison(named(path, isCount: true), op, PredicateValue(literal)))
-        case (.literal(let literal), .count(let path)):
-            return .comparison(try PredicateComparison(named(path, isCount: true), op.turned, PredicateValue(literal)))
+        case (.count(let path), .literal(let literal)): return try compared(path, op, literal, isCount: true)
+        case (.literal(let literal), .count(let path)): return try compared(path, op.turned, literal, isCount: true)
         case (.condition(let node), .literal(.boolean(let value))),
             (.literal(.boolean(let value)), .condition(let node)):
             return try same(node, value, op)

@@ -1,4 +1,9 @@
 extension RecordPredicate {
+    /// That an attribute or to-one relationship of this name has no value, whatever its name looks like.
+    package init(isNil name: String) {
+        self.init(.comparison(PredicateComparison(isNil: PredicatePath(components: [name]))))
+    }
+
     /// An attribute or to-one relationship. See ``PredicatePath/attribute(_:)``.
     public static func attribute(_ path: String) -> PredicatePath { .attribute(path) }
 

@@ -143,8 +143,7 @@ extension PredicateExpressions.SequenceContains: TranslatedExpression {
     func meaning(_ translator: inout PredicateTranslator) throws -> PredicateTranslator.Meaning {
         switch (try translator.meaning(sequence), try translator.meaning(element)) {
         case (.list(let list), .path(let path)):
-            return .condition(
-                .comparison(try PredicateComparison(translator.named(path), .in, PredicateValue(.list(list)))))
+            return .condition(try translator.compared(path, .in, .list(list)))
         case (.range(let lower, let upper, let isClosed), .path):
             return .condition(try translator.isIn(element, lower, upper, isClosed))
         case (.path(let path), .literal(.text(let text))) where path.destination == nil:

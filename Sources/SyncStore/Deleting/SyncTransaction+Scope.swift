@@ -29,9 +29,9 @@ extension SyncTransaction {
         try predicate?.resolved(on: rootEntity, in: model).followsLinks ?? true
     }
 
-    private func scopeCondition(of entity: CompiledEntity) throws -> RecordPredicate? {
+    private func scopeCondition(of entity: CompiledEntity) -> RecordPredicate? {
         if let predicate { return predicate }
-        return try entity.rootScope.map { try RecordPredicate(parsing: "\($0.name) == nil") }
+        return entity.rootScope.map { RecordPredicate(isNil: $0.name) }
     }
 
     /// A condition that follows links must not meet those through which lists left rows out.
