@@ -124,7 +124,9 @@
                     "\\\(type).\(property.identifier): SyncProperty(\"\(property.name)\", to: \($0.type).self)"
                 }
             }
-            let all = attributes + relationships
+            // The key of the one row stands for the relationship: nil where it leads to none.
+            let keys = toOne.map { "\\\(type).\($0.keyName): SyncProperty(\"\($0.name)\")" }
+            let all = attributes + relationships + keys
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
         }
 

@@ -54,6 +54,7 @@ struct FoundationPredicateTests {
         var role: Role
         var books: [Book]
         var mentor: Mentor?
+        var mentorID: Int?
 
         static let entityName = "Author"
         static var syncEntity: SyncModel.Entity {
@@ -74,6 +75,7 @@ struct FoundationPredicateTests {
                 \.id: "id", \.name: "name", \.nick: "nick", \.age: "age", \.size: "size", \.score: "score",
                 \.isActive: "isActive", \.isKnown: "isKnown", \.born: "born", \.role: "role",
                 \.books: SyncProperty("books", to: Book.self), \.mentor: SyncProperty("mentor", to: Mentor.self),
+                \.mentorID: "mentor",
             ]
         }
     }
@@ -183,6 +185,12 @@ struct FoundationPredicateTests {
             #Predicate { $0.mentor?.name?.contains("n") ?? false },
             #Predicate { $0.mentor.flatMap { $0.id > 1 } ?? false },
             #Predicate { $0.mentor.flatMap { $0.name != "Ann" } ?? false },
+            #Predicate { $0.mentorID == nil },
+            #Predicate { $0.mentorID != nil },
+            #Predicate { $0.mentorID == two },
+            #Predicate { $0.mentorID != 2 },
+            #Predicate { ($0.mentorID ?? 0) > 1 },
+            #Predicate { ages.contains($0.mentorID) },
             #Predicate { _ in true },
             #Predicate { _ in false },
         ]
@@ -201,6 +209,7 @@ struct FoundationPredicateTests {
                     id: book, title: maybe(text()), stars: .random(in: 0...4, using: &random),
                     isDraft: .random(using: &random))
             }
+            let mentor = maybe(Mentor(id: .random(in: 1...3, using: &random), name: nil))
             return Author(
                 id: id, name: text(), nick: maybe(text()), age: maybe(.random(in: 0...5, using: &random)),
                 size: .random(in: 0...5, using: &random),
@@ -208,7 +217,7 @@ struct FoundationPredicateTests {
                 isActive: .random(using: &random), isKnown: maybe(.random(using: &random)),
                 born: maybe([day, day.addingTimeInterval(0.001), .distantPast].randomElement(using: &random) ?? day),
                 role: Role.allCases.randomElement(using: &random) ?? .guest, books: books,
-                mentor: maybe(Mentor(id: .random(in: 1...3, using: &random), name: nil)))
+                mentor: mentor, mentorID: mentor?.id)
         }
     }
 
@@ -268,7 +277,7 @@ struct FoundationPredicateTests {
         let other = Author(
             id: 1, name: "", nick: nil, age: nil, size: 0, score: 0, isActive: true, isKnown: nil, born: nil,
             role: .guest,
-            books: [], mentor: nil)
+            books: [], mentor: nil, mentorID: nil)
         let limit = other.size
         let level = Role.member
         let refusals: [(Predicate<Author>, String)] = [
