@@ -28,8 +28,9 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case valueDoesNotFit
         /// Two records of the payload are the same row and say different things of it, with ``SyncOptions/isStrict``.
         case contradictingRecords
-        /// A single row has no readable key, or needs a new one of a type that cannot be made here: give the key. Or no
-        /// record of a sample has the key that a model is to be inferred with: name another.
+        /// A single row has no readable key, or needs a new one of a type that cannot be made here: give the key. With
+        /// ``SyncOptions/isStrict`` also a root record of a sync without a readable key. Or no record of a sample has the
+        /// key that a model is to be inferred with: name another.
         case primaryKeyMissing
         /// Another row has the key that a single row is to get.
         case keyTaken

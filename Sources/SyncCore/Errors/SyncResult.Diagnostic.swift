@@ -8,6 +8,9 @@ extension SyncResult {
             case valueDoesNotFit
             /// A record of a keyed entity has no readable key; it is skipped.
             case recordWithoutKey
+            /// Rows that the payload leaves out stay, because a root record has a key that cannot be read: it may be of one of
+            /// them. Mend the record, or set ``SyncOptions/deletesBesideUnread``.
+            case deletionsSkipped
             /// A JSON shape fits neither objects nor ids of its relationship; the links stay.
             case shapeDoesNotFit
             /// A new record lacks a value its entity requires; it is refused.

@@ -10,6 +10,11 @@ extension SyncExamination.Finding {
                     .recordWithoutKey,
                     "name the JSON key of the primary key with \"remoteKey\", or mark another attribute"
                 )
+            case .deletionsSkipped:
+                (
+                    .recordWithoutKey,
+                    "mend the record; --deletes-beside-unread and deletesBesideUnread delete what is left out all the same"
+                )
             case .keyPartMissing:
                 (
                     .recordWithoutKey,

@@ -20,7 +20,7 @@ extension ChangePlan {
         let count = firstRecord + rootRecords
         guard count > 0, !options.admitsNoRecords else { return }
         try requireRecords(ofEach: roots, of: model)
-        guard readableRootRecords == 0 else { return }
+        guard readableRootRecords == 0 else { return try requireKeys(options, firstKeyless) }
         let name = self.model.entities[entity].name
         let key = try model.primaryKeyParts(of: name).map(\.remote).joined(separator: "', '")
         let unfit = try unfit ?? unfitKey(of: model)
@@ -44,6 +44,18 @@ extension ChangePlan {
         let fieldPath = fieldPath ?? options.keyPath
         error.keyPaths = listPaths.map { fieldPath + $0 }
         throw error
+    }
+
+    /// A strict sync takes no root record without a key.
+    ///
+    /// - Parameter first: The first without one; nil if there is none.
+    /// - Throws: ``SyncError`` `primaryKeyMissing`.
+    func requireKeys(_ options: SyncOptions, _ first: KeylessRecord?) throws {
+        guard options.isStrict, let found = first else { return }
+        let name = model.entities[found.entity].name
+        throw SyncError(
+            .primaryKeyMissing, "the record has no readable key, so it is not known which \(name) it is", entity: name,
+            path: found.path)
     }
 
     /// The entities of the rows that a key of several parts is made of.

@@ -45,15 +45,16 @@ extension PayloadMapper {
         report(.unknownKind, entityID, bytes, reason + "; it is skipped")
         guard let keyOwner = entity.keyOwner else { return -1 }
         guard let slot = entity.keySlot else {
-            if let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes) {
-                logReference(entity.table, node(forKey: key, keyOwner: keyOwner, entity, bytes).node)
-            }
+            let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes)
+            if context.isRoot { rootKeyState = key == nil ? .unreadable : .read }
+            if let key { logReference(entity.table, node(forKey: key, keyOwner: keyOwner, entity, bytes).node) }
             return -1
         }
         let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
         let type = tables.types[entity.table.index][slot]
         guard place >= 0 else { return -1 }
         let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes)
+        if context.isRoot { rootKeyState = key == nil ? .unreadable : key?.kind == .null ? .lacking : .read }
         if let value = key, value.kind != .null {
             let node = node(forKey: value, keyOwner: keyOwner, entity, bytes).node
             logReference(entity.table, node)

@@ -20,7 +20,10 @@ extension PayloadMapper {
             plan.rootRecords += 1
             plan.roots[list.root].records += 1
         }
-        guard let entity = entity(tape, at: place, list, layout, bytes) else { return }
+        guard let entity = entity(tape, at: place, list, layout, bytes) else {
+            if list.root >= 0 { noteResourceWithoutType(tape, at: place, list.root, bytes) }
+            return
+        }
         if layout.readsConnections, place.token > 0 {
             scratch.reset(tables.types[tables.tableOf[entity].index].count)
             try scan(tape, object: 0, keyTable: keyTables.edges(of: entity), bytes)
@@ -34,8 +37,10 @@ extension PayloadMapper {
         }
         if isRoot, let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
         let readable = plan.readableRootRecords
+        rootKeyState = .lacking
         let root = try record(tape, at: place.token, as: entity, context, bytes)
         guard isRoot else { return }
+        noteRootKey(list.root, bytes)
         plan.roots[list.root].readable += plan.readableRootRecords - readable
         guard let root else { return }
         markRoot(root)

@@ -76,6 +76,8 @@ struct PayloadMapper: ~Copyable {
     var current: Mapped?
     /// The key of the only root record, where the caller knows it better than the record.
     var rootKey: Slot?
+    /// What is known of the key of the root record that is being mapped.
+    var rootKeyState = RootKeyState.lacking
     /// The place of the last statement about links; the root list's own is 0.
     var sequence: UInt32 = 0
     /// Of records that are rows which earlier ones gave; and where they stand, once it is known which contradict each
@@ -113,7 +115,10 @@ struct PayloadMapper: ~Copyable {
         plan.rootRecords += 1
         var context = Context(permission: Permission(root: plan.operations), isRoot: true)
         if let parent = plan.parent { context.arrival = (parent.link, parent.end.other, parent.node) }
-        guard let root = try record(tape, at: 0, as: plan.entity, context, bytes) else { return }
+        rootKeyState = .lacking
+        let mapped = try record(tape, at: 0, as: plan.entity, context, bytes)
+        noteRootKey(0, bytes)
+        guard let root = mapped else { return }
         markRoot(root)
         if let parent = plan.parent {
             addLink(
@@ -349,9 +354,13 @@ struct PayloadMapper: ~Copyable {
 
     private mutating func node(of entity: CompiledEntity, _ context: Context, _ bytes: Bytes) -> NodeID? {
         if let keyOwner = entity.keyOwner, hasKey {
-            if context.isRoot { plan.readableRootRecords += 1 }
+            if context.isRoot {
+                plan.readableRootRecords += 1
+                rootKeyState = .read
+            }
             return node(ofRecord: recordKey, keyOwner: keyOwner, entity, bytes)
         }
+        if context.isRoot, hasUnreadableKey || hasSomePart(entity) { rootKeyState = .unreadable }
         if let owner = context.owner, !hasUnreadableKey, !hasSomePart(entity) {
             if let slot = entity.keySlot { scratch[slot] = .absent }
             let (node, isNew) = plan.rows[entity.table.index].node(ownedBy: owner, entity: entity.id)

@@ -11,6 +11,8 @@ package struct PieceStaging {
     private var hasRecords = false
     /// Of the pieces before there are records: the first key that does not fit.
     private var unfitKey: SyncResult.Diagnostic?
+    /// The first root record without a readable key.
+    private var firstKeyless: ChangePlan.KeylessRecord?
     /// How many root records the pieces had, and of several lists those of each.
     private var recordCount = 0
     /// The beginning of the payload, to tell what it is if it cannot be read.
@@ -86,6 +88,8 @@ package struct PieceStaging {
         count(payload.plan.roots)
         hasRecords = hasRecords || payload.plan.readableRootRecords > 0
         if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: staging.model) }
+        firstKeyless = firstKeyless ?? payload.plan.firstKeyless
+        if hasRecords { try payload.plan.requireKeys(options, firstKeyless) }
         progress(piece.place.offset + piece.bytes.count)
         return payload
     }

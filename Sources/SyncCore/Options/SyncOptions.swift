@@ -24,11 +24,15 @@ public struct SyncOptions: Sendable {
     public var scope: Scope
     /// What the payload says about the rows it leaves out.
     public var payload: PayloadKind
-    /// Whether a value that does not fit its attribute, or a record that contradicts an earlier one of the same row, fails
-    /// the sync before anything is written. Of pieces and pages each is compared within itself.
+    /// Whether a value that does not fit its attribute, a root record without a key, or a record that contradicts an earlier
+    /// one of the same row, fails the sync before anything is written. Of pieces and pages each is compared within itself.
     public var isStrict: Bool
     /// What one sync may delete; nil for no limit.
     public var deletionGuard: DeletionGuard?
+    /// Whether rows that the payload leaves out are deleted although a root record has a key that cannot be read. Such a
+    /// record may be of any row of its entity, so none is deleted without this
+    /// (``SyncResult/Diagnostic/Kind/deletionsSkipped``).
+    public var deletesBesideUnread: Bool
     /// Whether the result lists keys. Counts are there either way.
     public var collectsKeys: Bool
     /// Whether the result has the values that changed, the values of new and of deleted rows, and the links. Takes time
@@ -64,8 +68,9 @@ public struct SyncOptions: Sendable {
     /// Options with their defaults: nothing is strict, guarded or revealed.
     public init(
         scope: Scope = .automatic, payload: PayloadKind = .snapshot, isStrict: Bool = false,
-        deletionGuard: DeletionGuard? = nil, collectsKeys: Bool = true, revealsValues: Bool = false,
-        collectsValues: Bool = false, keyPath: [String] = [], form: Form = .json, keyedBy: MemberNames? = nil,
+        deletionGuard: DeletionGuard? = nil, deletesBesideUnread: Bool = false, collectsKeys: Bool = true,
+        revealsValues: Bool = false, collectsValues: Bool = false, keyPath: [String] = [], form: Form = .json,
+        keyedBy: MemberNames? = nil,
         pieces: PieceOptions = PieceOptions(), progress: (@Sendable (PayloadProgress) -> Void)? = nil,
         willInsert: (@Sendable (SyncOptions.Insertion) throws -> JSONValue)? = nil
     ) {
@@ -73,6 +78,7 @@ public struct SyncOptions: Sendable {
         self.payload = payload
         self.isStrict = isStrict
         self.deletionGuard = deletionGuard
+        self.deletesBesideUnread = deletesBesideUnread
         self.collectsKeys = collectsKeys
         self.revealsValues = revealsValues
         self.collectsValues = collectsValues

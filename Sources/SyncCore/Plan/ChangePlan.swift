@@ -58,6 +58,16 @@ package struct ChangePlan: Sendable {
         /// How many records it has, and how many of them have a readable key.
         var records = 0
         var readable = 0
+        /// How many of its records have a key that cannot be read, so that each may be of any row; and the path of the
+        /// first of them.
+        package internal(set) var unread = 0
+        package internal(set) var firstUnread = ""
+    }
+
+    /// A root record without a readable key, for an error.
+    struct KeylessRecord: Sendable {
+        let entity: Int
+        let path: String
     }
 
     package let model: CompiledModel
@@ -93,6 +103,8 @@ package struct ChangePlan: Sendable {
     package internal(set) var rootRecords = 0
     /// How many root records have a readable key.
     package internal(set) var readableRootRecords = 0
+    /// The first root record that has none.
+    var firstKeyless: KeylessRecord?
     /// How many root records are of a row that an earlier one gave too.
     package internal(set) var repeatedRecords = 0
     /// How many records, at any depth, say something else of their row than an earlier one; of which rows, up to a limit;

@@ -22,9 +22,17 @@ extension SyncResult {
         linksRemoved += later.linksRemoved
         addedLinks = Self.joined(addedLinks, later.addedLinks)
         removedLinks = Self.joined(removedLinks, later.removedLinks)
-        let room = max(0, Self.diagnosticLimit - diagnostics.count)
-        diagnostics += later.diagnostics.prefix(room)
-        omittedDiagnostics += later.omittedDiagnostics + max(0, later.diagnostics.count - room)
+        var room = max(0, Self.diagnosticLimit - diagnostics.count)
+        for diagnostic in later.diagnostics {
+            // What became of whole rows is said in any case.
+            if room > 0 || diagnostic.kind == .deletionsSkipped {
+                diagnostics.append(diagnostic)
+                room -= 1
+            } else {
+                omittedDiagnostics += 1
+            }
+        }
+        omittedDiagnostics += later.omittedDiagnostics
         if !later.unresolved.isEmpty {
             let known = Set(unresolved)
             unresolved += later.unresolved.filter { !known.contains($0) }

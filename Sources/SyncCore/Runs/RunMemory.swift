@@ -59,6 +59,8 @@ package struct RunMemory: Sendable {
     package var rootRecords = 0
     /// The entities of which a page, or a list of one, was one object in no array.
     package var loneObjects: Set<Int> = []
+    /// By entity: how many root records of pages have a key that cannot be read, and the path of the first.
+    package var unread: [Int: (count: Int, first: String)] = [:]
     /// Whether null stood among the records of a page: the pages are not all there is.
     package var hasNulls = false
     /// Whether what is applied now is the end of the run, and no page.

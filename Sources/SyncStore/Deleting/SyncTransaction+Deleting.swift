@@ -4,9 +4,11 @@ import SyncCore
 // that frees into the scope or leaves without an owner.
 extension SyncTransaction {
     mutating func deleteRows() throws {
+        try spareDoubtfulRows()
         try clearLinksOfLeftOutRows()
         var doomed = leaving.leftOut
         leaving.noteOutOfScope(try scopeRows(isFirstRound: true).subtracting(doomed))
+        reportSkippedDeletions()
         doomed.formUnion(leaving.rows(where: \.isOutOfScope))
         doomed.formUnion(try ownerlessRows())
         while !doomed.isEmpty {
@@ -101,6 +103,7 @@ extension SyncTransaction {
     /// stays, and what it owns with it.
     private mutating func closure(of rows: Set<StoredRow>) throws -> [StoredRow] {
         let cascades = ends { $0.cascades }
+        let doubtful = doubtfulTables
         var seen = rows
         var closure: [StoredRow] = []
         var level = rows.sorted {
@@ -121,7 +124,10 @@ extension SyncTransaction {
                 }
             }
             try loadMarks(of: owned)
-            level = try owned.filter { try (parts.contains($0) || !isMentioned($0)) && seen.insert($0).inserted }
+            level = try owned.filter { row in
+                let stays = try doubtful.contains(row.table) || isMentioned(row)
+                return (parts.contains(row) || !stays) && seen.insert(row).inserted
+            }
         }
         return closure
     }

@@ -7,6 +7,10 @@ extension SyncTransaction {
     mutating func parentScopeRows(_ parent: ChangePlan.Parent) throws -> Set<StoredRow> {
         guard let owner = tables[parent.table].row(parent.node) else { return [] }
         let left = try rowsLeftOut(by: parent)
+        if let root = plan.roots.first, isUnread(root) {
+            skippedDeletions[root.entity, default: 0] += left.count
+            return []
+        }
         let link = model[parent.link]
         // Each of its pairs is stored in the other direction, too.
         if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }

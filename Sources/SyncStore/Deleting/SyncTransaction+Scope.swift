@@ -7,8 +7,13 @@ extension SyncTransaction {
         guard deletesMissing else { return [] }
         if let parent = plan.parent { return isFirstRound ? try parentScopeRows(parent) : [] }
         var rows: Set<StoredRow> = []
-        for root in plan.roots where deletesMissing(root) {
-            rows.formUnion(try scopeRows(of: root, isFirstRound: isFirstRound))
+        for root in plan.roots where deletesMissing(root) && (isFirstRound || !isUnread(root)) {
+            let found = try scopeRows(of: root, isFirstRound: isFirstRound)
+            if isUnread(root) {
+                skippedDeletions[root.entity, default: 0] += found.count
+            } else {
+                rows.formUnion(found)
+            }
         }
         return rows
     }

@@ -5,7 +5,9 @@ extension SyncTransaction {
     /// When each end was last spoken for in words, by link and end: by the scope of a parent, too.
     func claimedEnds() -> ClaimedEnds {
         var claimed = ClaimedEnds(model.links.map { statements(of: $0.id).claimedEnds() })
-        guard let parent = plan.parent, deletesMissing, predicate == nil else { return claimed }
+        guard let parent = plan.parent, deletesMissing, predicate == nil, !plan.roots.contains(where: isUnread) else {
+            return claimed
+        }
         if claimed[parent.link, parent.end].isEmpty {
             claimed[parent.link, parent.end] = SpokenEnd(count: tables[parent.table].batch.nodes.count)
         }

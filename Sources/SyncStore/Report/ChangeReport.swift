@@ -44,7 +44,7 @@ package struct ChangeReport {
 
     mutating func add(_ kind: SyncResult.Diagnostic.Kind, _ entity: Int, key: RowKey?, path: String, _ message: String)
     {
-        guard diagnostics.count < SyncResult.diagnosticLimit else {
+        guard kind == .deletionsSkipped || diagnostics.count < SyncResult.diagnosticLimit else {
             omittedDiagnostics += 1
             return
         }

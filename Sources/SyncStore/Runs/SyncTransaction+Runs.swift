@@ -51,6 +51,10 @@ extension SyncTransaction {
         if let parent = plan.parent { for row in listedRows(parent) { try add(.listed, to: row) } }
         run?.rootRecords += plan.rootRecords
         for root in plan.roots where root.isLoneObject { run?.loneObjects.insert(root.entity) }
+        for root in plan.roots where root.unread > 0 {
+            let known = run?.unread[root.entity] ?? (0, root.firstUnread)
+            run?.unread[root.entity] = (known.count + root.unread, known.first)
+        }
         try limitMarks()
     }
 

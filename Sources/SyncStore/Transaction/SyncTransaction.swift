@@ -28,6 +28,8 @@ package struct SyncTransaction {
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
     var unresolved: [SyncResult.UnresolvedReference] = []
+    /// By entity: how many rows stay that the payload leaves out, because a record may be of them.
+    var skippedDeletions: [Int: Int] = [:]
 
     /// Writes what differs, and says what changed.
     mutating func apply() throws -> SyncResult {

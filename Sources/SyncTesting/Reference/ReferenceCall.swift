@@ -5,6 +5,8 @@ struct ReferenceCall {
     private let records: [JSONValue]
     /// Whether the payload is one object in no array.
     private let isLoneObject: Bool
+    /// Whether a record has a key that cannot be read, so that it may be of any row.
+    private var isDoubtful = false
     private let entity: CompiledEntity
     private let predicate: RecordPredicate?
     private let parent: (row: ReferenceRow.ID, key: StoredValue, relationship: CompiledRelationship)?
@@ -34,6 +36,7 @@ struct ReferenceCall {
         guard let parent else {
             self.parent = nil
             try sync.requireRecords(records, of: entity, supplied: nil)
+            try readKeys(sync, supplied: nil)
             return
         }
         let owner = try compiled.entity(named: parent.entity)
@@ -43,6 +46,19 @@ struct ReferenceCall {
         guard let key, let row = store.row(owner, key: key), store.isKind(row, of: owner.id)
         else { throw SyncError(.parentNotFound, "the parent is not stored", entity: parent.entity) }
         self.parent = (row, key, relationship)
+        try readKeys(sync, supplied: (relationship, key))
+    }
+
+    /// - Throws: `primaryKeyMissing` if the sync is strict and a record has no readable key.
+    private mutating func readKeys(
+        _ sync: ReferenceSync, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) throws {
+        let (entity, options) = (entity, options)
+        isDoubtful =
+            !options.deletesBesideUnread
+            && records.contains { sync.isUnread($0, of: entity, supplied: supplied) }
+        guard options.isStrict, !records.allSatisfy({ sync.hasKey($0, of: entity, supplied: supplied) }) else { return }
+        throw SyncError(.primaryKeyMissing, "a record has no readable key", entity: entity.name)
     }
 
     private static func relationship(
@@ -75,6 +91,7 @@ struct ReferenceCall {
     /// Stores and links the records.
     func run(_ sync: inout ReferenceSync) throws -> SyncResult.RootCounts {
         var counts = SyncResult.RootCounts()
+        if isDoubtful { sync.doubtfulTable = entity.table }
         var mentions: [ReferenceMention] = []
         var listed: [ReferenceMention.Statement.Target] = []
         var skipped: [ReferenceMention.Statement.Target] = []
@@ -111,7 +128,7 @@ struct ReferenceCall {
     /// A lone object says nothing of others, unless a predicate or a parent says what it speaks for.
     private var deletesUnlisted: Bool {
         guard operations.contains(.delete), case .snapshot = options.payload else { return false }
-        return !isLoneObject || predicate != nil || parent != nil
+        return !isDoubtful && (!isLoneObject || predicate != nil || parent != nil)
     }
 
     func delete(_ sync: inout ReferenceSync) throws -> Int {

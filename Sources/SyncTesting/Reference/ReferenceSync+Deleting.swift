@@ -4,6 +4,7 @@ extension ReferenceSync {
     /// Whether anything in the payload speaks of a row.
     func isMentioned(_ id: ReferenceRow.ID) -> Bool {
         if touched.contains(id) { return true }
+        if let doubtfulTable, store.rows[id]?.entity.table == doubtfulTable { return true }
         guard let row = store.rows[id], let key = store.key(of: row) else { return false }
         return mentionedKeys.contains(.key(owner: row.entity.keyOwner, key))
     }

@@ -42,6 +42,25 @@ extension ReferenceSync {
         }
     }
 
+    /// Whether the key of a record can be read.
+    func hasKey(
+        _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) -> Bool {
+        let kind = store.entity(of: record, as: entity) ?? entity
+        return key(of: ReferenceReading(record, as: kind, of: store), kind, nil, supplied: supplied) != nil
+    }
+
+    /// Whether a record has a key that cannot be read, or only a part of one.
+    func isUnread(
+        _ record: JSONValue, of entity: CompiledEntity, supplied: (by: CompiledRelationship, key: StoredValue)?
+    ) -> Bool {
+        let kind = store.entity(of: record, as: entity)
+        let reading = ReferenceReading(record, as: kind ?? entity, of: store)
+        guard key(of: reading, kind ?? entity, nil, supplied: supplied) == nil else { return false }
+        return store.keyNames(of: entity).contains(where: reading.misfits.contains) || hasSomePart(reading, entity)
+            || kind == nil && entity.compositeKey != nil
+    }
+
     /// Whether a record has a part of its key.
     func hasSomePart(_ reading: ReferenceReading, _ entity: CompiledEntity) -> Bool {
         entity.compositeKey != nil && store.keyNames(of: entity).contains { reading.values[$0]?.isNull == false }

@@ -58,6 +58,8 @@ struct ReferenceSync {
     /// Whether the last list of a side deletes what is left out.
     var deletesLeftOut: [ReferenceSide: Bool] = [:]
     var misfits: [String] = []
+    /// The table of which any row may be meant by a record whose key cannot be read.
+    var doubtfulTable: TableID?
 
     init(
         _ store: ReferenceStore, operations: SyncOperations, refused: Set<Refusal>, inserted: Set<Refusal>

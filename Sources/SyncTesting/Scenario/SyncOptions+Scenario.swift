@@ -2,11 +2,12 @@ import SyncCore
 
 extension SyncOptions {
     /// The options of a `sync` step: `strict`, `scope` (`automatic`, `all`), `payload` (`snapshot`, `delta`), `maxDelete`
-    /// (rows, or a part as `"50%"`), `form` (`json-api`, `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
+    /// (rows, or a part as `"50%"`), `deletesBesideUnread`, `form` (`json-api`, `graphql`), `keyedBy` (an attribute, or true), `keyPath`.
     init(scenario value: JSONValue) throws(ScenarioError) {
         self.init()
         var fields = try ScenarioFields(value, of: "the options of the sync")
         isStrict = try fields.flag("strict")
+        deletesBesideUnread = try fields.flag("deletesBesideUnread")
         switch try fields.optionalString("scope") {
         case nil, "automatic": scope = .automatic
         case "all": scope = .all

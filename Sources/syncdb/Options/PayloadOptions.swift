@@ -37,7 +37,8 @@ struct PayloadOptions {
     var options: SyncOptions {
         var options = SyncOptions(
             scope: rules.scope.scope, payload: rules.delta ? .delta : .snapshot, isStrict: rules.strict,
-            deletionGuard: (rules.maxDelete ?? .standard).guardValue)
+            deletionGuard: (rules.maxDelete ?? .standard).guardValue,
+            deletesBesideUnread: rules.deletesBesideUnread)
         options.keyedBy = layout.names
         options.keyPath = rules.key.map { $0.split(separator: ".").map(String.init) } ?? []
         return options

@@ -39,8 +39,17 @@ struct RuleOptions: ParsableArguments {
     @Flag(help: "The JSON is only what changed: rows that it leaves out are kept. (Lists inside records are whole.)")
     var delta = false
 
-    @Flag(help: "Refuse all of the JSON if a value in it does not fit, or records of one row contradict each other.")
+    @Flag(
+        help: ArgumentHelp(
+            "Refuse all of the JSON if a value in it does not fit, a record has no key, or records of one row contradict "
+                + "each other."))
     var strict = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Delete what the JSON leaves out also where a record in it has a key that cannot be read. (Else nothing is: the "
+                + "record may be of any row.)"))
+    var deletesBesideUnread = false
 
     @Option(
         help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))

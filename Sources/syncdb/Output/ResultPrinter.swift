@@ -93,12 +93,18 @@ struct ResultPrinter {
 
     /// What was not taken, what waits, what was mended.
     var remarks: [VisibleText] {
-        let diagnostics = result.diagnostics
-        return listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
-            $0.kind.isAboutStore
-                ? "mended: \($0.message) (entity \($0.entity))"
-                : "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+        let isKept = { (diagnostic: SyncResult.Diagnostic) in diagnostic.kind == .deletionsSkipped }
+        let diagnostics = result.diagnostics.filter { !isKept($0) }
+        let kept = result.diagnostics.filter(isKept).map { kept -> VisibleText in
+            "not deleted: \(kept.message), the first at \(kept.path) (entity \(kept.entity)); "
+                + "--deletes-beside-unread deletes them"
         }
+        return kept
+            + listed(diagnostics, of: diagnostics.count + result.omittedDiagnostics) {
+                $0.kind.isAboutStore
+                    ? "mended: \($0.message) (entity \($0.entity))"
+                    : "not taken: \($0.path): \($0.message) (entity \($0.entity))"
+            }
             + listed(result.unresolved) {
                 "waiting: \($0.entity) \($0.key) names \($0.target) as its \($0.relationship), which is not stored yet"
             }

@@ -66,6 +66,9 @@ struct PayloadGenerator {
                 step.payload.insert(keyless, at: random.below(step.payload.count + 1))
             }
         case 32..<40: step.shape = .lines
+        case 40..<48:
+            // A key of no type: the record may be of any row.
+            step.payload.insert(["id": [true]], at: random.below(step.payload.count + 1))
         default: break
         }
         if kinds.contains(.keyedObjects), step.shape == .list, random.chance(50),

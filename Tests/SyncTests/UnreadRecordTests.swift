@@ -1,0 +1,152 @@
+import Foundation
+import Sync
+import Testing
+
+@Suite("A root record whose key cannot be read")
+struct UnreadRecordTests {
+    private static let before = Data(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#.utf8)
+    private static let after = Data(#"[{"id": 1}, {"id": "x"}, {"id": 4}]"#.utf8)
+
+    private func stack(fingerprints: Bool = false) async throws -> DataStack {
+        let part = SyncModel.Entity(
+            "Part", attributes: [.init("id", .integer), .init("name", .string)], keepsFingerprints: fingerprints)
+        let stack = try DataStack.inMemory(SyncModel(entities: [part]))
+        try await Sync.changes(Self.before, inEntity: "Part", stack: stack)
+        return stack
+    }
+
+    private static func chunks(_ data: Data) -> AsyncStream<[UInt8]> {
+        AsyncStream { stream in
+            for byte in data { stream.yield([byte]) }
+            stream.finish()
+        }
+    }
+
+    private func expectKept(_ result: SyncResult, _ stack: DataStack) async throws {
+        #expect(result["Part"].inserted == [.integer(4)])
+        #expect(result["Part"].deletedCount == 0)
+        let skipped = result.diagnostics.filter { $0.kind == .deletionsSkipped }
+        #expect(skipped.map(\.path) == ["[1]"])
+        #expect(skipped.first?.entity == "Part")
+        #expect(skipped.first?.message.contains("2 left out rows are not deleted") == true)
+        #expect(try await stack.count("Part") == 4)
+    }
+
+    @Test(
+        "deletes no row that the payload leaves out, read whole, as values and with a hook", arguments: [false, true])
+    func whole(hasHook: Bool) async throws {
+        var options = SyncOptions()
+        if hasHook { options.willInsert = { $0.record } }
+        let stack = try await stack()
+        try await expectKept(
+            Sync.changes(Self.after, inEntity: "Part", stack: stack, options: options), stack)
+        let other = try await self.stack()
+        let value = try JSONValue(parsing: Self.after)
+        try await expectKept(Sync.changes(value, inEntity: "Part", stack: other, options: options), other)
+    }
+
+    @Test("deletes none in pieces", arguments: [1, 20, 1000], PieceOptions.Transactions.allCases)
+    func pieces(size: Int, transactions: PieceOptions.Transactions) async throws {
+        let stack = try await stack()
+        var options = SyncOptions(pieces: PieceOptions(size: size, transactions: transactions))
+        try await expectKept(
+            Sync.changes(Self.chunks(Self.after), inEntity: "Part", stack: stack, options: options), stack)
+        options.deletesBesideUnread = true
+        let again = try await Sync.changes(
+            Self.chunks(Self.after), inEntity: "Part", stack: stack, options: options)
+        #expect(again["Part"].deleted == [.integer(2), .integer(3)])
+    }
+
+    @Test("deletes none in a run of pages, also where a later page can be read whole")
+    func pages() async throws {
+        let stack = try await stack()
+        let run = SyncRun()
+        let options = SyncOptions(payload: .page(of: run))
+        try await Sync.changes(Self.after, inEntity: "Part", stack: stack, options: options)
+        try await Sync.changes(Data(#"[{"id": 5}]"#.utf8), inEntity: "Part", stack: stack, options: options)
+        let result = try await run.finish()
+        #expect(result["Part"].deletedCount == 0)
+        #expect(result.diagnostics.filter { $0.kind == .deletionsSkipped }.map(\.path) == ["[1]"])
+        #expect(try await stack.count("Part") == 5)
+    }
+
+    @Test("deletes none beside records that are known by their fingerprints")
+    func fingerprints() async throws {
+        let stack = try await stack(fingerprints: true)
+        try await expectKept(Sync.changes(Self.after, inEntity: "Part", stack: stack), stack)
+        let again = try await Sync.changes(Self.after, inEntity: "Part", stack: stack)
+        #expect(again.diagnostics.contains { $0.kind == .deletionsSkipped })
+        #expect(try await stack.count("Part") == 4)
+        let whole = try await Sync.changes(Data(#"[{"id": 1}, {"id": 4}]"#.utf8), inEntity: "Part", stack: stack)
+        #expect(whole["Part"].deleted == [.integer(2), .integer(3)])
+    }
+
+    @Test("deletes none in a plan either, and all that is left out where the call wants it")
+    func plan() async throws {
+        let stack = try await stack()
+        let plan = try await Sync.plan(Self.after, inEntity: "Part", stack: stack)
+        #expect(plan["Part"].deletedCount == 0)
+        let options = SyncOptions(deletesBesideUnread: true)
+        let result = try await Sync.changes(Self.after, inEntity: "Part", stack: stack, options: options)
+        #expect(result["Part"].deleted == [.integer(2), .integer(3)])
+        #expect(!result.diagnostics.contains { $0.kind == .deletionsSkipped })
+    }
+
+    @Test(
+        "is refused by a strict sync with its place, as one without any key is",
+        arguments: [(#"{"id": "x"}"#, SyncError.Code.valueDoesNotFit), ("{}", .primaryKeyMissing)], [false, true])
+    func strict(record: (json: String, code: SyncError.Code), inPieces: Bool) async throws {
+        let stack = try await stack()
+        let json = Data("[{\"id\": 9}, \(record.json), {\"id\": 8}]".utf8)
+        let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let error = await #expect(throws: SyncError.self) {
+            inPieces
+                ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+                : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
+        }
+        #expect(error?.code == record.code)
+        #expect(error?.path?.hasPrefix("[1]") == true)
+        #expect(try await stack.count("Part", where: "id > 3") == 0)
+    }
+
+    @Test("is said to have kept rows beside more diagnostics than are listed", arguments: [false, true])
+    func manyDiagnostics(inPieces: Bool) async throws {
+        let stack = try await stack()
+        let names = String(repeating: #", {"id": 1, "name": [1]}"#, count: 10_001)
+        let json = Data("[{\"id\": \"x\"}, {\"id\": 1}\(names)]".utf8)
+        let options = SyncOptions(pieces: PieceOptions(size: 1 << 16))
+        let result =
+            inPieces
+            ? try await Sync.changes(json.chunks(of: 1 << 14), inEntity: "Part", stack: stack, options: options)
+            : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
+        #expect(result.omittedDiagnostics > 0)
+        #expect(result.diagnostics.contains { $0.kind == .deletionsSkipped })
+    }
+
+    @Test("is one of a first piece or page that has no other record, too")
+    func first() async throws {
+        let stack = try await stack()
+        let json = Data(#"[{"id": "x"}, {"id": 1}]"#.utf8)
+        let options = SyncOptions(pieces: PieceOptions(size: 1))
+        let result = try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+        #expect(result["Part"].deletedCount == 0)
+        let strict = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let keyless = Data(#"[{}, {"id": 1}]"#.utf8)
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Self.chunks(keyless), inEntity: "Part", stack: stack, options: strict)
+        }
+        #expect(error?.code == .primaryKeyMissing)
+        #expect(error?.path == "[0]")
+    }
+}
+
+extension Data {
+    fileprivate func chunks(of size: Int) -> AsyncStream<[UInt8]> {
+        AsyncStream { stream in
+            for start in Swift.stride(from: 0, to: count, by: size) {
+                stream.yield(Array(dropFirst(start).prefix(size)))
+            }
+            stream.finish()
+        }
+    }
+}
