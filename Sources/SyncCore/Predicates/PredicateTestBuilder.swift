@@ -74,8 +74,16 @@ struct PredicateTestBuilder {
         return try literals.map(constant).filter { seen.insert($0).inserted }
     }
 
-    /// Integers are ordered with fractions too, and with numbers beyond 64 bits, without rounding.
+    /// Integers are ordered with fractions too, and with numbers beyond 64 bits, without rounding. Texts are ordered by their
+    /// bytes, so that a number has no place among them.
     private func ordered(_ literal: PredicateLiteral) throws -> PredicateConstant {
+        switch (type, literal) {
+        case (.string, .number), (.string, .boolean):
+            throw comparison.valuePlace.error(
+                "'\(comparison.path.name)' is of type string, whose order is that of letters: \(literal.kind) has none "
+                    + "there; quotes make it a text", entity: root.name)
+        default: break
+        }
         guard type == .integer else { return try constant(literal) }
         guard let number = literal.number else { throw mismatch(literal) }
         return .exact(number)
