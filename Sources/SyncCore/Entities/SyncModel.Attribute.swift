@@ -5,7 +5,8 @@ extension SyncModel {
         public var name: String
         /// What values it has.
         public var type: AttributeType
-        /// The JSON key that fills the attribute besides its own name; dots walk into nested objects.
+        /// The JSON key that fills the attribute besides its own name; dots walk into nested objects, but
+        /// for `\.`, a dot of the key itself.
         public var remoteKey: String?
         /// Whether the model marks the attribute as the primary key, or a part of it. See ``SyncModel/Entity/primaryKey``.
         public var isPrimaryKey: Bool

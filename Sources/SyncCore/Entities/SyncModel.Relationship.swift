@@ -13,7 +13,8 @@ extension SyncModel {
         public var inverse: String?
         /// What happens to the targets when their owner is deleted.
         public var deleteRule: SyncModel.DeleteRule
-        /// The only JSON key the relationship is read from, instead of its names.
+        /// The only JSON key the relationship is read from, instead of its names, with dots as in
+        /// ``SyncModel/Attribute/remoteKey``.
         public var remoteKey: String?
         /// Where its targets may be the members of an object, `{"de": {…}, "fr": {…}}`: the attribute their names fill.
         public var keyedBy: MemberNames?

@@ -31,7 +31,8 @@ struct ExportShapeBuilder {
         let objects = entity.relationships.flatMap { AttributeNaming.objectKeys(for: $0.relationship, rule) }.map(
             Self.path)
         let linkKeys = Set(
-            entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship, rule) })
+            entity.relationships.flatMap { AttributeNaming.keys(for: $0.relationship, rule) }
+                .map { RemoteKeyPath.text(Self.path($0)) })
         for attribute in try attributes() {
             // Inside the object of a relationship there is no telling whose value it is.
             let free = attribute.paths.first { path in
@@ -41,7 +42,7 @@ struct ExportShapeBuilder {
                 omissions.append(.init(entity, attribute.name, .noKey))
                 continue
             }
-            let isLink = linkKeys.contains(free.joined(separator: "."))
+            let isLink = linkKeys.contains(RemoteKeyPath.text(free))
             place(.attribute(slot: attribute.slot, conversion: attribute.conversion, isLink: isLink), at: free)
         }
         placeKind()
@@ -111,8 +112,8 @@ struct ExportShapeBuilder {
             forAttribute: name, of: entity.name, case: options.keyCase ?? rule ?? .snake, nested: isNested)
         return [key, Inflection.snakeCase(name), name].filter { key in
             let filled =
-                model.compiled.names(of: destination).attribute(forKey: key)
-                ?? model.compiled.names(of: entity).attribute(forKey: key)
+                model.compiled.names(of: destination).attribute(forPath: key)
+                ?? model.compiled.names(of: entity).attribute(forPath: key)
             return filled == nil || filled?.slot == slot
         }
     }
@@ -134,9 +135,7 @@ struct ExportShapeBuilder {
     }
 
     /// A dotted key as keys of objects in objects.
-    private static func path(_ key: String) -> [String] {
-        key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    }
+    private static func path(_ key: String) -> [String] { RemoteKeyPath.keys(key) }
 
     // MARK: Places
 

@@ -56,7 +56,7 @@ package struct OutgoingShape: Sendable {
             guard let domain = Self.domain(of: relationship, in: model.compiled) else { continue }
             let declared = relationship.relationship
             guard let name = declared.remoteKey ?? Self.idKey(of: declared, rule) else { continue }
-            let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            let path = RemoteKeyPath.keys(name)
             members.append(Member(path: path, domain: domain, destination: relationship.destination))
             keyPaths[.relationship(index)] = path
         }

@@ -155,7 +155,7 @@ struct KeyTables {
         let slots =
             path.count == 1
             ? names.attribute(forKey: path[0]).map { [$0.slot] } ?? []
-            : names.slots(withRemoteKey: path.joined(separator: "."))
+            : names.slots(withRemoteKey: RemoteKeyPath.text(path))
         let attributes = model[model.entities[entity].table].attributes
         return slots.contains { attributes[$0].type == .json || attributes[$0].transformer != nil }
     }

@@ -53,8 +53,9 @@ package final class EntityNames: Sendable {
         for (position, (slot, attribute)) in attributes.enumerated() {
             let snake = Inflection.snakeCase(attribute.name)
             if let key = attribute.remoteKey {
-                byRemoteKey[key, default: []].append(position)
-                for path in Self.paths(into: key) { paths[path, default: []].append(slot) }
+                let keys = RemoteKeyPath.keys(key)
+                byRemoteKey[RemoteKeyPath.text(keys), default: []].append(position)
+                for path in Self.paths(into: keys) { paths[path, default: []].append(slot) }
             }
             byName[attribute.name] = byName[attribute.name] ?? position
             bySnakeCase[snake] = bySnakeCase[snake] ?? position
@@ -69,7 +70,9 @@ package final class EntityNames: Sendable {
             where !key.key.isForIDs || !ignored.names(key.name) {
                 relationshipKeys[key.name, default: []].append(key.key)
             }
-            for path in relationship.remoteKey.map(Self.paths) ?? [] { paths[path, default: []] += [] }
+            for path in relationship.remoteKey.map({ Self.paths(into: RemoteKeyPath.keys($0)) }) ?? [] {
+                paths[path, default: []] += []
+            }
         }
         slots = attributes.map(\.slot)
         self.keys = keys
@@ -91,15 +94,26 @@ package final class EntityNames: Sendable {
         of relationship: SyncModel.Relationship, at index: Int, _ keys: KeyCase?
     ) -> [(name: String, key: RelationshipKey)] {
         let objects = AttributeNaming.objectKeys(for: relationship, keys)
-        return objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
+        let found =
+            objects.enumerated().map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: false)) }
             + AttributeNaming.idKeys(for: relationship, keys).enumerated().filter { !objects.contains($1) }
             .map { ($1, RelationshipKey(index: index, strength: $0, isForIDs: true)) }
+        // A name is one key, a remote key may be several.
+        return found.map { name, key in
+            let path =
+                relationship.remoteKey == nil
+                ? RemoteKeyPath.escaped(name) : RemoteKeyPath.text(RemoteKeyPath.keys(name))
+            return (path, key)
+        }
     }
 
     /// `a.b.c` → `a`, `a.b`.
-    private static func paths(into key: String) -> [String] {
-        key.utf8.indices.lazy.filter { key.utf8[$0] == .point }.prefix(maximumDepth)
-            .map { String(key[..<$0]) }
+    private static func paths(into keys: [String]) -> [String] {
+        var path = ""
+        return keys.dropLast().prefix(maximumDepth).enumerated().map { index, key in
+            path += (index == 0 ? "" : ".") + RemoteKeyPath.escaped(key)
+            return path
+        }
     }
 
     // MARK: Attributes
@@ -110,7 +124,10 @@ package final class EntityNames: Sendable {
     /// word, `id`, and last a name that differs only in how it writes acronyms (`userId` for `userID`). Model order
     /// breaks ties. Of a key that is ignored by its very name only the first two and the snake_case form count, and `id`.
     package func attribute(forKey key: String) -> (slot: Int, strength: Int)? {
-        if let position = byRemoteKey[key]?.first { return (slots[position], 0) }
+        // A key with dots is one, or is written as the path that a remote key walks.
+        if let position = (byRemoteKey[RemoteKeyPath.escaped(key)] ?? byRemoteKey[key])?.first {
+            return (slots[position], 0)
+        }
         if let position = byName[key] ?? byRule[key] { return (slots[position], 1) }
         if keys == .exact || (ignored.names(key) && bySnakeCase[key] == nil && key != "id") { return nil }
         return attribute(forLooseKey: key)
@@ -136,7 +153,15 @@ package final class EntityNames: Sendable {
         return key.utf8.count { $0 != .underscore && $0 != .minus && $0 != .blank } > 4 * longestName
     }
 
-    /// The attributes with a remote key.
+    /// The attribute that a remote key, or any other key, fills.
+    package func attribute(forPath path: String) -> (slot: Int, strength: Int)? {
+        if let position = byRemoteKey[RemoteKeyPath.text(RemoteKeyPath.keys(path))]?.first {
+            return (slots[position], 0)
+        }
+        return attribute(forKey: path)
+    }
+
+    /// The attributes with a remote key, as ``RemoteKeyPath`` writes it.
     func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
 
     /// The attributes filled from inside the object under a path; nil if nothing is read from there.
@@ -145,7 +170,12 @@ package final class EntityNames: Sendable {
     // MARK: Relationships
 
     /// The relationships that are read from a key, in their order.
-    func relationships(readFrom key: String) -> [RelationshipKey] { relationshipKeys[key] ?? [] }
+    func relationships(readFrom key: String) -> [RelationshipKey] {
+        relationshipKeys[RemoteKeyPath.escaped(key)] ?? relationshipKeys[key] ?? []
+    }
+
+    /// Those that are read from the end of a path, as ``RemoteKeyPath`` writes it.
+    func relationships(readFromPath path: String) -> [RelationshipKey] { relationshipKeys[path] ?? [] }
 
     /// Whether a key is one that a relationship is read from.
     ///

@@ -35,9 +35,10 @@ struct ReferenceReading: Sendable {
             guard case .object(let members) = value else { return }
             for (index, member) in members.enumerated() {
                 guard !members[(index + 1)...].contains(where: { $0.key == member.key }) else { continue }
-                let key = path + member.key
-                if let found = model.compiled.names(of: entity).attribute(forKey: key),
-                    path.isEmpty || attributes[found.slot].remoteKey == key,
+                let key = path + RemoteKeyPath.escaped(member.key)
+                let names = model.compiled.names(of: entity)
+                if let found = path.isEmpty ? names.attribute(forKey: member.key) : names.attribute(forPath: key),
+                    path.isEmpty || Self.path(of: attributes[found.slot]) == key,
                     !Self.isOnlyAround(member.value, key, attributes[found.slot])
                 {
                     if best[found.slot].map({ found.strength <= $0.strength }) ?? true {
@@ -70,10 +71,15 @@ struct ReferenceReading: Sendable {
         return attribute.remoteKey?.hasPrefix(key + ".") ?? false
     }
 
+    /// The remote key in the one way that paths are written here.
+    private static func path(of attribute: SyncModel.Attribute) -> String? {
+        attribute.remoteKey.map { RemoteKeyPath.text(RemoteKeyPath.keys($0)) }
+    }
+
     /// `a.b.c` → `a`, `a.b`.
     private static func prefixes(of key: String) -> [String] {
-        let parts = key.split(separator: ".")
-        return (1..<max(parts.count, 1)).map { parts.prefix($0).joined(separator: ".") }
+        let parts = RemoteKeyPath.keys(key)
+        return (1..<max(parts.count, 1)).map { RemoteKeyPath.text(parts.prefix($0)) }
     }
 
     // MARK: Relationships
@@ -159,9 +165,9 @@ struct ReferenceReading: Sendable {
     private static func member(_ key: String, of record: JSONValue) -> (place: [Int], JSONValue)? {
         var value = record
         var place: [Int] = []
-        for part in key.split(separator: ".") {
+        for part in RemoteKeyPath.keys(key) {
             guard case .object(let members) = value,
-                let index = members.lastIndex(where: { $0.key == String(part) })
+                let index = members.lastIndex(where: { $0.key == part })
             else { return nil }
             value = members[index].value
             place.append(index)

@@ -11,7 +11,7 @@ extension EntityDraft {
                 let found = slot.map { model.compiled[compiled.table].attributes[$0].name }
                 if let index = attributePlaces[name] {
                     if found != name, entity.attributes[index].remoteKey == nil {
-                        entity.attributes[index].remoteKey = key
+                        entity.attributes[index].remoteKey = RemoteKeyPath.escaped(key)
                         isChanged = true
                     }
                     for relationship in names.relationships(readFrom: key) where keepApart(relationship.index) {
@@ -28,7 +28,7 @@ extension EntityDraft {
     /// What would be exported under another key than it came under keeps that as its remote key. A relationship that is read
     /// from several keys does not: it would be read from one only.
     private mutating func keepSpelling(of name: String, _ keys: [String], in model: SyncModel) throws -> Bool {
-        guard let key = keys.first, keys.count == 1, !key.contains(".") else { return false }
+        guard let key = keys.first.map(RemoteKeyPath.escaped), keys.count == 1 else { return false }
         if let index = attributePlaces[name] {
             guard entity.attributes[index].remoteKey == nil,
                 try model.remoteKey(forAttribute: name, of: entity.name) != key
@@ -54,7 +54,7 @@ extension EntityDraft {
         guard let own = keys[entity.relationships[relationship].name]?.first,
             entity.relationships[relationship].remoteKey == nil
         else { return false }
-        entity.relationships[relationship].remoteKey = own
+        entity.relationships[relationship].remoteKey = RemoteKeyPath.escaped(own)
         return true
     }
 
@@ -63,7 +63,7 @@ extension EntityDraft {
         guard let index = attributePlaces[name], let own = keys[name]?.first else { return false }
         let other = taken.take(name + "Value")
         entity.attributes[index].name = other
-        entity.attributes[index].remoteKey = own
+        entity.attributes[index].remoteKey = RemoteKeyPath.escaped(own)
         if let parts = entity.primaryKey?.parts {
             entity.primaryKey = SyncModel.PrimaryKey(parts.map { $0 == name ? other : $0 })
         } else if inferred.key == [own] {

@@ -32,7 +32,10 @@ public struct ModelExtension: Sendable {
                 sample.prunings[entity] = try SamplePruning(model, entity: entity)
             }
             if sample.entities.isEmpty, sample.primaryKey == nil {
-                let parts = try model.primaryKeyParts(of: sample.entity).map(\.remote)
+                let parts = try model.primaryKeyParts(of: sample.entity).map { part in
+                    let keys = RemoteKeyPath.keys(part.remote)
+                    return keys.count == 1 ? keys[0] : part.remote
+                }
                 if !parts.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(parts) }
                 // A part may be a relationship, which the list that has the record stands for.
                 sample.admitsNoKey = parts.count > 1
@@ -158,7 +161,9 @@ public struct ModelExtension: Sendable {
             keyedBy: relationship.keyedBy)
         let rule = try rule(of: entity)
         let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
-        if isOther || !EntityDraft.isRead(origin.key, by: added, rule) { added.remoteKey = origin.key }
+        if isOther || !EntityDraft.isRead(origin.key, by: added, rule) {
+            added.remoteKey = RemoteKeyPath.escaped(origin.key)
+        }
         update(entity) { $0.relationships.append(added) }
         note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), new")
     }
@@ -199,7 +204,7 @@ public struct ModelExtension: Sendable {
     private func isRead(_ key: String, of entity: String) throws -> Bool {
         if try relationship(for: key, of: entity) != nil { return true }
         let compiled = try model.compiled.entity(named: entity)
-        return model.compiled.names(of: compiled).slots(below: key) != nil
+        return model.compiled.names(of: compiled).slots(below: RemoteKeyPath.escaped(key)) != nil
     }
 
     private mutating func unusedName(_ name: String, in entity: String) -> String {
@@ -224,7 +229,7 @@ public struct ModelExtension: Sendable {
         let rule = try? rule(of: entity)
         let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
         let isOther = (rule ?? .snake).key(for: name) != key
-        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = key }
+        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = RemoteKeyPath.escaped(key) }
     }
 
     private func rule(of entity: String) throws -> KeyCase? {

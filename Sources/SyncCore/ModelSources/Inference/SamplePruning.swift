@@ -26,8 +26,11 @@ struct SamplePruning: Sendable {
         let names = model.names(of: model.entities[entity])
         return .object(
             members.compactMap { member in
-                let full = (path + [member.key]).joined(separator: ".")
-                if let hop = names.relationships(readFrom: full).first {
+                let full = RemoteKeyPath.text(path + [member.key])
+                let hops =
+                    path.isEmpty
+                    ? names.relationships(readFrom: member.key) : names.relationships(readFromPath: full)
+                if let hop = hops.first {
                     let relationship = model.entities[entity].relationships[hop.index]
                     let value = listed(member.value, of: relationship)
                     return .init(
