@@ -47,5 +47,6 @@ extension EntityDraft {
         }
         return
             "to \(relationship.isToMany ? "many" : "one") \(relationship.destination) (key '\(member.key)'): \(found)"
+            + (member.isOrdered ? ", ordered: not in the order of the keys" : "")
     }
 }

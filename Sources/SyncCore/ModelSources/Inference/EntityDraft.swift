@@ -27,11 +27,11 @@ struct EntityDraft {
         // An attribute of one of these names would be taken for the key.
         if inferred.key.isEmpty { taken = UniqueNames(["id", "remoteID"]) }
         idKeys = IDKeys(of: inferred)
-        let lengths = Set(inferred.object.keys.map(\.utf8.count))
         let order = inferred.key + inferred.object.keys.filter { !inferred.key.contains($0) }
         for key in order {
             guard let value = inferred.object.members[key] else { continue }
-            guard isReachable(key, lengths), !inferred.unreadable.contains(key) else {
+            // An empty key names nothing.
+            guard !key.isEmpty, !inferred.unreadable.contains(key) else {
                 left.append(key)
                 continue
             }
@@ -42,21 +42,6 @@ struct EntityDraft {
         guard let name = inferred.nameOfNames else { return }
         nameAttribute = taken.take(name)
         entity.attributes.append(SyncModel.Attribute(nameAttribute, .string))
-    }
-
-    /// An empty key names nothing, and `a.b` beside `a` reads as b inside a.
-    ///
-    /// - Parameter lengths: Those of all keys: a key has few beginnings that are as long as another one.
-    private func isReachable(_ key: String, _ lengths: Set<Int>) -> Bool {
-        guard !key.isEmpty else { return false }
-        let text = key.utf8
-        var length = 0
-        for index in text.indices {
-            defer { length += 1 }
-            guard text[index] == .point, lengths.contains(length) else { continue }
-            if inferred.object.members[String(key[..<index])] != nil { return false }
-        }
-        return true
     }
 
     private mutating func add(_ member: InferredMember) {
@@ -98,12 +83,15 @@ struct EntityDraft {
             guard known.destination == target, known.isToMany == many, known.remoteKey == nil,
                 Self.isRead(member.key, by: known, rule)
             else { return false }
+            if member.isOrdered { entity.relationships[place].isOrdered = true }
             note(known.name, member)
             return true
         }
         let name = taken.take(plain)
-        var relationship = SyncModel.Relationship(name, to: target, many: many)
-        if !Self.isRead(member.key, by: relationship, rule) { relationship.remoteKey = member.key }
+        var relationship = SyncModel.Relationship(name, to: target, many: many, ordered: member.isOrdered)
+        if !Self.isRead(member.key, by: relationship, rule) {
+            relationship.remoteKey = RemoteKeyPath.escaped(member.key)
+        }
         append(relationship)
         note(name, member)
         return true
@@ -127,7 +115,9 @@ struct EntityDraft {
     }
 
     static func isRead(_ key: String, by relationship: SyncModel.Relationship, _ keys: KeyCase? = nil) -> Bool {
-        AttributeNaming.keys(for: relationship, keys).contains(key)
+        AttributeNaming.keys(for: relationship, keys).contains {
+            relationship.remoteKey == nil ? $0 == key : RemoteKeyPath.keys($0) == [key]
+        }
     }
 
     // MARK: Inverses

@@ -9,6 +9,8 @@ struct InferredMember {
     var key: String
     var kind: Kind
     var value: ObservedValue
+    /// Whether it is a list that comes in another order than that of its keys.
+    var isOrdered = false
 
     /// - Parameter target: The entity with the name an id key gives, if there is one with a key.
     init(
@@ -17,6 +19,9 @@ struct InferredMember {
         self.key = key
         self.value = value
         kind = Self.kind(key, value, entity, target)
+        if case .link(let destination, true, _) = kind {
+            isOrdered = !value.order.isOfKeys(target(destination)?.keyType)
+        }
     }
 
     private static func kind(

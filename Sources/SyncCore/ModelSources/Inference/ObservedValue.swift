@@ -17,6 +17,8 @@ final class ObservedValue {
     private(set) var owners: [String: String] = [:]
     /// Whether an id was listed by two rows.
     private(set) var isShared = false
+    /// In which order lists have the ids of their rows.
+    private(set) var order = ObservedOrder()
     /// The entities that its objects say they are of, where they do.
     private(set) var destinations: Set<String> = []
     /// What the kinds of its objects are called, where that stands beside them: one, or the first two.
@@ -59,13 +61,18 @@ final class ObservedValue {
         case 0: otherLists += 1
         case objects:
             objectLists += 1
+            var ids: [String] = []
             for value in values {
                 nested.observe(value)
-                if let owner, let id = nested.id(of: value) { own(id, by: owner) }
+                guard let id = nested.id(of: value) else { continue }
+                ids.append(id)
+                if let owner { own(id, by: owner) }
             }
+            order.observe(ids)
         case scalars:
             scalarLists += 1
             for value in values { elements.observe(value) }
+            order.observe(values.lazy.compactMap(\.keyText))
         default: otherLists += 1
         }
     }
@@ -101,6 +108,7 @@ final class ObservedValue {
         emptyLists += other.emptyLists
         otherLists += other.otherLists
         elements.merge(other.elements)
+        order.merge(other.order)
         if other.isShared { isShared = true }
         destinations.formUnion(other.destinations)
         for kind in other.kinds { note(kind: kind) }
