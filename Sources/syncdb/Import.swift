@@ -99,7 +99,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
         }
         let kept = try location.open()
         let chosen = try store.modelForExistingDatabase(
-            store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+            store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
         try kept.close()
         let stack = try DataStack(
             model: adjusted(chosen.model), at: location.url, migration: changes.migration,

@@ -62,14 +62,23 @@ struct StoreOptions {
     // MARK: Evolving
 
     /// The model of a database that is there: the given or the kept one, extended if that is asked for.
+    ///
+    /// - Parameter stack: The database, where it is open.
     func modelForExistingDatabase(
-        _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool
+        _ model: SyncModel, extendedBy payloads: [Payload], as options: PayloadOptions, isQuiet: Bool,
+        of stack: DataStack? = nil
     ) throws -> ChosenModel {
         guard changes.evolve else { return ChosenModel(model: model) }
         guard options.canEvolve else {
             throw UsageError("--evolve does not read JSON:API documents: give the new --model instead")
         }
-        let found = try ModelExtension(of: model, by: samples(payloads, as: options))
+        let found = try ModelExtension(of: model, by: samples(payloads, as: options)) { entity, attribute in
+            // What the database does not know has no values in it.
+            guard let stack,
+                stack.model.entity(named: entity)?.attributes.contains(where: { $0.name == attribute }) == true
+            else { return false }
+            return try stack.count(entity, where: .attribute(attribute) != nil) > 0
+        }
         let remarks = isQuiet ? [] : ShortList(found.remarks).lines({ "evolved: \($0)" }, hint: nil)
         return ChosenModel(model: found.model, remarks: remarks)
     }

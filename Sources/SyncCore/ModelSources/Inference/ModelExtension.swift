@@ -19,13 +19,23 @@ public struct ModelExtension: Sendable {
     private let inferred: InferredModel
     /// Inferred entity → the entity of the model it is, or is added as.
     private var counterparts: [String: String] = [:]
+    /// By entity: the attributes that became relationships.
+    private var replaced: [String: Set<String>] = [:]
+    /// By entity: where the relationships lead that are read from keys and were added.
+    private var addedKeys: [String: [String: String]] = [:]
+    private let hasValues: @Sendable (_ entity: String, _ attribute: String) throws -> Bool
     private var open: [String] = []
 
     /// Compares a model with what the samples look like.
     ///
+    /// - Parameter hasValues: Whether rows are stored that have a value for an attribute of which only null was seen when the
+    ///   model was inferred. Then it stays an attribute; otherwise it becomes a relationship where objects come.
     /// - Throws: What inferring a model throws; ``SyncError`` `unknownEntity` for a sample of an entity that the model
-    ///   does not have.
-    public init(of model: SyncModel, by samples: [InferenceSample]) throws {
+    ///   does not have; what `hasValues` throws.
+    public init(
+        of model: SyncModel, by samples: [InferenceSample],
+        hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
+    ) throws {
         let samples = try samples.map { sample in
             var sample = sample
             for entity in sample.rootEntities {
@@ -44,6 +54,7 @@ public struct ModelExtension: Sendable {
             }
             return sample
         }
+        self.hasValues = hasValues
         self.model = model
         entities = model.entities
         places = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -51,6 +62,7 @@ public struct ModelExtension: Sendable {
         origins = Dictionary(grouping: inferred.origins, by: \.entity)
         for entity in samples.flatMap(\.rootEntities) { pair(entity, with: entity) }
         while let next = open.popLast() { try extend(next) }
+        for (entity, names) in replaced { update(entity) { $0.attributes.removeAll { names.contains($0.name) } } }
         guard !remarks.isEmpty else { return }
         self.model = try model.replacing(entities: entities)
     }
@@ -152,20 +164,35 @@ public struct ModelExtension: Sendable {
             pair(relationship.destination, with: known.destination)
             return
         }
-        guard try model.attribute(forKey: origin.key, in: entity) == nil, try !isRead(origin.key, of: entity) else {
-            return
+        guard try !isRead(origin.key, of: entity) else { return }
+        let attribute = try model.attribute(forKey: origin.key, in: entity)
+        if let attribute {
+            guard origin.hasValues, isOpen(attribute, of: entity), try !hasValues(entity, attribute) else { return }
+            replaced[entity, default: []].insert(attribute)
         }
         let destination = try destination(relationship.destination)
-        var added = SyncModel.Relationship(
-            unusedName(relationship.name, in: entity), to: destination, many: relationship.isToMany,
-            keyedBy: relationship.keyedBy)
         let rule = try rule(of: entity)
+        // One that was added for another key is read from this one too: `company` from `company_id`.
+        if addedKeys[entity]?[origin.key] == destination { return }
+        let name = relationship.name == attribute ? relationship.name : unusedName(relationship.name, in: entity)
+        var added = SyncModel.Relationship(
+            name, to: destination, many: relationship.isToMany, ordered: relationship.isOrdered,
+            keyedBy: relationship.keyedBy)
         let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
         if isOther || !EntityDraft.isRead(origin.key, by: added, rule) {
             added.remoteKey = RemoteKeyPath.escaped(origin.key)
         }
         update(entity) { $0.relationships.append(added) }
-        note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), new")
+        if added.remoteKey == nil {
+            for key in AttributeNaming.keys(for: added, rule) { addedKeys[entity, default: [:]][key] = destination }
+        }
+        let reason = attribute == nil ? "new" : "of which only null was seen"
+        note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
+    }
+
+    /// Whether no value was seen yet of an attribute that an entity declares itself.
+    private func isOpen(_ attribute: String, of entity: String) -> Bool {
+        places[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
     }
 
     /// The entity of the model that an inferred one is; added if there is none.
