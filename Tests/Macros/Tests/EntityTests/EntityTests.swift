@@ -46,6 +46,16 @@ struct EntityTests {
         #expect(try await stack.count(User.self, where: "role == 'guest'") == 1)
     }
 
+    @Test("is asked for by the key of a to-one relationship")
+    func keysInPredicates() async throws {
+        let stack = try stack()
+        try await Sync.changes(json, as: User.self, stack: stack)
+        let free = try RecordPredicate(#Predicate<User> { $0.managerID == nil })
+        #expect(try await stack.fetch(User.self, where: free).map(\.id) == [1])
+        let managed = try RecordPredicate(#Predicate<User> { $0.managerID == 1 })
+        #expect(try await stack.fetch(User.self, where: managed).map(\.id) == [2])
+    }
+
     @Test("is a record of GRDB's, which writes what a sync finds unchanged")
     func records() async throws {
         let stack = try stack()

@@ -20,6 +20,7 @@ struct FixtureModelTests {
             ("blog", Blog.syncModel),
             ("company", Company.syncModel),
             ("depot", Depot.syncModel),
+            ("depot-parcels", Depotparcels.syncModel),
             ("fleet", Fleet.syncModel),
             ("forge", Forge.syncModel),
             ("forge-flat", Forgeflat.syncModel),
@@ -28,6 +29,7 @@ struct FixtureModelTests {
             ("household", Household.syncModel),
             ("iso-codes", Isocodes.syncModel),
             ("library", Library.syncModel),
+            ("odata", Odata.syncModel),
             ("orchard", Orchard.syncModel),
             ("press", Press.syncModel),
             ("rides", Rides.syncModel),
@@ -38,6 +40,7 @@ struct FixtureModelTests {
             ("studio-untitled", Studiountitled.syncModel),
             ("tasks", Tasks.syncModel),
             ("village", Village.syncModel),
+            ("workshop", Workshop.syncModel),
             ("zoo", Zoo.syncModel),
             ("zoo-ids", Zooids.syncModel),
         ] as [(String, @Sendable () throws -> SyncModel)])
