@@ -125,14 +125,14 @@ struct TwinTests {
     }
 }
 
-/// Carries out the first push, and loses its answer and all requests after it.
+/// Carries out the first push, loses its answer, and is busy from then on.
 final class LostAnswer: @unchecked Sendable {
     private let lock = NSLock()
     private var isOver = false
 
     func fault(_ request: FakeService.Request) -> FakeService.Fault? {
         lock.withLock {
-            if isOver { return .dropBefore }
+            if isOver { return .busy }
             guard case .push = request else { return nil }
             isOver = true
             return .dropAfter
