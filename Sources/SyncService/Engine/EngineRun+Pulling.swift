@@ -107,7 +107,7 @@ extension EngineRun {
             } catch ServiceFailure.cursorInvalid {
                 return true
             } catch let failure as ServiceFailure {
-                throw failure.error
+                throw service.hidingSecrets(of: failure.error)
             }
         }
         return false
@@ -124,7 +124,7 @@ extension EngineRun {
         } catch ServiceFailure.cursorInvalid {
             return true
         } catch let failure as ServiceFailure {
-            throw failure.error
+            throw service.hidingSecrets(of: failure.error)
         }
     }
 
@@ -151,7 +151,7 @@ extension EngineRun {
         var operation = operation
         try await findCursor()
         operation.cursor = operation.cursor ?? cursor.value
-        let outcome = try await service.push([operation]).first ?? .unknown("there was no answer")
+        let outcome = try await service.pushed([operation]).first ?? .unknown("there was no answer")
         let rows: [PulledPage.Row]
         switch outcome {
         case .applied(let row):

@@ -74,7 +74,7 @@ extension EngineRun {
             let batch = Array(rest.prefix(batchSize))
             do {
                 try Task.checkCancellation()
-                let outcomes = try await service.push(batch.map(operation))
+                let outcomes = try await service.pushed(batch.map(operation))
                 rest = rest.dropFirst(batch.count)
                 count += try await settle(batch, outcomes)
                 await patience.succeeded()

@@ -164,7 +164,7 @@ extension EngineRun {
 
     private func again(_ request: FrozenRequest) async throws -> PushOutcome {
         let operation = operation(of: request)
-        let outcome = try await asking { [service] in try await service.push([operation]).first }
+        let outcome = try await asking { [service] in try await service.pushed([operation]).first }
         switch outcome {
         // It is the row that the lost request made.
         case .exists(let row?): return .conflict(row)

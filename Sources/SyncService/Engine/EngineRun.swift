@@ -88,9 +88,29 @@ final class EngineRun: Sendable {
         let (store, lease) = (store, lease)
         // A cancelled task cannot write.
         try? await Task { try await store.finish([], notBefore: notBefore, attempts: failures, lease) }.value
-        let error = (error as? ServiceFailure)?.error ?? error
-        feed.send(.failed(error))
+        let shown = service.hidingSecrets(of: (error as? ServiceFailure)?.error ?? error)
+        feed.send(.failed(shown))
+        return shown
+    }
+}
+
+extension SyncService {
+    /// An error that quotes an answer, without the secrets of the requests.
+    func hidingSecrets(of error: any Error) -> any Error {
+        guard var error = error as? SyncError else { return error }
+        error.message = hidingSecrets(in: error.message)
         return error
+    }
+
+    /// Does what rows need; no outcome has a secret in its words.
+    func pushed(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        try await push(operations).map { outcome in
+            switch outcome {
+            case .rejected(let reason): .rejected(hidingSecrets(in: reason))
+            case .unknown(let reason): .unknown(hidingSecrets(in: reason))
+            case .applied, .conflict, .gone, .exists, .retry: outcome
+            }
+        }
     }
 }
 

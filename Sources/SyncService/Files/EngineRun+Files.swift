@@ -46,7 +46,7 @@ extension EngineRun {
                         "the service did not keep it: is '\(file.path.joined(separator: "."))' a field for a file?")
                 }
                 try await adopt(file, name, row, files, service)
-            case .rejected(let reason): try await park(file, reason)
+            case .rejected(let reason): try await park(file, service.hidingSecrets(in: reason))
             case .unknown(let reason): throw ServiceFailure.unreachable(reason)
             case .retry(let after): throw ServiceFailure.busy(after: after, "it asked to try again later")
             case .gone: return

@@ -44,6 +44,9 @@ public struct KintoService: SyncService {
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
     public var backoff: Duration? { exchange.rests.left }
 
+    /// Without the headers that say who asks.
+    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+
     /// Its address and the bucket.
     public var identity: String { "\(exchange.base.absoluteString) \(bucket)" }
 

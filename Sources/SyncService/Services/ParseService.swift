@@ -69,6 +69,9 @@ public struct ParseService: SyncService {
     /// By `Retry-After` of an answer that is no error.
     public var backoff: Duration? { exchange.rests.left }
 
+    /// Without the headers that say who asks.
+    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+
     /// Its address and the application.
     public var identity: String { "\(exchange.base.absoluteString) \(options.applicationID)" }
 

@@ -51,6 +51,7 @@ extension PocketBaseService {
         transport: any HTTPTransport = DefaultTransport()
     ) -> ServiceCredentials {
         let exchange = HTTPExchange(url, headers: [:], transport, .none)
+        exchange.secrets.note(password)
         return ServiceCredentials { _ in
             let url = try exchange.url(["api", "collections", collection, "auth-with-password"])
             let answer = try await exchange.send(

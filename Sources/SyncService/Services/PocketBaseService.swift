@@ -44,6 +44,9 @@ public struct PocketBaseService: SyncService {
     /// By the header `Retry-After` of an answer that is no error.
     public var backoff: Duration? { exchange.rests.left }
 
+    /// Without the headers that say who asks.
+    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+
     /// Its address.
     public var identity: String { exchange.base.absoluteString }
 

@@ -48,6 +48,9 @@ public struct RESTService: SyncService {
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
     public var backoff: Duration? { exchange.rests.left }
 
+    /// Without the headers that say who asks.
+    public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
+
     /// Its address.
     public var identity: String { exchange.base.absoluteString }
 

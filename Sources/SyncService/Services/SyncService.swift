@@ -27,6 +27,8 @@ public protocol SyncService: Sendable {
     var backoff: Duration? { get }
     /// Rows by their ids; one answer for each.
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow]
+    /// A text that quotes an answer, without the secrets of the requests: the service may have sent one back.
+    func hidingSecrets(in text: String) -> String
 }
 
 extension SyncService {
@@ -42,6 +44,9 @@ extension SyncService {
 
     /// None.
     public func ownMembers(of entity: String) -> [[String]] { [] }
+
+    /// It knows no secrets.
+    public func hidingSecrets(in text: String) -> String { text }
 
     /// It does not say.
     public var backoff: Duration? { nil }

@@ -14,4 +14,7 @@ extension HTTPExchange {
 
     /// How long the service wants to be left alone, by what it said last; nil for not at all. For ``SyncService/backoff``.
     public var backoff: Duration? { rests.left }
+
+    /// A text that quotes an answer, without the secrets of the requests. For ``SyncService/hidingSecrets(in:)``.
+    public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
 }

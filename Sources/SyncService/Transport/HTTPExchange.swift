@@ -17,6 +17,8 @@ public struct HTTPExchange: Sendable {
         public let method: HTTPRequest.Method
         /// What was asked for.
         public let url: URL
+        /// What no error may show of it.
+        let secrets: SecretKeeper
 
         /// Its body.
         ///
@@ -25,9 +27,14 @@ public struct HTTPExchange: Sendable {
             do {
                 return try JSONValue(parsing: body)
             } catch {
-                let start = String(decoding: body.prefix(60), as: UTF8.self)
-                throw ServiceFailure.malformed("it is no JSON but '\(start)' (status \(status), \(place))")
+                throw ServiceFailure.malformed("it is no JSON but '\(start(60))' (status \(status), \(place))")
             }
+        }
+
+        /// The first characters of its body, without secrets: also without a part of one that stands at the end.
+        func start(_ count: Int) -> String {
+            let text = String(decoding: body.prefix(4 * count + secrets.longest), as: UTF8.self)
+            return String(secrets.hiding(text).prefix(count))
         }
 
         /// The clock of the service.
@@ -45,6 +52,8 @@ public struct HTTPExchange: Sendable {
     let counter = RequestCounter()
     /// Until when the service wants to be left alone.
     let rests = RestKeeper()
+    /// What no error may show.
+    let secrets = SecretKeeper()
 
     init(
         _ base: URL, headers: [HTTPField.Name: String], _ transport: any HTTPTransport,
@@ -55,6 +64,8 @@ public struct HTTPExchange: Sendable {
         self.headers = headers
         self.transport = transport
         self.credentials = CredentialCache(credentials)
+        secrets.note(configured: headers)
+        if let password = base.password { secrets.note(password) }
     }
 
     /// The address of a path below that of the service.
@@ -77,7 +88,7 @@ public struct HTTPExchange: Sendable {
     /// - Throws: ``ServiceFailure`` `malformed` for one elsewhere.
     public func url(following text: String, from answer: URL) throws -> URL {
         guard let url = URL(string: text, relativeTo: answer)?.absoluteURL, url.isSameOrigin(as: base) else {
-            throw ServiceFailure.malformed("its next page is at another place: '\(text)'")
+            throw ServiceFailure.malformed("its next page is at another place: '\(secrets.hiding(text))'")
         }
         return url
     }
@@ -110,9 +121,11 @@ public struct HTTPExchange: Sendable {
         _ method: HTTPRequest.Method, _ url: URL, content body: Content?, headers more: [HTTPField.Name: String] = [:]
     ) async throws -> Answer {
         let (fields, generation) = try await credentials.fields()
+        for value in fields.values { secrets.note(value) }
         var answer = try await sendOnce(method, url, body, more.merging(fields) { own, _ in own })
         if isLoginRefused(answer) {
             let fresh = try await credentials.refreshed(after: generation)
+            for value in fresh.values { secrets.note(value) }
             answer = try await sendOnce(method, url, body, more.merging(fresh) { own, _ in own })
         }
         if isLoginRefused(answer) { throw ServiceFailure.unauthorized(answer.message) }
@@ -140,7 +153,8 @@ public struct HTTPExchange: Sendable {
         do {
             let (response, received) = try await transport.send(request, body: body?.data)
             let answer = Answer(
-                status: response.status.code, headers: response.headerFields, body: received, method: method, url: url)
+                status: response.status.code, headers: response.headerFields, body: received, method: method, url: url,
+                secrets: secrets)
             if let rest = answer.backoff { rests.note(rest) }
             return answer
         } catch let error as ServiceFailure {
@@ -149,21 +163,24 @@ public struct HTTPExchange: Sendable {
             throw CancellationError()
         } catch {
             if Task.isCancelled { throw CancellationError() }
-            throw ServiceFailure.unreachable("\(error.localizedDescription)")
+            throw ServiceFailure.unreachable(secrets.hiding(error.localizedDescription))
         }
     }
 }
 
 extension HTTPExchange.Answer {
-    /// What it says of an error, short.
+    /// What it says of an error, short, and without the secrets of the request that it may repeat.
     public var message: String {
-        if let json = try? JSONValue(parsing: body) {
+        if body.count <= Self.longestError, let json = try? JSONValue(parsing: body) {
             for key in ["message", "error", "detail", "title"] {
-                if case .string(let text)? = json[key] { return text }
+                if case .string(let text)? = json[key] { return String(secrets.hiding(text).prefix(1000)) }
             }
         }
-        return String(decoding: body.prefix(200), as: UTF8.self)
+        return start(200)
     }
+
+    /// How many bytes an answer may have that is looked through for what it says of an error.
+    private static let longestError = 1 << 20
 
     /// Where it comes from: without what is asked for, which may be a secret.
     var place: String { "\(method) \(url.path)" }
@@ -171,7 +188,9 @@ extension HTTPExchange.Answer {
     /// That the service refuses, and where.
     public var refusal: ServiceFailure {
         var text = message
-        if let location = headers[.location], (300..<400).contains(status) { text = "it is at \(location) now" }
+        if let location = headers[.location], (300..<400).contains(status) {
+            text = "it is at \(secrets.hiding(location)) now"
+        }
         return .refused(status: status, text.isEmpty ? "(\(place))" : "\(text) (\(place))")
     }
 

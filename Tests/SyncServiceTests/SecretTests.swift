@@ -1,0 +1,106 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+@testable import SyncService
+
+/// Secrets that a service sends back.
+@Suite("Secrets in answers")
+struct SecretTests {
+    /// A service that answers with what it is told, as it stands.
+    private struct Echo: HTTPTransport {
+        let status: Int
+        let headers: HTTPFields
+        let body: String
+        var writes = true
+
+        func send(_ request: HTTPRequest, body sent: Data?) async throws -> (HTTPResponse, Data) {
+            if writes, request.method == .get { return (HTTPResponse(status: .ok), Data("[]".utf8)) }
+            return (HTTPResponse(status: .init(code: status), headerFields: headers), Data(body.utf8))
+        }
+    }
+
+    private static let secret = "hush-Token+4711/x"
+
+    private func service(
+        _ status: Int, _ body: String, _ headers: HTTPFields = [:], _ credential: String = "Bearer \(secret)",
+        configured: [HTTPField.Name: String] = [:], writes: Bool = true
+    ) throws -> RESTService {
+        var options = RESTOptions()
+        options.paging = .next("next", size: nil, limit: 10)
+        options.records = "data"
+        return RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options, headers: configured,
+            credentials: .authorization(credential),
+            transport: Echo(status: status, headers: headers, body: body, writes: writes))
+    }
+
+    /// The message of the error that a sync ends with.
+    private func message(_ service: RESTService) async throws -> String {
+        var settings = Device.impatient
+        settings.patience = .zero
+        let device = try Device(service, entities: ["Task"], settings)
+        let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        return error?.description ?? ""
+    }
+
+    @Test(
+        "No error of a pull shows a secret, wherever the service puts it",
+        arguments: [
+            (401, #"{"message": "no such token: SECRET"}"#), (403, #"{"error": "Bearer SECRET is not allowed"}"#),
+            (400, "SECRET"), (500, String(repeating: "x", count: 195) + "SECRET"), (200, "<p>SECRET</p>"),
+            (200, String(repeating: "y", count: 50) + "SECRET"), (400, #"{"detail": "ENCODED and LOUD"}"#),
+            (200, #"{"data": [], "next": "https://elsewhere.example/?token=SECRET"}"#),
+            (200, #"{"data": [{"id": 1}], "next": "https://service.example/v1/tasks?token=SECRET"}"#),
+        ])
+    func pull(_ status: Int, _ body: String) async throws {
+        let body = body.replacingOccurrences(of: "SECRET", with: Self.secret)
+            .replacingOccurrences(of: "ENCODED", with: Self.secret.escapedForURL)
+            .replacingOccurrences(of: "LOUD", with: Self.secret.uppercased())
+        let message = try await message(service(status, body, writes: false))
+        #expect(!message.isEmpty)
+        // Not even the beginning.
+        #expect(!message.lowercased().contains("hush"), "\(message)")
+    }
+
+    @Test("No error shows a secret that a redirection names")
+    func redirection() async throws {
+        let message = try await message(
+            service(302, "", [.location: "https://login.example/?back=\(Self.secret)"], writes: false))
+        #expect(message.contains("it is at https://login.example/?back=*** now"), "\(message)")
+    }
+
+    @Test(
+        "Passwords and configured keys are secrets too, and other headers are none",
+        arguments: [
+            ("Basic \(Data("me:hush-pass".utf8).base64EncodedString())", "X-Key", "abcd"),
+            ("Bearer other", "X-Api-Key", "hush-key"), ("Bearer other", "Cookie", "session=hush-key; lang=en"),
+        ])
+    func others(_ credential: String, _ name: String, _ value: String) async throws {
+        let configured = [
+            try #require(HTTPField.Name(name)): value, try #require(HTTPField.Name("X-Client")): "laptop",
+        ]
+        let message = try await message(
+            service(
+                400,
+                #"{"message": "hush-pass, hush-key of laptop"}"#.replacingOccurrences(
+                    of: credential.hasPrefix("Basic") ? ", hush-key" : "hush-pass, ", with: ""),
+                [:], credential, configured: configured, writes: false))
+        #expect(message.contains("*** of laptop"), "\(message)")
+    }
+
+    @Test("A row that is refused is parked with the reason, and without the secret", arguments: [422, 409, 400])
+    func parked(_ status: Int) async throws {
+        var options = RESTOptions()
+        options.idempotency = "Idempotency-Key"
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            credentials: .authorization("Bearer \(Self.secret)"),
+            transport: Echo(status: status, headers: [:], body: #"{"message": "\#(Self.secret) may not"}"#))
+        let device = try Device(service, entities: ["Task"])
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().map(\.reason) == ["status \(status): *** may not"])
+    }
+}
