@@ -65,6 +65,27 @@ struct CredentialCommandTests {
         #expect(try setting.server.log.filter { $0.hasPrefix("PATCH") }.count == 3)
     }
 
+    @Test("may leave a program behind that keeps its streams open: what it printed counts once it is over")
+    func leftBehind() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks(Self.task)],
+            #", "timeout": 5, "credentials": {"command": ["sh", "-c", "sleep 20 & echo Bearer hush-child"]}"#)
+        let run = try setting.run("sync")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try setting.server.authorizations.first == "Bearer hush-child")
+    }
+
+    @Test("says on the error stream what it likes, and is ended when it takes longer than the time for an answer")
+    func errors() throws {
+        let setting = try ServiceSetting(
+            [ServiceSetting.tasks(Self.task)],
+            #", "timeout": 1, "credentials": {"command": ["sh", "-c", "echo which key? >&2; sleep 20 & wait"]}"#)
+        let run = try setting.run("sync")
+        #expect(run.status == 1)
+        #expect(run.errors.hasPrefix("which key?\n"), "\(run.errors)")
+        #expect(run.errors.contains("took longer than 1 s and was ended"), "\(run.errors)")
+    }
+
     @Test("and what it prints are in no file of the database, and nowhere in what is printed")
     func secret() throws {
         let setting = try ServiceSetting(

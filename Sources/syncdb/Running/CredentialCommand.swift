@@ -18,50 +18,16 @@ struct CredentialCommand {
     }
 
     private static func output(of arguments: [String], _ timeout: Duration) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        let hasEnded = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in hasEnded.signal() }
         func failure(_ why: String) -> SyncError {
             SyncError(.unauthorized, "the command for credentials, '\(arguments[0])', \(why)")
         }
-        do {
-            try process.run()
-        } catch {
-            throw failure("cannot be run")
-        }
-        let end = ContinuousClock.now + timeout
-        guard let data = read(pipe.fileHandleForReading, until: end),
-            hasEnded.wait(timeout: .now() + .milliseconds(milliseconds(until: end))) == .success
-        else {
-            kill(process.processIdentifier, SIGKILL)
+        guard let process = PipedProcess(["/usr/bin/env"] + arguments) else { throw failure("cannot be run") }
+        guard let end = process.wait(until: ContinuousClock.now + timeout) else {
             throw failure("took longer than \(timeout.components.seconds) s and was ended")
         }
-        let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        guard process.terminationStatus == 0 else { throw failure("ended with status \(process.terminationStatus)") }
+        let text = String(decoding: end.output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        guard end.status == 0 else { throw failure("ended with status \(end.status)") }
         guard !text.isEmpty else { throw failure("printed nothing") }
         return text
-    }
-
-    /// - Returns: Nil if the output has no end by then: what the command started may keep it open when it is gone.
-    private static func read(_ handle: FileHandle, until end: ContinuousClock.Instant) -> Data? {
-        var data = Data()
-        while true {
-            var request = pollfd(fd: handle.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&request, 1, Int32(milliseconds(until: end)))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { return nil }
-            let piece = handle.availableData
-            if piece.isEmpty { return data }
-            data += piece
-        }
-    }
-
-    private static func milliseconds(until end: ContinuousClock.Instant) -> Int {
-        let (seconds, attoseconds) = (end - .now).components
-        return Int(min(max(0, Double(seconds) * 1000 + Double(attoseconds) / 1e15), 1e9))
     }
 }
