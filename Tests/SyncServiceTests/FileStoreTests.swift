@@ -31,6 +31,27 @@ struct FileStoreTests {
         #expect(SHA256.text(Data(text.utf8)) == hash)
     }
 
+    @Test(
+        "leads nowhere by a text that is no hash, whatever lies there",
+        arguments: ["../secret", "../../secret", "/etc/hostname", "", ".", "a/b", String(repeating: "A", count: 64)])
+    func noHash(_ text: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = FileStore(folder: folder)
+        let hash = try await store.keepWaiting(Data("mine".utf8))
+        try Data("secret".utf8).write(to: folder.appendingPathComponent("secret"))
+        try Data("secret".utf8).write(to: folder.appendingPathComponent("waiting/" + String(repeating: "A", count: 64)))
+        #expect(await store.waitingFile(text) == nil)
+        #expect(await store.waitingFile(hash) != nil)
+        // Nor does the note of a download.
+        let cat = try reference("cat")
+        _ = try await store.file(cat, from: FilesOnly())
+        let notes = folder.appendingPathComponent("references")
+        for note in try FileManager.default.contentsOfDirectory(atPath: notes.path) {
+            try Data(text.utf8).write(to: notes.appendingPathComponent(note))
+        }
+        #expect(try await store.cached(cat) == nil)
+    }
+
     @Test("downloads once, for all who want a file, and has it without a request from then on")
     func once() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

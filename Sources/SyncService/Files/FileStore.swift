@@ -52,7 +52,9 @@ public actor FileStore {
 
     /// Where a file is in the folder; nil if it is not there.
     public func cached(_ reference: FileReference) throws -> URL? {
-        guard let hash = try? String(contentsOf: place(of: reference), encoding: .utf8) else { return nil }
+        guard let hash = try? String(contentsOf: place(of: reference), encoding: .utf8), SHA256.isText(hash) else {
+            return nil
+        }
         let url = contents.appendingPathComponent(hash)
         guard FileManager.default.fileExists(atPath: url.path) else { return nil }
         try use(url)
@@ -85,8 +87,9 @@ public actor FileStore {
         return hash
     }
 
-    /// Bytes that are to be sent; nil if somebody removed them.
+    /// Bytes that are to be sent; nil if they were removed, and for what is no hash: it would be a path that leads out of the folder.
     func waitingFile(_ hash: String) -> URL? {
+        guard SHA256.isText(hash) else { return nil }
         let url = waiting.appendingPathComponent(hash)
         return FileManager.default.fileExists(atPath: url.path) ? url : nil
     }

@@ -5,6 +5,11 @@ enum SHA256 {
     private static let rounds: [UInt32] = constants { pow($0, 1.0 / 3) }
     private static let start: [UInt32] = Array(constants { $0.squareRoot() }.prefix(8))
 
+    /// Whether a text is one that ``text(_:)`` gives.
+    static func isText(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
     /// 64 hexadecimal digits.
     static func text(_ data: Data) -> String {
         digest(data).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
