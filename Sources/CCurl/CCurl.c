@@ -93,6 +93,11 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
 
 static size_t take_head(char *bytes, size_t size, size_t count, void *context) {
     struct sync_curl_answer *answer = context;
+    if (size * count > answer->head_limit - answer->head_count) {
+        answer->is_head_too_large = 1;
+        return 0;
+    }
+    answer->head_count += size * count;
     // A head that another one follows, as 100 Continue, is not the answer's.
     if (size * count > 5 && memcmp(bytes, "HTTP/", 5) == 0) answer->head_length = 0;
     return append(&answer->head, &answer->head_length, bytes, size * count);
@@ -109,6 +114,7 @@ void sync_curl_send(
     struct sync_curl_answer *answer) {
     memset(answer, 0, sizeof *answer);
     answer->limit = bounds.bytes;
+    answer->head_limit = bounds.head_bytes;
     void *list = NULL;
     for (const char *const *line = headers; *line; line++) {
         void *longer = curl.slist_append(list, *line);

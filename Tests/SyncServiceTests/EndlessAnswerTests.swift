@@ -2,6 +2,7 @@
     import Foundation
     import Glibc
     import HTTPTypes
+    import SyncCore
     import Testing
 
     @testable import SyncService
@@ -30,6 +31,64 @@
             }
             #expect(error == .malformed("it has more than 100000 bytes: ask for smaller pages"))
         }
+
+        private static let field = "X-More: " + String(repeating: "a", count: 1000) + "\r\n"
+
+        @Test(
+            "A head or trailers without an end are not gathered",
+            arguments: [
+                ("HTTP/1.1 200 OK\r\n", field),
+                ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[]\r\n0\r\n", field),
+                ("", "HTTP/1.1 103 Early Hints\r\n" + field + "\r\n"),
+            ])
+        func head(_ begin: String, _ piece: String) async throws {
+            let server = try EndlessServer(head: begin, piece: piece, isChunked: false)
+            let error = await #expect(throws: ServiceFailure.self) {
+                try await CurlTransport().send(server.request, body: nil)
+            }
+            #expect(error == .malformed("its head and its trailers have more than \(AnswerLimit.head) bytes"))
+        }
+    }
+
+    /// JSON with more values than memory should hold.
+    @Suite("Answers of many values")
+    struct ManyValueTests {
+        @Test(
+            "Values are members and elements, at any depth, and not what texts hold",
+            arguments: [
+                ("[]", 0), ("{}", 0), ("1", 0), ("[1]", 1), ("[ 1 , 2 ]", 2), ("[[],[ ],{}]", 3),
+                (#"{"a":{"b":[1,2]}}"#, 4),
+                (#"["a,b","[{,",",\",,"]"#, 3), (#"{"a":[{"b":1},{"b":2}]}"#, 5), (#"["\\",1]"#, 2), ("[[[[[]]]]]", 4),
+            ])
+        func counted(_ text: String, _ count: Int) throws {
+            // Only what has enough bytes is looked at.
+            let body = Data((text + String(repeating: " ", count: 20)).utf8)
+            #expect(throws: Never.self) { try AnswerLimit.checkValues(of: body, limit: count) }
+            guard count > 0 else { return }
+            #expect(throws: ServiceFailure.malformed("it has more than \(count - 1) values: ask for smaller pages")) {
+                try AnswerLimit.checkValues(of: body, limit: count - 1)
+            }
+        }
+
+        @Test("A pull whose answer has too many ends before they are read")
+        func pull() async throws {
+            let text = "[" + String(repeating: "{},", count: AnswerLimit.values) + "{}]"
+            let service = RESTService(
+                baseURL: try #require(URL(string: "https://service.example/v1")), transport: Fixed(text: text))
+            await #expect(
+                throws: ServiceFailure.malformed("it has more than \(AnswerLimit.values) values: ask for smaller pages")
+            ) {
+                try await service.pull(PullRequest(entity: "Task", cursor: nil))
+            }
+        }
+
+        private struct Fixed: HTTPTransport {
+            let text: String
+
+            func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+                (HTTPResponse(status: .ok), Data(text.utf8))
+            }
+        }
     }
 
     /// A server that answers each request with pieces without an end, as long as somebody takes them.
@@ -37,7 +96,10 @@
         private let socket: Int32
         private let port: UInt16
 
-        init(piece: String) throws {
+        init(
+            head: String = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", piece: String,
+            isChunked: Bool = true
+        ) throws {
             let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -50,25 +112,25 @@
             }
             try #require(isBound)
             (self.socket, port) = (socket, UInt16(bigEndian: address.sin_port))
-            Thread.detachNewThread { Self.serve(socket, piece) }
+            let size = String(piece.utf8.count, radix: 16)
+            let chunk = isChunked ? "\(size)\r\n\(piece)\r\n" : piece
+            Thread.detachNewThread { Self.serve(socket, head, chunk, isSlow: piece.utf8.count == 1) }
         }
 
         var request: HTTPRequest {
             HTTPRequest(method: .get, scheme: "http", authority: "127.0.0.1:\(port)", path: "/")
         }
 
-        private static func serve(_ socket: Int32, _ piece: String) {
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            let chunk = String(piece.utf8.count, radix: 16) + "\r\n" + piece + "\r\n"
+        private static func serve(_ socket: Int32, _ head: String, _ chunk: String, isSlow: Bool) {
             while true {
                 let connection = accept(socket, nil, nil)
                 guard connection >= 0 else { return }
                 var bytes = [UInt8](repeating: 0, count: 4096)
                 _ = recv(connection, &bytes, bytes.count, 0)
-                var text = head
+                var text = head.isEmpty ? chunk : head
                 while send(connection, text, text.utf8.count, Int32(MSG_NOSIGNAL)) > 0 {
                     text = chunk
-                    if piece.utf8.count == 1 { usleep(50_000) }
+                    if isSlow { usleep(50_000) }
                 }
                 close(connection)
             }

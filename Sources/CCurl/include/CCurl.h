@@ -25,6 +25,10 @@ struct sync_curl_answer {
     /// How many bytes the body may have, and whether it had more.
     size_t limit;
     int is_too_large;
+    /// How many bytes all heads and trailers may have, how many came, and whether those were more.
+    size_t head_limit;
+    size_t head_count;
+    int is_head_too_large;
 };
 
 /// What a request may take.
@@ -35,6 +39,8 @@ struct sync_curl_bounds {
     long whole;
     /// How many bytes the body of the answer may have.
     size_t bytes;
+    /// How many bytes its head may have, with all heads before it and the trailers.
+    size_t head_bytes;
 };
 
 /// Whether libcurl can be loaded.

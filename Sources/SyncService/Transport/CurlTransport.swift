@@ -19,7 +19,7 @@
             func whole(_ duration: Duration) -> Int { max(1, Int(min(duration.seconds, 1e9).rounded(.up))) }
             bounds = sync_curl_bounds(
                 silence: whole(timeout), whole: whole(total ?? timeout * AnswerLimit.totalFactor),
-                bytes: max(0, answerLimit))
+                bytes: max(0, answerLimit), head_bytes: AnswerLimit.head)
         }
 
         /// Sends a request once.
@@ -62,13 +62,16 @@
             defer { sync_curl_free(&answer) }
             if answer.is_cancelled != 0 { throw CancellationError() }
             if answer.is_too_large != 0 { throw AnswerLimit.exceeded(Int(bounds.bytes)) }
+            if answer.is_head_too_large != 0 { throw AnswerLimit.exceededHead(Int(bounds.head_bytes)) }
             guard answer.status > 0 else {
                 let text = withUnsafeBytes(of: answer.error) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
                 throw ServiceFailure.unreachable(text)
             }
-            let received = answer.body.map { Data(bytes: $0, count: answer.body_length) } ?? Data()
+            // Not a second time in memory.
+            let received = answer.body.map { Data(bytesNoCopy: $0, count: answer.body_length, deallocator: .free) }
+            answer.body = nil
             let head = answer.head.map { Data(bytes: $0, count: answer.head_length) } ?? Data()
-            return (Self.response(status: answer.status, head: head), received)
+            return (Self.response(status: answer.status, head: head), received ?? Data())
         }
 
         private static func response(status: Int, head: Data) -> HTTPResponse {

@@ -24,6 +24,7 @@ public struct HTTPExchange: Sendable {
         ///
         /// - Throws: ``ServiceFailure`` `malformed`.
         public func json() throws -> JSONValue {
+            try AnswerLimit.checkValues(of: body)
             do {
                 return try JSONValue(parsing: body)
             } catch {
