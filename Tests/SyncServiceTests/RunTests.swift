@@ -173,6 +173,74 @@ struct RunTests {
         #expect(try await one.leftovers() == [])
     }
 
+    @Test("A run keeps the database while it waits for an answer that takes longer than a lease")
+    func renewed() async throws {
+        let device = try Device(service)
+        try await device.engine.sync()
+        let beats = Beats()
+        var settings = Device.settings
+        settings.clock.beat = { try await beats.next() }
+        let slow = try Device(device.stack, service, settings)
+        let found = Found()
+        await service.setMeanwhile { [stack = device.stack] request in
+            guard case .pull("Task") = request else { return }
+            do {
+                // All but a second of the lease has gone by.
+                try await stack.write { db in
+                    try db.execute(sql: "UPDATE sync_lease SET until = until - 119000 WHERE holder <> ''")
+                }
+                let before = try await stack.read { try Int64.fetchOne($0, sql: "SELECT until FROM sync_lease") ?? 0 }
+                await beats.beat()
+                let after = try await stack.read { try Int64.fetchOne($0, sql: "SELECT until FROM sync_lease") ?? 0 }
+                if after >= before + 100_000 { await found.note(nil) }
+            } catch { await found.note((error as? SyncError)?.code) }
+        }
+        try await slow.engine.sync()
+        #expect(await found.codes == [nil])
+        #expect(try await device.leftovers() == [])
+        // One that is over does not come back.
+        await beats.beat()
+        #expect(try await device.leftovers() == [])
+    }
+
+    /// Says when a run may say that it goes on.
+    private actor Beats {
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+        private var beaten: CheckedContinuation<Void, Never>?
+        private var isOver = false
+
+        /// Comes back when the run has said so, and waits again.
+        func beat() async {
+            while waiting.isEmpty, !isOver { await Task.yield() }
+            guard !isOver else { return }
+            await withCheckedContinuation { continuation in
+                beaten = continuation
+                waiting.removeFirst().resume()
+            }
+        }
+
+        func next() async throws {
+            beaten?.resume()
+            beaten = nil
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if isOver { continuation.resume() } else { waiting.append(continuation) }
+                }
+            } onCancel: {
+                Task { await end() }
+            }
+            try Task.checkCancellation()
+        }
+
+        private func end() {
+            isOver = true
+            for continuation in waiting { continuation.resume() }
+            waiting = []
+            beaten?.resume()
+            beaten = nil
+        }
+    }
+
     private actor Found {
         private(set) var codes: [SyncError.Code?] = []
         private var wasAsked = false

@@ -30,6 +30,17 @@ enum EngineLeases {
         return EngineLease(token: token)
     }
 
+    /// Says that a run goes on. One that is over stays over.
+    ///
+    /// - Throws: As ``check(_:in:)``.
+    static func renew(_ lease: EngineLease, in db: Database) throws {
+        try check(lease, in: db)
+        try db.executeCached(
+            sql: "UPDATE sync_lease SET until = ? WHERE name = 'run' AND token = ? AND holder <> ''",
+            arguments: [SQLiteEngine.now + duration, lease.token])
+    }
+
+    /// - Throws: ``SyncError`` `engineBusy` for a run whose database another process has.
     static func check(_ lease: EngineLease, in db: Database) throws {
         let row = try db.rowCached(sql: "SELECT token, until FROM sync_lease WHERE name = 'run'")
         let token: Int64? = try row?.decode(atIndex: 0)

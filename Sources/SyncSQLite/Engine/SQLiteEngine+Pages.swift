@@ -34,6 +34,10 @@ extension SQLiteEngine {
         }
     }
 
+    package func renew(_ lease: EngineLease) async throws {
+        try await transaction { db in try EngineLeases.renew(lease, in: db) }
+    }
+
     /// Rows that may be gone because another one was to take their place are: they were deleted here.
     private func noteReplaced(_ table: EngineTable, in db: Database) throws {
         guard !table.key.isHidden else { return }

@@ -18,6 +18,7 @@ final class EngineRun: Sendable {
     /// What was pulled last, of a service that has one cursor for all entities.
     let cursor = SharedCursor()
     private let feed: EventFeed
+    private let heartbeat: Task<Void, Never>
     /// The entities of which this run has seen all ids.
     let listed = SharedSet<String>()
     /// The entities of which this run has seen all that is new.
@@ -43,7 +44,11 @@ final class EngineRun: Sendable {
         self.feed = feed
         memberPaths = store.memberPaths
         start = try await store.begin(registration, holder: holder)
-        patience = Patience(settings, failures: start.attempts) { feed.send($0) }
+        patience = Patience(settings, failures: start.attempts) { event in
+            guard case .waiting(let duration, let reason) = event else { return feed.send(event) }
+            feed.send(.waiting(duration, reason: service.hidingSecrets(in: reason)))
+        }
+        heartbeat = Self.heartbeat(store, start.lease, settings.clock)
         do {
             if let notBefore = start.notBefore {
                 try await patience.wait(
@@ -58,6 +63,25 @@ final class EngineRun: Sendable {
     var lease: EngineLease { start.lease }
 
     func tell(_ event: SyncEvent) { feed.send(event) }
+
+    /// Keeps the database for a run while a request is out, or while it waits: either may take longer than a lease.
+    private static func heartbeat(
+        _ store: any EngineStore, _ lease: EngineLease, _ clock: EngineClock
+    ) -> Task<Void, Never> {
+        Task {
+            while !Task.isCancelled {
+                do { try await clock.beat() } catch { return }
+                do {
+                    try await store.renew(lease)
+                } catch let error as SyncError where error.code == .engineBusy {
+                    // The run hears of it with its next transaction.
+                    return
+                } catch {
+                    // The store is busy: the next beat comes before the lease is over.
+                }
+            }
+        }
+    }
 
     /// Asks the service, again if it fails for a reason that passes.
     func asking<T: Sendable>(_ body: @Sendable () async throws -> T) async throws -> T {
@@ -75,6 +99,7 @@ final class EngineRun: Sendable {
     // MARK: The end
 
     func finish() async throws -> SyncReport {
+        heartbeat.cancel()
         let rest = service.backoff.map { settings.clock.now().addingTimeInterval($0.seconds).milliseconds }
         try await store.finish(entities.filter(pulled.contains), notBefore: rest, attempts: 0, lease)
         let report = report.current
@@ -84,6 +109,7 @@ final class EngineRun: Sendable {
 
     /// Frees the database, and keeps how long the service is to be left alone. What was done stays done.
     func fail(_ error: any Error) async -> any Error {
+        heartbeat.cancel()
         let (notBefore, failures) = await patience.debt
         let (store, lease) = (store, lease)
         // A cancelled task cannot write.

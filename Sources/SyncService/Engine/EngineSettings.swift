@@ -42,6 +42,8 @@ public struct EngineSettings: Sendable {
 package struct EngineClock: Sendable {
     package var now: @Sendable () -> Date = { Date() }
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    /// Waits until a run says again that it goes on: some times within the time for which it may be silent.
+    package var beat: @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(30)) }
     /// A number from 0 to 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
 

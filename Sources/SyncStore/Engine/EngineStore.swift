@@ -11,6 +11,11 @@ package protocol EngineStore: Sendable {
     /// - Throws: ``SyncError`` `engineBusy` if another process has it.
     func begin(_ registration: EngineRegistration, holder: String) async throws -> EngineStart
 
+    /// Says that a run goes on, though it has not written anything for a while: a request of it may take longer than a lease.
+    ///
+    /// - Throws: ``SyncError`` `engineBusy` if another process has the database by now.
+    func renew(_ lease: EngineLease) async throws
+
     /// Applies pages of several entities, those first that others point to: rows, tombstones, merges, versions and where to go on,
     /// all or nothing.
     func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome
