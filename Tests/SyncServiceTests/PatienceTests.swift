@@ -13,9 +13,10 @@ struct PatienceTests {
     private static let noon = Date(timeIntervalSince1970: 1_795_435_200)
 
     private func device(
-        _ status: Int, _ headers: [String: String] = [:], on stack: DataStack? = nil, now: Date = noon
+        _ status: Int, _ headers: [String: String] = [:], _ settings: EngineSettings = Device.settings,
+        on stack: DataStack? = nil, now: Date = noon
     ) throws -> Device {
-        var settings = Device.settings
+        var settings = settings
         settings.clock.now = { now }
         let service = RESTService(
             baseURL: try #require(URL(string: "https://service.example/v1")),
@@ -44,6 +45,38 @@ struct PatienceTests {
         #expect(await memory.requests.count == 1)
         let later = try self.device(200, on: device.stack, now: Self.noon.addingTimeInterval(86_401))
         #expect(try await later.engine.sync().isEmpty)
+    }
+
+    @Test(
+        "A run that is waited for keeps to what the service asked for, and to no wait after failures; one that is to begin now to none",
+        arguments: EarlierWaits.allCases, [(503, ["Retry-After": "600"]), (500, [:]), (503, [:])])
+    func earlier(_ waits: EarlierWaits, _ answer: (Int, [String: String])) async throws {
+        let isAsked = !answer.1.isEmpty
+        let failing = try device(answer.0, answer.1, Self.impatient)
+        for _ in 0..<3 { _ = await failure(failing) }
+        let noted = try await failing.rows("SELECT not_before IS NOT NULL, attempts > 0 FROM sync_engine")
+        #expect(noted == ["1 \(isAsked ? 0 : 1)"])
+        var settings = Self.impatient
+        settings.earlierWaits = waits
+        let later = try device(200, [:], settings, on: failing.stack)
+        guard waits == .all || waits == .asked && isAsked else {
+            #expect(try await later.engine.sync().isEmpty)
+            #expect(try await later.rows("SELECT not_before, attempts FROM sync_engine") == ["nil 0"])
+            return
+        }
+        let count = await memory.requests.count
+        #expect(await failure(later)?.contains("is left alone until") == true)
+        #expect(await memory.requests.count == count)
+        // A run that did not ask leaves it as it was.
+        #expect(try await failing.rows("SELECT not_before IS NOT NULL, attempts > 0 FROM sync_engine") == noted)
+    }
+
+    /// Pauses are as long as they may be, and a run has no time for any.
+    private static var impatient: EngineSettings {
+        var settings = Device.settings
+        settings.clock.random = { 1 }
+        settings.patience = .zero
+        return settings
     }
 
     @Test("A clock that was set back keeps nobody waiting for more than a day")

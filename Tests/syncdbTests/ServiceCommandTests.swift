@@ -278,7 +278,7 @@ struct ServiceCommandTests {
         arguments: [
             (
                 ["sync", "pull", "push"],
-                ["-c, --config", "--model", "--only", "--wait", "--max-delete", "--json", "--quiet"]
+                ["-c, --config", "--model", "--only", "--wait", "--now", "--max-delete", "--json", "--quiet"]
             ),
             (["status", "conflicts"], ["-c, --config", "--model", "--only", "--json", "--color"]),
             (["reset"], ["-c, --config", "--model", "--only", "--json", "--quiet", "<kind>"]),

@@ -50,10 +50,10 @@ final class EngineRun: Sendable {
         }
         heartbeat = Self.heartbeat(store, start.lease, settings.clock)
         do {
-            if let notBefore = start.notBefore {
+            if let notBefore = start.notBefore, settings.earlierWaits.keeps(isAsked: start.isAsked) {
                 try await patience.wait(
                     until: Date(timeIntervalSince1970: Double(notBefore) / 1000),
-                    "it failed in an earlier run, or asked to be left alone")
+                    start.isAsked ? "it asked to be left alone" : "it failed in an earlier run", isAsked: start.isAsked)
             }
         } catch {
             throw await fail(error)

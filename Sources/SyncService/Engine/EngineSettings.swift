@@ -25,6 +25,8 @@ public struct EngineSettings: Sendable {
     public var attempts = 4
     /// How long a run waits altogether for a service that fails or asks to be left alone, before it ends with an error.
     public var patience = Duration.seconds(30)
+    /// Which waiting times of earlier runs a run keeps to.
+    public var earlierWaits = EarlierWaits.all
     /// How long a request whose answer was lost may still be carried out.
     public var settleTime = Duration.seconds(30)
     /// How often all ids are listed, of a service that tells of deletions in no other way.
@@ -36,6 +38,28 @@ public struct EngineSettings: Sendable {
 
     /// The usual.
     public init() {}
+}
+
+/// Which waiting times of earlier runs a run keeps to, before its first request.
+public enum EarlierWaits: Sendable, Hashable, CaseIterable {
+    /// All: those that the service asked for, and those after failures, which keep an app from asking a service that is away again and
+    /// again.
+    case all
+    /// Those that the service asked for (`Retry-After`, `Backoff`): the run is one that a person waits for.
+    case asked
+    /// None.
+    case none
+}
+
+extension EarlierWaits {
+    /// - Parameter isAsked: Whether the service asked for it.
+    func keeps(isAsked: Bool) -> Bool {
+        switch self {
+        case .all: true
+        case .asked: isAsked
+        case .none: false
+        }
+    }
 }
 
 /// What the time is, and how to wait.

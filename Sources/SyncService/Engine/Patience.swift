@@ -10,7 +10,9 @@ actor Patience {
     /// store from its service for as long.
     private static let mostAsked = 86_400.0
 
-    private static let advice = "try again then, or wait longer (EngineSettings.patience, --wait of syncdb)"
+    private static let advice =
+        "try again then, or wait longer (EngineSettings.patience, --wait of syncdb), or not at all "
+        + "(EngineSettings.earlierWaits, --now of syncdb)"
 
     private let settings: EngineSettings
     private let tell: @Sendable (SyncEvent) -> Void
@@ -18,6 +20,8 @@ actor Patience {
     private var tries = 0
     private var waited = 0.0
     private var notBefore: Date?
+    /// Whether the service asked for that.
+    private var isAsked = false
 
     init(_ settings: EngineSettings, failures: Int, tell: @escaping @Sendable (SyncEvent) -> Void) {
         self.settings = settings
@@ -25,14 +29,14 @@ actor Patience {
         self.tell = tell
     }
 
-    func succeeded() { (failures, tries, notBefore) = (0, 0, nil) }
+    func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
 
     /// - Throws: The failure, if it takes too long.
     func wait(after failure: ServiceFailure) async throws {
         failures += 1
         tries += 1
         var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
-        var isAsked = false
+        isAsked = false
         if case .busy(let after?, _) = failure {
             seconds = min(after.seconds, Self.mostAsked)
             isAsked = seconds > 0
@@ -48,21 +52,32 @@ actor Patience {
         try await pause(seconds, failure.description)
     }
 
-    /// - Parameter reason: Why, in half a sentence.
+    /// - Parameters:
+    ///   - reason: Why, in half a sentence.
+    ///   - isAsked: Whether the service asked for it.
     /// - Throws: ``SyncError`` `serviceFailure`, if it takes too long.
-    func wait(until date: Date, _ reason: String) async throws {
+    func wait(until date: Date, _ reason: String, isAsked: Bool = false) async throws {
         let seconds = date.timeIntervalSince(settings.clock.now())
         guard seconds > 0 else { return }
         // No service asked for more: the clock was set back since.
         guard seconds <= Self.mostAsked else { return }
-        notBefore = date
+        (notBefore, self.isAsked) = (date, isAsked)
         guard seconds <= settings.patience.seconds else {
             throw SyncError(
                 .serviceFailure,
                 "the service is left alone until \(date.isoText): \(reason); \(Self.advice)")
         }
         try await pause(seconds, reason)
-        notBefore = nil
+        (notBefore, self.isAsked) = (nil, false)
+    }
+
+    /// Waits, if there is patience for that.
+    ///
+    /// - Parameter reason: Why, in half a sentence.
+    func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
+        guard waited + seconds <= settings.patience.seconds else { return false }
+        if seconds > 0 { try await pause(seconds, reason) }
+        return true
     }
 
     private func pause(_ seconds: Double, _ reason: String) async throws {
@@ -71,6 +86,10 @@ actor Patience {
         try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
     }
 
-    /// What a run that fails leaves to the next one.
-    var debt: (notBefore: Int64?, failures: Int) { (notBefore?.milliseconds, failures) }
+    /// What a run that fails leaves to the next one: until when the service is left alone, and how often it failed in a row, which
+    /// is 0 where it asked for that.
+    var debt: (notBefore: Int64?, failures: Int) {
+        guard let notBefore else { return (nil, failures) }
+        return (notBefore.milliseconds, isAsked ? 0 : max(1, failures))
+    }
 }

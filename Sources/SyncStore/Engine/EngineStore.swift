@@ -65,6 +65,8 @@ package protocol EngineStore: Sendable {
     ) async throws -> (outcome: PageOutcome, refusal: SyncError?)
 
     /// Notes that these entities are in step. Frees the database.
+    ///
+    /// - Parameter attempts: How often the service failed in a row; 0 where `notBefore` is what it asked for.
     func finish(_ entities: [String], notBefore: Int64?, attempts: Int, _ lease: EngineLease) async throws
 
     /// How each entity stands.
@@ -150,13 +152,16 @@ package struct EngineStart: Sendable {
     package let cursors: [String: EngineCursor]
     /// The counter of edits.
     package let edits: Int64
-    /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row.
+    /// When the service may be asked again, in milliseconds since 1970, and how often it failed in a row: 0 where it asked for that.
     package let notBefore: Int64?
     package let attempts: Int
     /// Whether there are requests that were never answered.
     package let isAnyUnanswered: Bool
     /// Whether there are rows that the service refused.
     package let isAnyParked: Bool
+
+    /// Whether the service asked to be left alone.
+    package var isAsked: Bool { notBefore != nil && attempts == 0 }
 
     package init(
         lease: EngineLease, cursors: [String: EngineCursor], edits: Int64, notBefore: Int64?, attempts: Int,

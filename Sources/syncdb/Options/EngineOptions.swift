@@ -39,6 +39,12 @@ struct EngineRunOptions: ParsableArguments {
             valueName: "time"))
     var wait: RunPatience?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Ask at once, also a service that asked an earlier run to be left alone. (After a failure of the network no run is "
+                + "kept waiting.)"))
+    var now = false
+
     @Option(
         help: ArgumentHelp(
             "How many rows may go because the service does not list them any more: 20 or 10%. (default: half, of more than 10)",
@@ -62,6 +68,7 @@ struct EngineRunOptions: ParsableArguments {
         let stack = try command.stack()
         let engine = try command.engine(stack) { settings in
             settings.patience = .milliseconds(wait?.milliseconds ?? 30_000)
+            settings.earlierWaits = now ? .none : .asked
             settings.deletionGuard = (maxDelete ?? .standard).guardValue
         }
         let watch = RunWatch(engine, isQuiet: quiet)
