@@ -23,7 +23,7 @@ struct Resolve: AsyncParsableCommand, EngineCommand {
     @Option(help: "The entity of the row.")
     var entity: String
 
-    @Option(help: "The key of the row; of several parts a list: '[\"a\",2]'.")
+    @Option(parsing: .unconditional, help: "The key of the row; of several parts a list: '[\"a\",2]'.")
     var key: String
 
     @Option(help: "Whose value stays: local or remote.")

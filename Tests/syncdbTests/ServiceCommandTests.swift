@@ -153,6 +153,45 @@ struct ServiceCommandTests {
         #expect(try setting.run(command).status == 0)
     }
 
+    @Test(
+        "are not kept waiting after failures, and ask a service that wants to be left alone with --now",
+        arguments: ["sync", "pull"])
+    func now(_ command: String) throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
+        #expect(try setting.run("sync").status == 0)
+        let later = Int((Date().timeIntervalSince1970 + 3000) * 1000)
+        func leave(_ attempts: Int) throws {
+            _ = try setting.sandbox.query("UPDATE sync_engine SET not_before = \(later), attempts = \(attempts)")
+        }
+        // It failed five times in a row.
+        try leave(5)
+        #expect(try setting.run(command, "--wait", "0").status == 0)
+        // It asked for it.
+        try leave(0)
+        let count = try setting.server.log.count
+        let kept = try setting.run(command, "--wait", "0")
+        #expect(kept.status == 1)
+        #expect(kept.errors.contains("is left alone until") && kept.errors.contains("--now"), "\(kept.errors)")
+        #expect(try setting.server.log.count == count)
+        let asked = try setting.run(command, "--wait", "0", "--now")
+        #expect(asked.status == 0, "\(asked.errors)")
+        #expect(try setting.server.log.count > count)
+        #expect(try setting.sandbox.query("SELECT not_before IS NULL FROM sync_engine") == "1\n")
+    }
+
+    @Test("A negative key is a key", arguments: [["--key", "-5"], ["--key=-5"]])
+    func negativeKey(_ words: [String]) throws {
+        let setting = try ServiceSetting([ServiceSetting.tasks([["id": -5, "title": "t"]])], #", "policy": "manual""#)
+        #expect(try setting.run("sync").status == 0)
+        _ = try setting.sandbox.query("UPDATE Task SET title = 'mine'")
+        try setting.say([ServiceSetting.tasks([["id": -5, "title": "theirs"]])])
+        #expect(try setting.run("sync").status == 4)
+        let run = try setting.sandbox.run(
+            setting.arguments(["resolve", "--entity", "Task"] + words + ["--take", "remote"]))
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try setting.sandbox.query("SELECT title FROM Task") == "theirs\n")
+    }
+
     @Test("A service that nobody is at ends a run with 1 and a word about that", arguments: ["sync", "pull", "push"])
     func nobodyThere(_ command: String) throws {
         let setting = try ServiceSetting([ServiceSetting.tasks(Self.list("t"))])
