@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HTTPTypes
 import Sync
 import SyncTesting
 import Testing
@@ -23,6 +24,70 @@ struct SetAsideTests {
         let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
         try await stack.write { db in try db.execute(sql: "CREATE UNIQUE INDEX mine ON Task (title)") }
         return try Device(stack, service, entities: entities)
+    }
+
+    // MARK: Ids that are no keys
+
+    /// A list with a row whose id is no key in one answer, or in all.
+    private actor Listing {
+        var rows: [JSONValue] = [["id": 1, "title": "t", "at": "2026-01-01T00:00:00Z"]]
+        private var faulty = 0
+        private(set) var wholePulls = 0
+        private static let ghost: JSONValue = ["id": ["no": "id"], "title": "ghost", "at": "2026-01-02T00:00:00Z"]
+
+        func add(_ row: JSONValue) { rows.append(row) }
+        func spoil(_ count: Int) { faulty = count }
+
+        func answer(_ request: HTTPRequest) -> JSONValue {
+            let isDelta = request.path?.contains("since=") ?? false
+            if !isDelta { wholePulls += 1 }
+            faulty -= 1
+            if faulty >= 0 { return .array((isDelta ? [] : rows) + [Self.ghost]) }
+            return .array(isDelta ? [] : rows)
+        }
+    }
+
+    private func device(_ listing: Listing, isDelta: Bool) throws -> Device {
+        var options = RESTOptions()
+        options.version = "at"
+        if isDelta { (options.since, options.deleted) = ("since", "deleted_at") }
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Served { request, _ in
+                (200, ["Date": "Sat, 03 Jan 2026 00:00:00 GMT"], await listing.answer(request))
+            })
+        return try Device(service, entities: ["Task"])
+    }
+
+    @Test("A row whose id was no key in one answer waits until a whole list lacks it", arguments: [true, false])
+    func ghost(_ isDelta: Bool) async throws {
+        let listing = Listing()
+        let device = try device(listing, isDelta: isDelta)
+        try await device.engine.sync()
+        await listing.spoil(1)
+        // What the row should have been.
+        await listing.add(["id": 2, "title": "real", "at": "2026-01-02T00:00:00Z"])
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().map(\.reason) == ["its id is no key of Task"])
+        try await device.engine.sync()
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.rows("SELECT title FROM Task ORDER BY 1") == ["real", "t"])
+        #expect(try await device.leftovers() == [])
+        // Changes are asked for again.
+        let count = await listing.wholePulls
+        try await device.engine.sync()
+        if isDelta { #expect(await listing.wholePulls == count) }
+    }
+
+    @Test("A row whose id is no key in every answer waits, and asks for one whole list", arguments: [true, false])
+    func lasting(_ isDelta: Bool) async throws {
+        let listing = Listing()
+        let device = try device(listing, isDelta: isDelta)
+        try await device.engine.sync()
+        await listing.spoil(100)
+        for _ in 0..<4 { try await device.engine.sync() }
+        #expect(try await device.engine.parkedRows().count == 1)
+        if isDelta { #expect(await listing.wholePulls == 2) }
     }
 
     // MARK: Constraints

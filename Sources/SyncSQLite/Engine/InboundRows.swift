@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 import SyncStore
@@ -20,12 +21,17 @@ struct InboundRows {
             sql: "DELETE FROM sync_inbound WHERE e = ? AND k = ?", arguments: [table.number, id.text])
     }
 
+    /// What `sync_seen` has of a row that is listed: its key, or where its id is none the bytes of that, which are no key.
+    static func listed(_ id: JSONValue, _ table: EngineTable, in db: Database) throws -> DatabaseValue {
+        try table.key.k(of: id, in: db) ?? Data(id.text.utf8).databaseValue
+    }
+
     /// A finished listing tells which of them the server does not have any more.
     func removeUnlisted() throws {
         for row in try all() {
-            guard let key = try table.key.k(of: row.id, in: db) else { continue }
             let isListed = try db.finds(
-                sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?", arguments: [table.number, key])
+                sql: "SELECT 1 FROM sync_seen WHERE e = ? AND k = ?",
+                arguments: [table.number, Self.listed(row.id, table, in: db)])
             if !isListed { try remove(row.id) }
         }
     }

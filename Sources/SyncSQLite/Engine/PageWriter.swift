@@ -36,10 +36,19 @@ struct PageWriter {
     mutating func apply(_ page: PulledPage) throws {
         let rows = page.takesOlder ? page.rows : try current(page.rows)
         if case .none = page.end { return try apply(rows) }
+        let isDoubtful = try !page.takesOlder && rows.contains { try isNewAndWithoutKey($0) }
         try apply(rows.filter { $0.record != nil })
         for row in rows { try note(row) }
         if page.isListing { try noteListed(page.rows) }
-        try noteEnd(page)
+        try noteEnd(page, isDoubtful: isDoubtful)
+    }
+
+    /// Whether the id of a row is no key, which was not so at the last pull: the row that it means may be lost by that.
+    private func isNewAndWithoutKey(_ row: PulledPage.Row) throws -> Bool {
+        guard let record = row.record, table.key.rowKey(row.id) == nil else { return false }
+        return try !db.finds(
+            sql: "SELECT 1 FROM sync_inbound WHERE e = ? AND k = ? AND body = ?",
+            arguments: [table.number, row.id.text, record.text])
     }
 
     /// The rows but for those that are older than is known: a replica of the service is behind, and the next one is not.
@@ -136,19 +145,24 @@ struct PageWriter {
         let statement = try db.cachedStatement(
             sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
         for row in rows where row.record != nil {
-            guard let key = try table.key.k(of: row.id, in: db) else { continue }
-            try statement.execute(arguments: [table.number, key])
+            try statement.execute(arguments: [table.number, InboundRows.listed(row.id, table, in: db)])
         }
     }
 
-    private func noteEnd(_ page: PulledPage) throws {
-        let (cursor, next): (String?, String?)
+    /// - Parameter isDoubtful: Whether changes have a row whose id is no key. The next pull is a whole one then: what that lacks does not
+    ///   wait any more, and what the row should have been is in it.
+    private func noteEnd(_ page: PulledPage, isDoubtful: Bool) throws {
+        var (cursor, next): (String?, String?)
         switch page.end {
         case .none: return
         case .more(let page): (cursor, next) = (nil, page)
         case .last(let word):
             (cursor, next) = (word, nil)
             try ColumnsInStep(table, db).notePulled()
+        }
+        let isForgotten = "SELECT 1 FROM sync_cursor WHERE e = ? AND cursor IS NULL"
+        if try isDoubtful || !page.takesOlder && db.finds(sql: isForgotten, arguments: [table.number]) {
+            (cursor, next) = (nil, nil)
         }
         let fingerprint = engine.registration.filters[table.entity.name] ?? ""
         let isSame = try Bool.fetchOne(

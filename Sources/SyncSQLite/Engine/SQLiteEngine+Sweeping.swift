@@ -30,9 +30,9 @@ extension SQLiteEngine {
         return try await writing(lease) { [self] db in
             var news = ListingNews()
             for row in listed {
-                guard let key = try table.key.k(of: row.id, in: db) else { continue }
                 try db.cachedStatement(sql: "INSERT INTO sync_seen (e, k) VALUES (?, ?) ON CONFLICT DO NOTHING")
-                    .execute(arguments: [table.number, key])
+                    .execute(arguments: [table.number, InboundRows.listed(row.id, table, in: db)])
+                guard let key = try table.key.k(of: row.id, in: db) else { continue }
                 // What was said last of a row that a constraint refused is beside what is stored.
                 let statement = try db.cachedStatement(
                     sql: """
