@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SyncCore
 
 /// The name that a new row has before the server gives it one: for every try to create it the same.
@@ -17,6 +18,18 @@ struct BirthID {
     }
 
     init(_ text: String) { self.text = text }
+
+    /// The name of a row that comes back; nil for another one.
+    ///
+    /// - Parameter ids: What the row may be called.
+    static func revival(
+        ofAny ids: [String], _ table: EngineTable, _ key: DatabaseValue, in db: Database
+    ) throws -> BirthID? {
+        let birth = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT birth FROM sync_change WHERE e = ? AND k = ? AND kind = 'create'"),
+            arguments: [table.number, key])
+        return ids.map { BirthID(reviving: $0, of: table.entity.name) }.first { $0.text == birth }
+    }
 
     /// As an id of so many characters, of a to z and 0 to 9; as a UUID where none is given.
     func text(of length: Int?) -> String {

@@ -38,6 +38,38 @@ extension RequestSettlement {
         answer = Answer(table: table, row: row, isSame: true)
     }
 
+    /// Gives a row that comes back another id, once, where the server does not take that of a deleted row again. It is made of the old
+    /// one, so that two devices that bring the row back make one.
+    ///
+    /// - Returns: Whether it has another id by now, and is to be sent with that.
+    mutating func givesOtherID(_ old: DatabaseValue) throws -> Bool {
+        let own = try table.json(old, in: db).text
+        guard engine.registration.makesIDs, case .single(let type) = table.key.type,
+            let birth = try BirthID.revival(ofAny: [own, own.lowercased()], table, old, in: db),
+            try db.finds(
+                sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND rounds = 0", arguments: [table.number, old])
+        else { return false }
+        let id: JSONValue
+        switch type {
+        case .string: id = .string(birth.text(of: engine.registration.idLength))
+        case .uuid: id = .string(birth.uuid)
+        default: return false
+        }
+        guard let new = table.key.rowKey(id), let key = try table.key.k(of: new, in: db), !key.isExactly(old) else {
+            return false
+        }
+        try db.executeCached(
+            sql: "UPDATE sync_change SET rounds = 1 WHERE e = ? AND k = ?", arguments: [table.number, old])
+        let (table, adoption) = (table, KeyAdoption(engine, table, db))
+        let moved = try engine.muted(in: db) {
+            let key = try table.isStored(key, in: db) ? adoption.unite(old, with: key) : adoption.rekey(old, to: new)
+            try adoption.tellReferring(to: key, formerly: old)
+            return key
+        }
+        self.key = moved
+        return true
+    }
+
     func isTaken(_ id: JSONValue, _ old: DatabaseValue) throws -> Bool {
         guard reply.request.kind == .create,
             let new = try table.key.k(of: id, in: db), !new.isExactly(old)

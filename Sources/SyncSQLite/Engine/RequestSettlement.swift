@@ -73,7 +73,10 @@ struct RequestSettlement {
                 arguments: [Self.patience, table.number, key])
         case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
-        case .gone where reply.request.kind == .create: try refuse(key, "the server has no place for it")
+        case .gone where reply.request.kind == .create:
+            try removeRequest()
+            if try table.isStored(key, in: db), try givesOtherID(key) { return }
+            try refuse(key, "the server has no place for it")
         case .gone:
             try removeRequest()
             guard isUnchanged else { return }

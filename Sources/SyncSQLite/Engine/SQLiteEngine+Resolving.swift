@@ -115,6 +115,13 @@ extension SQLiteEngine {
                 try restore(
                     PairList.keys(values[pairs.domain] ?? .null), pairs, of: table.key.k(of: free, in: db), in: db)
             }
+            if registration.makesIDs, free == own, let key = try table.key.k(of: free, in: db) {
+                let id = try table.json(key, in: db)
+                // It comes back under the id that was deleted there.
+                try db.execute(
+                    sql: "UPDATE sync_change SET birth = ? WHERE e = ? AND k = ? AND kind = 'create'",
+                    arguments: [BirthID(reviving: id.text, of: entity).text, table.number, key])
+            }
             try ConflictLog(db).noteRestored(lines.map(\.id))
         }
     }

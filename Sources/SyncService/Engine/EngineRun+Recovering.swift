@@ -63,6 +63,11 @@ extension EngineRun {
         } catch ServiceFailure.tooLarge {
             return try await settle(tooLarge: request)
         }
+        // Of a row that comes back the old id is not taken again: it gets another one.
+        if case .gone = outcome, request.isRevival, try await isAbsent(request) {
+            _ = try await settle([request], [.gone], isReplay: true)
+            return
+        }
         if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
         guard case .unknown(let reason) = outcome else {
             _ = try await settle([request], [outcome], isReplay: true)
@@ -156,6 +161,11 @@ extension EngineRun {
             }
         case .delete: return try await again(request)
         }
+    }
+
+    private func isAbsent(_ request: FrozenRequest) async throws -> Bool {
+        guard let id = request.remoteID, case .absent? = try await fetch(id, request.entity) else { return false }
+        return true
     }
 
     private func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchedRow? {

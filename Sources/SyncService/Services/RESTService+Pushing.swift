@@ -71,8 +71,18 @@ extension RESTService {
             // The body says why, and not what the row is.
             if operation.id != nil { return .exists(nil) }
             return try await existing(answer, operation)
+        // A deleted row had the id.
+        case 410 where options.ids == .client && operation.id != nil: return .gone
+        case 404 where options.ids == .client && operation.id != nil:
+            return try await isList(operation.entity) ? .gone : refusal(answer)
         default: return try refusal(answer)
         }
+    }
+
+    /// Whether the service has the list of an entity: else no id would do.
+    private func isList(_ entity: String) async throws -> Bool {
+        let answer = try await exchange.send(.get, exchange.url(path(of: entity)))
+        return (200..<300).contains(answer.status)
     }
 
     /// The id of a row that was made, by where it is (RFC 9110, `Location`): what the address has below that of the list, of

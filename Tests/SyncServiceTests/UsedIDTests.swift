@@ -1,0 +1,153 @@
+import Foundation
+import HTTPTypes
+import Sync
+import Testing
+
+@testable import SyncService
+
+/// A service that rows have their ids for from here, and that does not take the id of a deleted row again.
+@Suite("Ids that were used")
+struct UsedIDTests {
+    /// Tasks at `/tasks`, with times as versions and tombstones.
+    private actor Service: HTTPTransport {
+        private let refusal: Int
+        private var rows: [String: [JSONValue.Member]] = [:]
+        private var clock = 0
+        private(set) var puts = 0
+
+        init(_ refusal: Int) { self.refusal = refusal }
+
+        var titles: [JSONValue] {
+            rows.values.compactMap { row in
+                row.contains { $0.key == "deleted_at" } ? nil : row.first { $0.key == "title" }?.value
+            }
+        }
+
+        private func time() -> String {
+            clock += 1
+            return Date(timeIntervalSince1970: 1_795_435_200 + Double(clock)).isoText
+        }
+
+        func put(_ id: String, _ title: String) { write(id, ["title": .string(title)]) }
+
+        private func write(_ id: String, _ body: JSONValue) {
+            guard case .object(let members) = body else { return }
+            let kept = (rows[id] ?? []).filter { old in
+                !members.contains { $0.key == old.key } && old.key != "updated_at"
+            }
+            rows[id] =
+                [.init("id", .string(id))] + (kept + members).filter { $0.key != "id" }
+                + [.init("updated_at", .string(time()))]
+        }
+
+        func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            let (status, json) = answer(request, try body.map { try JSONValue(parsing: $0) } ?? .null)
+            // Before all changes: each pull has them all.
+            let headers: HTTPFields = [.date: "Mon, 23 Nov 2026 12:00:00 GMT"]
+            return (
+                HTTPResponse(status: .init(code: status), headerFields: headers), Data(CanonicalJSON.bytes(json))
+            )
+        }
+
+        private func answer(_ request: HTTPRequest, _ body: JSONValue) -> (Int, JSONValue) {
+            let parts = (request.path ?? "").split(separator: "?")
+            let id = parts.first?.split(separator: "/").dropFirst(2).first.map(String.init)
+            guard let id else {
+                let isWhole = parts.count < 2
+                return (
+                    200,
+                    .array(
+                        rows.values.filter { row in !isWhole || !row.contains { $0.key == "deleted_at" } }
+                            .map { .object($0) })
+                )
+            }
+            let isDeleted = rows[id]?.contains { $0.key == "deleted_at" } ?? false
+            switch request.method {
+            case .put:
+                puts += 1
+                if isDeleted { return (refusal, ["message": "that id was used"]) }
+                write(id, body)
+                return (201, .object(rows[id] ?? []))
+            case _ where rows[id] == nil || isDeleted: return (refusal, ["message": "gone"])
+            case .delete:
+                rows[id]?.append(.init("deleted_at", .string(time())))
+                return (204, .null)
+            case .patch: write(id, body)
+            default: break
+            }
+            return (200, .object(rows[id] ?? []))
+        }
+    }
+
+    private static let uuid = "E443DF78-9558-467F-9BA9-1FAF7A024204"
+
+    private func device(_ service: Service, _ type: String, _ policy: DeleteConflictPolicy) throws -> Device {
+        var options = RESTOptions()
+        (options.ids, options.since, options.version, options.deleted) = (.client, "since", "updated_at", "deleted_at")
+        let schema = """
+            {"entities": {"Task": {"attributes": {"id": "\(type)", "title": "string", "points": "integer"}}}}
+            """
+        let rest = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options, transport: service)
+        return try Device(rest, schema: schema, entities: [SyncedEntity("Task", deleteConflicts: policy)])
+    }
+
+    @Test(
+        "A row that comes back gets another id, the same on every device",
+        arguments: [410, 404], [("uuid", uuid), ("string", "seven")])
+    func another(_ refusal: Int, _ key: (String, String)) async throws {
+        let service = Service(refusal)
+        await service.put(key.1, "t")
+        let devices = try (0..<3).map { _ in try device(service, key.0, .editWins) }
+        for device in devices { try await device.engine.sync() }
+        try await devices[0].write("DELETE FROM Task")
+        try await devices[1].write("UPDATE Task SET title = 'edited'")
+        try await devices[2].write("UPDATE Task SET points = 5")
+        for _ in 0..<2 {
+            for device in devices { try await device.engine.sync() }
+        }
+        let titles = await service.titles
+        #expect(titles.count == 1)
+        for device in devices {
+            #expect(try await device.rows("SELECT title FROM Task").map { .string($0) } == titles)
+            #expect(try await device.engine.parkedRows().map(\.reason) == [])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test(
+        "A row that a person brings back gets another id", arguments: [410, 404], [("uuid", uuid), ("string", "seven")])
+    func restored(_ refusal: Int, _ key: (String, String)) async throws {
+        let service = Service(refusal)
+        await service.put(key.1, "t")
+        let (one, two) = (try device(service, key.0, .deleteWins), try device(service, key.0, .deleteWins))
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write("DELETE FROM Task")
+        try await two.write("UPDATE Task SET title = 'edited'")
+        for device in [one, two] { try await device.engine.sync() }
+        #expect(try await two.rows("SELECT count(*) FROM Task") == ["0"])
+        try await two.engine.restore("Task", key: .string(key.1))
+        for device in [two, one] { try await device.engine.sync() }
+        #expect(await service.titles == ["edited"])
+        for device in [one, two] {
+            #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("A new row whose id was used is parked, and so is one that comes back where no id can be made")
+    func parked() async throws {
+        let service = Service(410)
+        await service.put("7", "t")
+        let (one, two) = (try device(service, "string", .editWins), try device(service, "string", .editWins))
+        for device in [one, two] { try await device.engine.sync() }
+        try await one.write("DELETE FROM Task")
+        try await one.engine.sync()
+        try await two.engine.reset(.local)
+        try await two.engine.sync()
+        try await two.write("INSERT INTO Task (id, title) VALUES ('7', 'mine')")
+        for _ in 0..<2 { try await two.engine.sync() }
+        #expect(try await two.engine.parkedRows().map(\.reason) == ["the server has no place for it"])
+        #expect(await service.puts == 1)
+    }
+}
