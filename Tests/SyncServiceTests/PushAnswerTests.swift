@@ -154,6 +154,159 @@ struct PushAnswerTests {
         #expect(try await device.leftovers() == [])
     }
 
+    // MARK: Rows that are taken, and listed later
+
+    /// A service that takes new rows without a word, and lists them when it is told to.
+    private actor Queue {
+        private(set) var taken: [JSONValue] = []
+        private(set) var lists = 0
+        private var listedAt: Int?
+
+        init(listedAt: Int? = nil) { self.listedAt = listedAt }
+
+        func take(_ body: JSONValue?) {
+            taken.append(body ?? .null)
+            lists = 0
+        }
+
+        func list(now: Bool = false) -> [JSONValue] {
+            lists += 1
+            if now { listedAt = 0 }
+            guard let listedAt, lists > listedAt else { return [] }
+            return taken.enumerated().map { index, body in
+                ["id": JSONValue(100 + index), "title": body["title"] ?? .null, "points": body["points"] ?? .null]
+            }
+        }
+    }
+
+    private static let ways = ["", "Idempotency-Key", "marker"]
+
+    private func queueing(
+        _ queue: Queue, _ way: String = "", status: Int = 202, body: JSONValue? = nil,
+        patience: Duration = .seconds(30),
+        settleTime: Duration = .seconds(30)
+    ) throws -> Device {
+        var options = RESTOptions()
+        if way == "marker" { options.marker = "client_key" } else { options.idempotency = way.isEmpty ? nil : way }
+        var settings = Device.settings
+        settings.patience = patience
+        settings.settleTime = settleTime
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Terse { [memory] request, sent in
+                await memory.note(request)
+                if request.method == .get { return (200, [:], .array(await queue.list())) }
+                if request.method == .patch { return (204, [:], nil) }
+                await queue.take(sent)
+                return (status, [:], body)
+            })
+        return try Device(service, entities: ["Task"], settings)
+    }
+
+    @Test(
+        "A row that the service took and never lists is sent once, looked for, and parked at last",
+        arguments: [201, 202, 204], ["", "Idempotency-Key"])
+    func neverListed(_ status: Int, _ way: String) async throws {
+        let queue = Queue()
+        let device = try queueing(queue, way, status: status)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.stack.insert("Task", values: ["title": "other"])
+        #expect(try await device.engine.sync().total.parked == 2)
+        let asked = await memory.requests.count
+        #expect(asked < 20)
+        for _ in 0..<2 { try await device.engine.sync() }
+        // An edit does not send it a second time.
+        try await device.write("UPDATE Task SET points = 9")
+        try await device.engine.sync()
+        #expect(await posts() == 2)
+        #expect(
+            try await device.engine.parkedRows().map(\.reason)
+                == Array(
+                    repeating: "the service said that it took the row, and does not list it; it is not sent again",
+                    count: 2))
+    }
+
+    @Test(
+        "A 200 with nothing may be of what stands between: a row that is not listed then is sent once more, by a later run",
+        arguments: ways)
+    func silent(_ way: String) async throws {
+        let queue = Queue()
+        let device = try queueing(queue, way, status: 200, settleTime: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(await posts() == 1)
+        #expect(try await device.engine.pendingChanges() == 1)
+        for _ in 0..<3 { try await device.engine.sync() }
+        #expect(await posts() == 2)
+        #expect(try await device.engine.parkedRows().count == 1)
+    }
+
+    @Test(
+        "A row that the service took and lists after a while is that row, in the same run or in a later one",
+        arguments: [1, 2, 3, 4, 6, 7, 8, 9, 12, 15], ["", "Idempotency-Key"])
+    func listedLater(_ count: Int, _ way: String) async throws {
+        let queue = Queue(listedAt: count)
+        // Where it is certain that the row was taken, and where not.
+        let device = try queueing(queue, way, status: count % 2 == 0 ? 200 : 202)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        for _ in 0..<6 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["100 mine"])
+        #expect(await posts() == 1)
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test(
+        "A run without patience leaves a row that was taken to the next one, and what is edited meanwhile is sent then")
+    func impatient() async throws {
+        let queue = Queue()
+        let device = try queueing(queue, patience: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        #expect(try await device.engine.sync().total.parked == 0)
+        #expect(try await device.engine.pendingChanges() == 1)
+        try await device.write("UPDATE Task SET points = 9")
+        try await device.engine.sync()
+        #expect(await posts() == 1)
+        _ = await queue.list(now: true)
+        try await device.engine.push()
+        #expect(try await device.rows("SELECT remoteID, title, points FROM Task") == ["100 mine 9"])
+        #expect(await memory.requests.filter { $0.hasPrefix("PATCH") }.count == 1)
+    }
+
+    @Test("A row that was taken and is deleted here meanwhile is forgotten if it is never listed", arguments: ways)
+    func takenAndDeleted(_ way: String) async throws {
+        let queue = Queue()
+        let device = try queueing(queue, way, patience: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Task")
+        try await Device(device.stack, queueingService(queue, way), entities: ["Task"]).engine.sync()
+        #expect(try await device.engine.parkedRows().isEmpty)
+        #expect(try await device.leftovers() == [])
+        #expect(await posts() == 1)
+    }
+
+    private func queueingService(_ queue: Queue, _ way: String) throws -> RESTService {
+        var options = RESTOptions()
+        if way == "marker" { options.marker = "client_key" } else { options.idempotency = way.isEmpty ? nil : way }
+        return RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Terse { [memory] request, _ in
+                await memory.note(request)
+                return (200, [:], .array(await queue.list()))
+            })
+    }
+
+    @Test("A 202 that speaks of a job and not of the row says that the row was taken")
+    func job() async throws {
+        let queue = Queue(listedAt: 3)
+        let device = try queueing(queue, "Idempotency-Key", body: ["job": "j1", "state": "queued"])
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["100 mine"])
+        #expect(await posts() == 1)
+    }
+
     @Test(
         "A 409 to a change of the very version that the service has is a refusal, in its own words",
         arguments: ["PATCH", "DELETE"], ["version", ""])

@@ -38,7 +38,8 @@ struct Births {
         guard !own.isExactly(key) else { return key }
         // What became of the request that made it is found out by that.
         let isOnItsWay = try db.finds(
-            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0", arguments: [table.number, own])
+            sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND attempts = 0 AND taken IS NULL",
+            arguments: [table.number, own])
         guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
         let adoption = KeyAdoption(engine, table, db)
         return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)

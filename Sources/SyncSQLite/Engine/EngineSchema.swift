@@ -67,7 +67,7 @@ enum EngineSchema {
           "id" INTEGER PRIMARY KEY,
           "e" INTEGER NOT NULL, "k" ANY NOT NULL, "kind" TEXT NOT NULL,
           "idem" TEXT NOT NULL, "remote" TEXT, "version" TEXT, "body" TEXT NOT NULL, "natural" TEXT,
-          "seq" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0
+          "seq" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "attempts" INTEGER NOT NULL DEFAULT 0, "taken" INTEGER
         ) STRICT
         """,
         """
@@ -203,6 +203,9 @@ enum EngineSchema {
     static func createLater(in db: Database) throws {
         for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys] {
             try db.execute(sql: statement)
+        }
+        if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {
+            try db.execute(sql: "ALTER TABLE sync_request ADD COLUMN taken INTEGER")
         }
     }
 

@@ -70,7 +70,7 @@ struct RequestFreezer {
                 SELECT k, kind, birth, seq, attempts FROM sync_change AS c
                 WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND \(condition)
                   AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-                    AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq))
+                    AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
                 ORDER BY k LIMIT 1000
                 """)
         var last = DatabaseValue.null

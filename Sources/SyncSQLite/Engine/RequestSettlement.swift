@@ -52,8 +52,18 @@ struct RequestSettlement {
         switch reply.outcome {
         case .unknown:
             try db.executeCached(
-                sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ? WHERE id = ?",
+                sql: "UPDATE sync_request SET attempts = attempts + 1, frozen = ?, taken = NULL WHERE id = ?",
                 arguments: [SQLiteEngine.now, reply.request.id])
+        case .taken(let isCertain):
+            try db.executeCached(
+                sql: """
+                    UPDATE sync_request SET taken = coalesce(taken, (SELECT seq FROM sync_engine)), frozen = ?,
+                      attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
+                    """, arguments: [SQLiteEngine.now, isCertain, reply.request.id])
+        case .notListed(let reason):
+            if try table.isStored(key, in: db) { return try park(key, reason) }
+            try removeRequest()
+            try engine.forget(key, table, in: db)
         case .postponed: try removeRequest()
         case .unanswered:
             try TriedValues.keep(reply.request.id, in: db)
@@ -277,7 +287,8 @@ struct RequestSettlement {
     /// meanwhile waits with it. One that was edited meanwhile is sent as it is now.
     private mutating func leaveOpen(_ key: DatabaseValue, _ reason: String) throws {
         try db.executeCached(
-            sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
+            sql: "UPDATE sync_request SET attempts = attempts + 1, taken = NULL WHERE id = ?",
+            arguments: [reply.request.id])
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET state = 'parked', reason = \(CascadeMark.parked())

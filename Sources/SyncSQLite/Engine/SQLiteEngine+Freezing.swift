@@ -17,19 +17,22 @@ extension SQLiteEngine {
             try tables.flatMap { table in
                 try db.rowsCached(
                     sql: """
-                        SELECT id, kind, remote, body, version, idem, frozen, attempts, natural FROM sync_request
+                        SELECT id, kind, remote, body, version, idem, frozen, attempts, natural, taken, k FROM sync_request
                         WHERE e = ? ORDER BY id
                         """, arguments: [table.number]
                 ).map { row in
                     func json(_ index: Int) throws -> JSONValue? {
                         try row.decode(String?.self, atIndex: index).map { try EngineDamage.json($0) }
                     }
+                    let id = try table.json(row[10], in: db).text
                     return FrozenRequest(
                         id: try row.decode(atIndex: 0), entity: table.entity.name,
                         kind: try FrozenRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
                         remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
                         idempotencyKey: try row.decode(atIndex: 5), frozen: try row.decode(atIndex: 6),
-                        attempts: try row.decode(atIndex: 7), naturalKey: try json(8))
+                        attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
+                        isRevival: try row.decode(atIndex: 5) == BirthID(reviving: id, of: table.entity.name).text,
+                        taken: try row.decode(atIndex: 9))
                 }
             }
         }

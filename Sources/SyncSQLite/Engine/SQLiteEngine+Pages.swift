@@ -98,13 +98,14 @@ extension SQLiteEngine {
         return known.map { RowVersion(version).isOlder(than: RowVersion($0)) } ?? false
     }
 
-    package func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue] {
+    package func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue] {
         let table = try table(entity)
         return try await reading { db in
             try ids.filter { id in
                 guard let key = try table.key.k(of: id, in: db) else { return false }
                 return try !db.finds(
-                    sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
+                    sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ? AND (? IS NULL OR seq < ?)",
+                    arguments: [table.number, key, edit, edit])
             }
         }
     }

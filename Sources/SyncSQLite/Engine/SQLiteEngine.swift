@@ -73,9 +73,9 @@ package struct SQLiteEngine: EngineStore {
         }
     }
 
-    /// The server has a row: a creation of it that was refused, and might have been carried out before, was.
+    /// The server has a row: a creation of it that was refused, and might have been carried out before, was; and one that it took.
     func answerOpen(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
-        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0"
+        let open = "FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND (attempts > 0 OR taken IS NOT NULL)"
         try db.executeCached(
             sql: "DELETE FROM sync_sent WHERE request IN (SELECT id \(open))", arguments: [table.number, key])
         try db.executeCached(sql: "DELETE \(open)", arguments: [table.number, key])

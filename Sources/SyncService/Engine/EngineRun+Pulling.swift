@@ -170,6 +170,7 @@ extension EngineRun {
         case .gone:
             throw SyncError(.rowNotFound, "the service does not have the row any more", entity: operation.entity)
         case .retry: throw SyncError(.serviceFailure, "the service asks to try again later")
+        case .silent: throw SyncError(.serviceFailure, "the answer does not say what became of it")
         case .rejected(let reason), .unknown(let reason): throw SyncError(.serviceFailure, reason)
         }
         let page = PulledPage(entity: operation.entity, rows: rows, end: .none, isListing: false, serverTime: nil)

@@ -17,6 +17,11 @@ extension EngineRun {
         // What a refused row belongs to may be there by now, or again.
         if start.isAnyParked || report.current.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
+        // What waits below a row that the service took can be sent once that is listed.
+        if try await awaitTaken() {
+            count += try await pushAll(&batchSize)
+            tell(.pushed(rows: count))
+        }
         // What is unique on the server may have been taken by a row that is deleted by now.
         let changes = report.current.total
         guard changes.parked > 0 else { return }
@@ -222,15 +227,19 @@ extension EngineRun {
 
     private func settled(_ outcome: PushOutcome, _ request: FrozenRequest) async throws -> SettledRequest.Outcome {
         switch outcome {
-        // A row was made, and nobody says which: if it is not there, nobody knows.
-        case .applied(nil) where request.kind == .create && request.remoteID == nil:
-            guard let row = try await find(request) else { return .unknown }
+        // A row was made, and no answer says which: it is looked for, and not sent again.
+        case .applied(nil) where request.kind == .create && request.remoteID == nil,
+            .silent where request.kind == .create && request.remoteID == nil:
+            guard let row = try await find(request) else {
+                lookedFor.insert(request.id)
+                return .taken(isCertain: outcome != .silent)
+            }
             return .applied(PulledPage.Row(row, isWhole: service.capabilities.answersRecords))
         case .applied(let row):
             return .applied(row.map { PulledPage.Row($0, isWhole: service.capabilities.answersRecords) })
         case .gone: return .gone
         case .rejected(let reason): return .rejected(reason)
-        case .unknown: return .unknown
+        case .unknown, .silent: return .unknown
         case .retry: return .postponed
         case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Row(row))
         case .conflict(nil), .exists(nil):

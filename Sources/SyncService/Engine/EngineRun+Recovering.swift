@@ -52,11 +52,15 @@ extension EngineRun {
 
     private func unanswered() async throws -> [FrozenRequest] {
         try await store.unanswered(lease).filter {
-            !leftOpen.contains($0.id) && !heldBack.contains($0.id)
+            !leftOpen.contains($0.id) && !heldBack.contains($0.id) && !lookedFor.contains($0.id)
         }
     }
 
     private func recover(_ request: FrozenRequest) async throws {
+        if request.taken != nil {
+            if try await isListed(request) || !isOverdue(request) { return }
+            guard request.isSentOnceMore else { return try await park(notListed: request) }
+        }
         let outcome: PushOutcome
         do {
             outcome = try await whatBecame(of: request)
@@ -86,6 +90,59 @@ extension EngineRun {
         if mayBeMade(request) { return try await leaveOpen(request, failure) }
         let settled = SettledRequest(request: request, outcome: .failing(failure))
         note(try await store.settle([settled], serverTime: nil, lease))
+    }
+
+    // MARK: Rows that the service took
+
+    /// How long a push waits before it asks again for rows that the service took and does not list yet: parts of the time in which
+    /// a request may still be carried out.
+    private static let pauses = [1.0, 2, 4, 8].map { $0 / 15 }
+
+    /// Waits for rows that the service took and does not list yet, as far as there is patience, and parks those that it does not list
+    /// at last. None is sent again by this run.
+    ///
+    /// - Returns: Whether any is listed by now.
+    func awaitTaken() async throws -> Bool {
+        guard start.isAnyUnanswered || !lookedFor.isEmpty else { return false }
+        var isAnyListed = false
+        for part in Self.pauses {
+            let requests = try await taken()
+            guard !requests.isEmpty else { return isAnyListed }
+            let seconds = settings.settleTime.seconds * part
+            guard try await patience.pauses(seconds, "the service took a row that it does not list yet") else {
+                return isAnyListed
+            }
+            for request in requests {
+                if try await isListed(request) { isAnyListed = true }
+            }
+        }
+        for request in try await taken() where !request.isSentOnceMore { try await park(notListed: request) }
+        return isAnyListed
+    }
+
+    private func taken() async throws -> [FrozenRequest] {
+        try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.contains($0.id) }
+    }
+
+    /// Looks for the row of a request that the service took.
+    private func isListed(_ request: FrozenRequest) async throws -> Bool {
+        lookedFor.insert(request.id)
+        guard let row = try await find(request) else { return false }
+        _ = try await settle([request], [.applied(row)], isReplay: true)
+        return true
+    }
+
+    private func isOverdue(_ request: FrozenRequest) -> Bool {
+        let taken = Date(timeIntervalSince1970: Double(request.frozen) / 1000)
+        return settings.clock.now().timeIntervalSince(taken) >= settings.settleTime.seconds
+    }
+
+    private func park(notListed request: FrozenRequest) async throws {
+        leftOpen.insert(request.id)
+        let reason = "the service said that it took the row, and does not list it; it is not sent again"
+        note(
+            try await store.settle(
+                [SettledRequest(request: request, outcome: .notListed(reason))], serverTime: nil, lease))
     }
 
     /// Whether a row may have been made by a try that was never answered. Where rows are looked for before they are sent again,
@@ -205,7 +262,11 @@ extension EngineRun {
             let pull = PullRequest(entity: request.entity, cursor: nil, page: trail.page)
             let answer = try await asking { [service] in try await service.pull(pull) }
             let candidates = answer.rows.filter { isSame($0, request) }
-            let unknown = isMarked ? [] : try await store.unknown(candidates.map(\.id), of: request.entity)
+            let unknown =
+                isMarked
+                ? []
+                : try await store.unknown(
+                    candidates.map(\.id), of: request.entity, since: request.taken)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
             guard try trail.goes(on: answer.next) else { return nil }
         }
@@ -227,7 +288,7 @@ extension PushOutcome {
         switch self {
         case .rejected(let reason): reason
         case .gone: "the server has no place for it"
-        case .applied, .conflict, .exists, .retry, .unknown: nil
+        case .applied, .conflict, .exists, .retry, .unknown, .silent: nil
         }
     }
 }

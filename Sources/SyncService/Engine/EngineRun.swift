@@ -29,6 +29,8 @@ final class EngineRun: Sendable {
     let foundGone = SharedSet<String>()
     /// The requests that may have been carried out and were refused in this run: the next one asks again.
     let leftOpen = SharedSet<Int64>()
+    /// The requests for rows that the service took and that were looked for in this run.
+    let lookedFor = SharedSet<Int64>()
     /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
     let heldBack = SharedSet<Int64>()
 
@@ -134,7 +136,7 @@ extension SyncService {
             switch outcome {
             case .rejected(let reason): .rejected(hidingSecrets(in: reason))
             case .unknown(let reason): .unknown(hidingSecrets(in: reason))
-            case .applied, .conflict, .gone, .exists, .retry: outcome
+            case .applied, .conflict, .gone, .exists, .retry, .silent: outcome
             }
         }
     }

@@ -50,7 +50,7 @@ extension EngineRun {
             case .unknown(let reason): throw ServiceFailure.unreachable(reason)
             case .retry(let after): throw ServiceFailure.busy(after: after, "it asked to try again later")
             case .gone: return
-            case .applied(nil), .conflict, .exists:
+            case .applied(nil), .conflict, .exists, .silent:
                 throw ServiceFailure.unreachable("the answer does not say what became of it")
             }
         } catch ServiceFailure.tooLarge {

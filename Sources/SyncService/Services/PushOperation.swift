@@ -107,4 +107,7 @@ public enum PushOutcome: Sendable, Hashable {
     case rejected(String)
     /// Nobody knows.
     case unknown(String)
+    /// Not known: a creation was answered with success and nothing else, which what stands between may say too. It is looked for,
+    /// and sent once more by a later run.
+    case silent
 }

@@ -62,7 +62,9 @@ extension RESTService {
             }
             let row = try record(answer, operation.entity)
             // It was made, and is looked for.
-            if row == nil, operation.id == nil, answer.isEmpty { return .applied(nil) }
+            if row == nil, operation.id == nil, answer.isEmpty || answer.status == 202 {
+                return answer.status == 200 ? .silent : .applied(nil)
+            }
             guard let id = row?.id ?? operation.id else {
                 throw ServiceFailure.malformed("a new row of \(operation.entity) was answered without an id")
             }

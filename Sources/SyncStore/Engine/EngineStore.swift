@@ -125,8 +125,8 @@ package protocol EngineStore: Sendable {
     /// Whether a page has anything that is not known.
     func hasNews(_ page: PulledPage) async throws -> Bool
 
-    /// Those of some ids that no stored row has.
-    func unknown(_ ids: [JSONValue], of entity: String) async throws -> [JSONValue]
+    /// Those of some ids that no stored row has, or only one that was heard of when the counter of edits was there or later.
+    func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
     /// The id that a record has; nil if it has none that can be read.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?

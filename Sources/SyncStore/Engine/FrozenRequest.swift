@@ -23,6 +23,12 @@ package struct FrozenRequest: Sendable {
     package let naturalKey: JSONValue?
     /// Whether it makes a row anew that the server deleted: another device may have done so already.
     package let isRevival: Bool
+    /// The counter of edits when the server said that it took a new row, without saying which it is: it is looked for, and not sent
+    /// again but for ``isSentOnceMore``. Nil for other requests.
+    package let taken: Int64?
+
+    /// Whether a later run sends it once more if its row is not listed: it is not certain that the server took it.
+    package var isSentOnceMore: Bool { taken != nil && attempts == 1 }
 
     /// Whether it makes a row that an earlier try, which was never answered, may have made.
     package var isTriedAgain: Bool { kind == .create && attempts > 0 }
@@ -30,7 +36,7 @@ package struct FrozenRequest: Sendable {
     package init(
         id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
         idempotencyKey: String, frozen: Int64, attempts: Int, naturalKey: JSONValue?,
-        isRevival: Bool = false
+        isRevival: Bool = false, taken: Int64? = nil
     ) {
         self.id = id
         self.entity = entity
@@ -43,6 +49,7 @@ package struct FrozenRequest: Sendable {
         self.attempts = attempts
         self.naturalKey = naturalKey
         self.isRevival = isRevival
+        self.taken = taken
     }
 }
 
@@ -67,6 +74,10 @@ package struct SettledRequest: Sendable {
         case unanswered
         /// Nobody knows.
         case unknown
+        /// The server took a new row, and does not list it yet. If that is not certain, what stands between may have said so.
+        case taken(isCertain: Bool)
+        /// The server took a new row, and did not list it for as long as that may take: for this reason its row is parked.
+        case notListed(String)
     }
 
     package let request: FrozenRequest
