@@ -253,6 +253,48 @@ struct RunTests {
         }
     }
 
+    @Test(
+        "A program that writes all the time keeps no run: what it writes later is of the next one",
+        arguments: [
+            "UPDATE Task SET points = points + 1", "INSERT INTO Task (title) VALUES ('more')",
+            "UPDATE Task SET points = points + 1; INSERT INTO Task (title) VALUES ('more')",
+        ])
+    func writer(_ statement: String) async throws {
+        await service.put("Task", 1, ["title": "t", "points": 0])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write(statement)
+        let writer = Writer(50)
+        await service.setMeanwhile { [stack = device.stack] request in
+            guard case .push = request, await writer.goesOn() else { return }
+            try? await stack.write { db in try db.execute(sql: statement) }
+        }
+        await service.forgetRequests()
+        try await device.engine.sync()
+        // What was edited when the push began, and once more what was edited by then.
+        let isPush = { (request: FakeService.Request) in if case .push = request { true } else { false } }
+        #expect(await service.requests.count(where: isPush) == 2)
+        #expect(try await device.engine.pendingChanges() > 0)
+        await service.setMeanwhile(nil)
+        try await device.engine.sync()
+        #expect(try await device.engine.pendingChanges() == 0)
+        let count = await service.contents(of: "Task").count
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["\(count)"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    /// A program that gives up at last, so that a run which it keeps is one that fails and not one that never ends.
+    private actor Writer {
+        private var rest: Int
+
+        init(_ count: Int) { rest = count }
+
+        func goesOn() -> Bool {
+            rest -= 1
+            return rest >= 0
+        }
+    }
+
     @Test("A row that the service has another version of, again and again, is parked for this run alone")
     func contended() async throws {
         await service.put("Task", 1, ["title": "t", "points": 0])

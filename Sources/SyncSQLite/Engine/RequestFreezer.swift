@@ -10,6 +10,8 @@ struct RequestFreezer {
     let db: Database
     private let bodies: OutgoingBodies
     let order: [EngineTable]
+    /// What was edited later waits: a program that writes all the time would else keep a push for ever.
+    private let lastEdit: Int64
     /// What of each table's rows is sent, by its number.
     let edits: [Int: EditedDomains]
     /// By table, the ids of rows that the server is known not to have, and that are not deleted yet.
@@ -24,9 +26,12 @@ struct RequestFreezer {
         let attempts: Int
     }
 
-    /// - Parameter order: The tables, those that others point to before them.
-    init(_ engine: SQLiteEngine, _ order: [EngineTable], _ db: Database) throws {
+    /// - Parameters:
+    ///   - order: The tables, those that others point to before them.
+    ///   - lastEdit: The counter of the last edit that is sent.
+    init(_ engine: SQLiteEngine, _ order: [EngineTable], upTo lastEdit: Int64, _ db: Database) throws {
         self.engine = engine
+        self.lastEdit = lastEdit
         self.order = order
         self.db = db
         bodies = try OutgoingBodies(engine, db)
@@ -68,14 +73,14 @@ struct RequestFreezer {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT k, kind, birth, seq, attempts FROM sync_change AS c
-                WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND \(condition)
+                WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND seq <= ? AND \(condition)
                   AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
                     AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
                 ORDER BY k LIMIT 1000
                 """)
         var last = DatabaseValue.null
         while requests.count < limit {
-            let changes = try Row.fetchAll(statement, arguments: [table.number, last, last]).map {
+            let changes = try Row.fetchAll(statement, arguments: [table.number, last, last, lastEdit]).map {
                 try Change(
                     key: $0[0], kind: $0.decode(atIndex: 1), birth: $0.decode(atIndex: 2), seq: $0.decode(atIndex: 3),
                     attempts: $0.decode(atIndex: 4))

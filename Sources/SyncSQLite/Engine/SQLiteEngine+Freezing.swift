@@ -4,11 +4,13 @@ package import SyncStore
 
 extension SQLiteEngine {
     package func freeze(
-        _ limit: Int, of entities: [String], _ lease: EngineLease
-    ) async throws -> [FrozenRequest] {
+        _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
+    ) async throws -> (requests: [FrozenRequest], edit: Int64) {
         try await writing(lease) { [self] db in
-            var freezer = try RequestFreezer(self, parentsFirst.filter { entities.contains($0.entity.name) }, db)
-            return try freezer.freeze(limit)
+            let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
+            let tables = parentsFirst.filter { entities.contains($0.entity.name) }
+            var freezer = try RequestFreezer(self, tables, upTo: edit ?? last, db)
+            return (try freezer.freeze(limit), edit ?? last)
         }
     }
 

@@ -39,15 +39,25 @@ extension EngineRun {
         try await push()
     }
 
+    /// Sends what was edited when this began, and once more what was edited meanwhile. Later edits are of the next run.
+    ///
     /// - Returns: How many changes were done.
     private func pushAll(_ batchSize: inout Int) async throws -> Int {
         var count = 0
+        for _ in 0..<2 { try await pushEdited(&batchSize, &count) }
+        return count
+    }
+
+    private func pushEdited(_ batchSize: inout Int, _ count: inout Int) async throws {
         var rounds = 0
+        var last: Int64?
         try await findCursor()
         while true {
             try Task.checkCancellation()
-            let requests = try await store.freeze(max(Self.freezeSize, batchSize), of: entities, lease)
-            guard !requests.isEmpty else { return count }
+            let (requests, edit) = try await store.freeze(
+                max(Self.freezeSize, batchSize), of: entities, upTo: last, lease)
+            last = edit
+            guard !requests.isEmpty else { return }
             do {
                 count += try await send(requests, &batchSize, rounds: rounds)
             } catch ServiceFailure.outdated where rounds < Self.mostRounds {

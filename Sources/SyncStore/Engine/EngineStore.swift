@@ -22,8 +22,13 @@ package protocol EngineStore: Sendable {
 
     /// Takes the next changes of entities that can be sent, and keeps what exactly is sent.
     ///
-    /// - Parameter limit: How many at most.
-    func freeze(_ limit: Int, of entities: [String], _ lease: EngineLease) async throws -> [FrozenRequest]
+    /// - Parameters:
+    ///   - limit: How many at most.
+    ///   - edit: The counter of the last edit that is sent; nil for the last one there is.
+    /// - Returns: The changes, and the counter of the last edit that is sent.
+    func freeze(
+        _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
+    ) async throws -> (requests: [FrozenRequest], edit: Int64)
 
     /// The requests that an earlier run sent and never heard of.
     func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest]
