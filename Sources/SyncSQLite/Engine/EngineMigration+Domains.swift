@@ -84,7 +84,7 @@ extension EngineMigration {
         let rows = try Row.fetchAll(
             db, sql: "SELECT id, domain, value FROM sync_tried WHERE e = ?", arguments: [entity.number])
         for row in rows {
-            guard let domain = names[row[1]] else { continue }
+            guard let domain = try names[row.decode(atIndex: 1)] else { continue }
             if let name = domain.new, let value = try domain.converted(row.wholeValue(at: 2)) {
                 let bound = ColumnValue.bound(value)
                 try db.execute(
@@ -102,7 +102,7 @@ extension EngineMigration {
             db, sql: "SELECT k, domain, edited FROM sync_made WHERE e = ?", arguments: [entity.number])
         try db.execute(sql: "DELETE FROM sync_made WHERE e = ?", arguments: [entity.number])
         for row in rows {
-            let domain = row[1] as String
+            let domain = try row.decode(String.self, atIndex: 1)
             guard let name = names[domain].map(\.new) ?? domain else { continue }
             try db.execute(
                 sql: "INSERT OR IGNORE INTO sync_made (e, k, domain, edited) VALUES (?, ?, ?, ?)",

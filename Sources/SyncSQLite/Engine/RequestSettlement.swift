@@ -44,7 +44,7 @@ struct RequestSettlement {
                 LEFT JOIN sync_change AS c ON c.e = r.e AND c.k = r.k WHERE r.id = ?
                 """, arguments: [reply.request.id])
         key = row?[0]
-        isUnchanged = row?[1] ?? false
+        isUnchanged = try row?.decode(atIndex: 1) ?? false
     }
 
     mutating func settle() throws {

@@ -19,7 +19,7 @@ struct TriedValues {
                 WHERE r.e = ? AND r.k = ?
                 """, arguments: [table.number, key, table.number, key])
         return try rows.reduce(into: [:]) { values, row in
-            values[row[0], default: []].append(try row.wholeValue(at: 1))
+            values[try row.decode(atIndex: 0), default: []].append(try row.wholeValue(at: 1))
         }
     }
 
