@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncService
 
-/// A request is carried out, its answer is lost, and the row is edited or deleted here before anybody asks what became of it: what the
+/// A request is carried out, its answer is lost, and the row is edited or deleted here before it is asked what became of it: what the
 /// service has is what was sent from here, and no change of another device.
 @Suite("What was sent and not answered")
 struct OwnEditTests {
