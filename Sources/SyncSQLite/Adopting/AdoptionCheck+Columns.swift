@@ -98,7 +98,7 @@ extension AdoptionCheck {
 
     // MARK: Keys
 
-    func checkKey(_ tree: EntityTree, _ found: inout TableProblems) {
+    func checkKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
         let (names, table) = (layout[tree.id], found.table)
         if names.hasEntityColumn { checkEntityColumn(tree, &found) }
         guard names.hasHiddenKey else {
@@ -111,8 +111,17 @@ extension AdoptionCheck {
             let isNeverNull =
                 column.isNotNull || table.rowIDColumn == column.name || !table.hasRowID && column.keyPosition > 0
             if !isNeverNull {
-                found.note(
-                    column.name, "is the key, and may be NULL", .definition { $0.add("NOT NULL", to: column.name) })
+                let count = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM \(table.name.quoted) WHERE \(column.name.quoted) IS NULL")
+                if let count, count > 0 {
+                    found.note(
+                        column.name,
+                        "is the key, and may be NULL; \(count) row\(count == 1 ? " has" : "s have") none, "
+                            + "so give \(count == 1 ? "it one" : "them one each"), or keep them elsewhere", .none)
+                } else {
+                    found.note(
+                        column.name, "is the key, and may be NULL", .definition { $0.add("NOT NULL", to: column.name) })
+                }
             }
             return
         }
@@ -120,11 +129,11 @@ extension AdoptionCheck {
             return found.note(
                 "entities that inherit and have keys of their own cannot be adopted; give all of them one key", .none)
         }
-        checkHiddenKey(tree, &found)
+        try checkHiddenKey(tree, &found)
     }
 
     /// The rowid tells rows apart where no single column does.
-    private func checkHiddenKey(_ tree: EntityTree, _ found: inout TableProblems) {
+    private func checkHiddenKey(_ tree: EntityTree, _ found: inout TableProblems) throws {
         let table = found.table
         if !table.hasRowID {
             found.note("is WITHOUT ROWID, by which rows are told apart here", .definition { $0.dropWithoutRowID() })
@@ -138,8 +147,15 @@ extension AdoptionCheck {
         }
         guard let key = KeyColumns(layout.model.entities[tree.root], layout) else {
             if table.rowIDColumn == nil {
+                let message = "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart"
+                // Another primary key would be what they lead to.
+                if let other = try tableLeadingToPrimaryKey(of: table) {
+                    return found.note(
+                        "\(message); a foreign key of \(other) leads to the primary key without its name, so say it there first",
+                        .none)
+                }
                 found.note(
-                    "has no INTEGER PRIMARY KEY, by which rows of an entity without a key are told apart",
+                    message,
                     .definition { definition in
                         definition.makePrimaryKeyUnique()
                         definition.add(column: "\(TableLayout.hiddenKeyColumn.quoted) INTEGER PRIMARY KEY")
@@ -152,6 +168,15 @@ extension AdoptionCheck {
             found.note(
                 "its key, \(list), is neither the primary key nor unique", .statement(unique(key.columns, of: table)))
         }
+    }
+
+    private func tableLeadingToPrimaryKey(of table: AppTable) throws -> String? {
+        try String.fetchOne(
+            db,
+            sql: """
+                SELECT s.name FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
+                WHERE s.type = 'table' AND k."table" = ? COLLATE NOCASE AND k."to" IS NULL ORDER BY 1
+                """, arguments: [table.name])
     }
 
     private func checkEntityColumn(_ tree: EntityTree, _ found: inout TableProblems) {

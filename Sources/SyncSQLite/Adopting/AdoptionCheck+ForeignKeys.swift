@@ -59,10 +59,14 @@ extension AdoptionCheck {
             return found.note(name, "its values are generated, so that none can be written", .none)
         }
         let keeps = check(name, type, declared, &found)
-        if keeps, readsValues { try checkValues(of: name, type, isKey: true, &found) }
-        if let message = problem(withForeignKeysOf: name, to: target, key, use, found.table) {
-            found.note(name, message, .definition { $0.setReferences(clause, of: name) })
+        let problem = problem(withForeignKeysOf: name, to: target, key, use, found.table)
+        if let problem {
+            let (message, remedy) = try mended(problem, of: found.table, name, to: target, key, clause)
+            found.note(name, message, remedy)
+            // What is stored are no keys of the target yet.
+            if case .otherColumn = problem.kind { return }
         }
+        if keeps, readsValues { try checkValues(of: name, type, isKey: true, &found) }
     }
 
     /// The column that foreign keys to a table lead to.
@@ -71,23 +75,125 @@ extension AdoptionCheck {
         return tables[target].map(\.rowIDColumn) ?? TableLayout.hiddenKeyColumn
     }
 
+    // MARK: Problems
+
+    /// What is wrong with the foreign keys of a column.
+    private struct ForeignKeyProblem {
+        enum Kind {
+            /// The column leads to the right rows by their key, and only the clause is wrong.
+            case clause
+            /// It leads to the right table, by another column than the key.
+            case otherColumn(String)
+            case otherTable
+            case noForeignKey
+        }
+
+        let kind: Kind
+        let message: String
+    }
+
     private func problem(
         withForeignKeysOf name: String, to target: TableID, _ key: String, _ use: ForeignKeyUse, _ table: AppTable
-    ) -> String? {
+    ) -> ForeignKeyProblem? {
         let keys = table.foreignKeys.filter { $0.columns.map(\.foldedForSQL) == [name.foldedForSQL] }
         let place = "\(layout[target].name).\(key)"
-        if keys.isEmpty { return "is no foreign key; it has to lead to \(place)" }
-        for found in keys {
-            let targets = found.targets.isEmpty ? tables[target]?.primaryKey ?? [] : found.targets
-            guard found.table.foldedForSQL == layout[target].name.foldedForSQL,
-                targets.map(\.foldedForSQL) == [key.foldedForSQL]
-            else { return "leads to \(found.table).\(targets.joined(separator: ", ")) and not to \(place)" }
-            if !use.actions.contains(found.onDelete) {
-                return "ON DELETE \(found.onDelete) is not what the model says, which is "
-                    + use.actions.joined(separator: " or ")
+        if keys.isEmpty {
+            return ForeignKeyProblem(kind: .noForeignKey, message: "is no foreign key; it has to lead to \(place)")
+        }
+        var found: ForeignKeyProblem?
+        var leadsToKey = false
+        for foreignKey in keys {
+            let targets = foreignKey.targets.isEmpty ? tables[target]?.primaryKey ?? [] : foreignKey.targets
+            let isTable = foreignKey.table.foldedForSQL == layout[target].name.foldedForSQL
+            guard isTable, targets.map(\.foldedForSQL) == [key.foldedForSQL] else {
+                found =
+                    found
+                    ?? ForeignKeyProblem(
+                        kind: isTable && targets.count == 1 ? .otherColumn(targets[0]) : .otherTable,
+                        message: "leads to \(foreignKey.table).\(targets.joined(separator: ", ")) and not to \(place)")
+                continue
+            }
+            leadsToKey = true
+            if !use.actions.contains(foreignKey.onDelete) {
+                found =
+                    found
+                    ?? ForeignKeyProblem(
+                        kind: .clause,
+                        message: "ON DELETE \(foreignKey.onDelete) is not what the model says, which is "
+                            + use.actions.joined(separator: " or "))
             }
         }
-        return nil
+        return found.map { ForeignKeyProblem(kind: leadsToKey ? .clause : $0.kind, message: $0.message) }
+    }
+
+    // MARK: Remedies
+
+    /// What mends the foreign key of a column without changing which rows it leads to; `none` where that cannot be told.
+    private func mended(
+        _ problem: ForeignKeyProblem, of table: AppTable, _ name: String, to target: TableID, _ key: String,
+        _ clause: String
+    ) throws -> (message: String, TableProblems.Remedy) {
+        let message = problem.message
+        let change: (inout TableDefinition) -> Void = { $0.setReferences(clause, of: name) }
+        let there = layout[target].name
+        let column = name.quoted
+        let values = "SELECT count(*) FROM \(table.name.quoted) WHERE \(column) IS NOT NULL"
+        if case .clause = problem.kind { return (message, .definition(change)) }
+        let count = try Int.fetchOne(db, sql: values) ?? 0
+        guard count > 0 else { return (message, .definition(change)) }
+        switch problem.kind {
+        case .clause: return (message, .definition(change))
+        case .otherColumn(let old):
+            guard let app = tables[target], app.column(old) != nil, app.column(key) != nil else {
+                return ("\(message), where its \(Self.count(count)) cannot be looked up", .none)
+            }
+            let lookup = KeyLookup(table: table.name, column: name, target: app.name, oldKey: old, newKey: key)
+            let lost = try lookup.lostCount(db)
+            guard lost == 0 else {
+                return (
+                    "\(message); \(Self.count(lost)) \(lost == 1 ? "leads" : "lead") to no row with a \(key)", .none
+                )
+            }
+            return (
+                message,
+                .lookup(lookup) {
+                    change(&$0)
+                    // It names a row by the old column, too.
+                    $0.dropClauses("DEFAULT", of: name)
+                }
+            )
+        case .otherTable: return ("\(message), and its \(Self.count(count)) cannot be looked up there", .none)
+        case .noForeignKey:
+            guard let other = try otherReading(of: name, in: table, to: target, key, count) else {
+                return (message, .definition(change))
+            }
+            return (
+                "\(message), and its \(Self.count(count)) may be of \(there).\(other): make it a foreign key to one of both",
+                .none
+            )
+        }
+    }
+
+    private static func count(_ values: Int) -> String { "\(values) value\(values == 1 ? "" : "s")" }
+
+    /// Another column by which the values lead to rows as well, and to other ones.
+    private func otherReading(
+        of name: String, in table: AppTable, to target: TableID, _ key: String, _ count: Int
+    ) throws -> String? {
+        guard let app = tables[target], app.column(key) != nil else { return nil }
+        let from = "FROM \(table.name.quoted) JOIN \(app.name.quoted) AS \("sync_target".quoted) ON"
+        let value = "\(table.name.quoted).\(name.quoted)"
+        func found(by column: String, where condition: String = "1") throws -> Int {
+            let there = "\("sync_target".quoted).\(column.quoted)"
+            return try Int.fetchOne(
+                db, sql: "SELECT count(*) \(from) \(there) = \(value) WHERE \(condition)") ?? 0
+        }
+        let asKeys = try found(by: key)
+        let differs = "\("sync_target".quoted).\(key.quoted) IS NOT \(value)"
+        return try app.uniqueKeys.first { columns in
+            guard columns.count == 1, columns[0].foldedForSQL != key.foldedForSQL else { return false }
+            return try found(by: columns[0]) >= asKeys && found(by: columns[0], where: differs) > 0
+        }?.first
     }
 
     /// SQLite refuses writes to a table that refers to one that is not there.

@@ -24,7 +24,7 @@ extension AdoptionCheck {
     }
 
     /// By table, what a sync writes to it.
-    private func columnsOfTables() -> [String: Set<String>] {
+    func columnsOfTables() -> [String: Set<String>] {
         var columns: [String: Set<String>] = [:]
         for tree in layout.model.trees { columns[layout[tree.id].name.foldedForSQL] = knownColumns(of: tree) }
         for case .joinTable(let name, let first, let second, let firstOrder, let secondOrder) in layout.links {

@@ -16,7 +16,17 @@ extension AdoptionCheck {
             foreign -= try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table) WHERE \(mended)") ?? 0
             let isPart = foreign > 0
             let update = "UPDATE \(table) SET \(column) = \(expression) WHERE \(isPart ? mended : condition)"
-            if foreign < count { sql = isKey ? TableRebuild.withoutForeignKeys([update]) : update + ";" }
+            if foreign < count {
+                // What leads to a key changes with it.
+                let others = try isKey ? unknownReferences(to: name, of: found.table) : []
+                let updates = others.map { other in
+                    let column = other.column.quoted
+                    let value = Self.expression(column, type) ?? column
+                    return "UPDATE \(other.table.quoted) SET \(column) = \(value) WHERE \(column) IS NOT NULL "
+                        + "AND NOT (\(Self.condition(column, type))) AND \(Self.condition("(\(value))", type))"
+                }
+                sql = isKey ? TableRebuild.withoutForeignKeys([update] + updates) : update + ";"
+            }
         }
         let values =
             "\(count) value\(count == 1 ? " is" : "s are") not as a sync writes "
@@ -24,7 +34,23 @@ extension AdoptionCheck {
         let some = foreign == count ? "they" : "\(foreign) of them"
         let rest =
             foreign == 0 || Self.expression(column, type) == nil ? "" : "; \(some) are nothing that is certainly one"
-        found.note(name, values + rest, sql.map { .statement($0) } ?? .none)
+        found.note(name, values + rest, sql.map { .values($0) } ?? .none)
+    }
+
+    /// The columns that lead to a column by foreign keys, and that the model does not know.
+    private func unknownReferences(to name: String, of table: AppTable) throws -> [(table: String, column: String)] {
+        let isOnlyKey = table.primaryKey.map(\.foldedForSQL) == [name.foldedForSQL]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT s.name, k."from" FROM main.sqlite_schema AS s, pragma_foreign_key_list(s.name) AS k
+                WHERE s.type = 'table' AND k."table" = ?1 COLLATE NOCASE AND (k."to" = ?2 COLLATE NOCASE OR k."to" IS NULL AND ?3)
+                ORDER BY 1, 2
+                """, arguments: [table.name, name, isOnlyKey])
+        let known = columnsOfTables()
+        return rows.map { ($0[0], $0[1]) }.filter { table, column in
+            !(known[table.foldedForSQL]?.contains(column.foldedForSQL) ?? false)
+        }
     }
 
     private static func form(_ type: AttributeType) -> String {
@@ -77,7 +103,8 @@ extension AdoptionCheck {
             return "CASE WHEN typeof(\(column)) = 'text' AND ltrim(\(text), '+-') NOT GLOB '*[^0-9.]*' "
                 + "AND length(\(text)) - length(ltrim(\(text), '+-')) < 2 AND \(text) GLOB '*[0-9]*' "
                 + "AND \(text) NOT LIKE '%.%.%' THEN CAST(\(column) AS REAL) END"
-        case .string, .url, .decimal: return "CAST(\(column) AS TEXT)"
+        case .string, .url, .decimal:
+            return "CASE WHEN typeof(\(column)) IN ('integer', 'real') THEN CAST(\(column) AS TEXT) END"
         case .json, .transformable, .binary: return nil
         case .date:
             return
@@ -85,7 +112,7 @@ extension AdoptionCheck {
                 + "THEN strftime('%Y-%m-%d %H:%M:%f', \(text)) "
                 + "WHEN typeof(\(column)) IN ('integer', 'real') THEN strftime('%Y-%m-%d %H:%M:%f', \(column), 'unixepoch') END"
         case .uuid:
-            return "CASE WHEN typeof(\(column)) = 'text' THEN upper(\(column)) ELSE "
+            return "CASE WHEN typeof(\(column)) = 'text' THEN upper(\(column)) WHEN typeof(\(column)) = 'blob' THEN "
                 + "substr(hex(\(column)), 1, 8) || '-' || substr(hex(\(column)), 9, 4) || '-' || "
                 + "substr(hex(\(column)), 13, 4) || '-' || substr(hex(\(column)), 17, 4) || '-' || "
                 + "substr(hex(\(column)), 21) END"

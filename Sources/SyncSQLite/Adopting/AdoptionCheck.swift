@@ -11,6 +11,8 @@ struct AdoptionCheck {
     /// The tables of entities that are there.
     private(set) var tables: [TableID: AppTable] = [:]
     private var problems: [TableProblems.Found] = []
+    /// Those of tables whose remedies look values up in the others.
+    private var lookups: [TableProblems.Found] = []
     private let isMended: (AppTable, String?) -> Bool
 
     /// - Throws: ``SyncError`` `unsuitableTables` with everything that does not fit.
@@ -36,7 +38,7 @@ struct AdoptionCheck {
         for tree in model.compiled.trees { check.tables[tree.id] = try AppTable(layout[tree.id].name, in: db) }
         for tree in model.compiled.trees { try check.look(at: tree) }
         for link in model.compiled.links where link.storage == .joinTable { try check.look(atJoinTableOf: link) }
-        return check.problems
+        return check.problems + check.lookups
     }
 
     private init(
@@ -60,7 +62,7 @@ struct AdoptionCheck {
         guard let table = usable(table) else { return }
         var found = TableProblems(table)
         checkAll(&found)
-        checkKey(tree, &found)
+        try checkKey(tree, &found)
         try checkColumns(tree, &found)
         for id in tree.foreignKeys { try check(layout.model[id], &found) }
         let foreignKeys = layout.foreignKeyColumns(of: tree).map(\.column.foldedForSQL)
@@ -68,7 +70,7 @@ struct AdoptionCheck {
         try checkMissingTargets(&found)
         checkUnknownColumns(knownColumns(of: tree), &found)
         try checkTriggers(&found)
-        problems += try found.problems(db, isMended)
+        try add(found)
     }
 
     /// Nil for what only looks like a table.
@@ -76,6 +78,11 @@ struct AdoptionCheck {
         if table.kind == "table" { return table }
         note(table.name, "it is a \(table.kind == "view" ? "view" : "virtual table"), which has no rows of its own")
         return nil
+    }
+
+    private mutating func add(_ found: TableProblems) throws {
+        let all = try found.problems(db, isMended)
+        if found.hasLookups { lookups += all } else { problems += all }
     }
 
     mutating func note(_ table: String, _ message: String, _ statements: [String] = []) {
@@ -117,7 +124,7 @@ struct AdoptionCheck {
         try checkMissingTargets(&found)
         checkUnknownColumns(Set(known), &found)
         try checkTriggers(&found)
-        problems += try found.problems(db, isMended)
+        try add(found)
     }
 
     func unique(_ columns: [String], of table: AppTable) -> String {

@@ -5,11 +5,15 @@ import SyncCore
 struct TableRebuild {
     let sql: String
 
-    init(_ table: AppTable, _ definition: TableDefinition, _ db: Database) throws {
+    /// - Parameter lookups: The columns whose values are replaced by keys.
+    init(_ table: AppTable, _ definition: TableDefinition, _ lookups: [KeyLookup], _ db: Database) throws {
         let new = "sync_new_\(table.name)"
         let columns = table.columns.filter { !$0.isGenerated }.map(\.name)
         let hidesRowID = table.hasRowID && table.rowIDColumn == nil && table.column("rowid") == nil
-        let names = ((hidesRowID ? ["rowid"] : []) + columns).map(\.quoted).joined(separator: ", ")
+        let names = (hidesRowID ? ["rowid"] : []) + columns
+        let values = names.map { name in
+            lookups.first { $0.column.foldedForSQL == name.foldedForSQL }?.expression ?? name.quoted
+        }
         let attached = try String.fetchAll(
             db,
             sql: """
@@ -19,7 +23,8 @@ struct TableRebuild {
         var statements = [
             "PRAGMA legacy_alter_table = ON",
             definition.sql(named: new),
-            "INSERT INTO \(new.quoted) (\(names)) SELECT \(names) FROM \(table.name.quoted)",
+            "INSERT INTO \(new.quoted) (\(names.map(\.quoted).joined(separator: ", "))) "
+                + "SELECT \(values.joined(separator: ", ")) FROM \(table.name.quoted)",
         ]
         if SQLTokens(table.sql).texts.contains(where: { $0.uppercased() == "AUTOINCREMENT" }) {
             statements += [
@@ -33,7 +38,8 @@ struct TableRebuild {
             "ALTER TABLE \(new.quoted) RENAME TO \(table.name.quoted)",
             "PRAGMA legacy_alter_table = OFF",
         ]
-        sql = Self.withoutForeignKeys(statements + attached)
+        let guards = lookups.flatMap(\.guardStatements).map { $0 + ";\n" }.joined()
+        sql = guards + Self.withoutForeignKeys(statements + attached)
     }
 
     /// Statements that must not make foreign keys act. Where those cannot be switched off, as in a transaction, the
