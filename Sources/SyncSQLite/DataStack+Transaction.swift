@@ -32,10 +32,13 @@ extension DataStack {
     /// What a sync works with inside a transaction.
     ///
     /// - Parameter arrivals: Nil in a transaction of the caller's, who may take back what would be learnt in it.
-    /// - Throws: ``SyncError`` `unsuitableConnection`, `storeReadOnly`, `modelMismatch`.
+    /// - Throws: ``SyncError`` `unsuitableConnection`, `unsuitableTables`, `storeReadOnly`, `modelMismatch`.
     func session(_ db: Database, _ arrivals: ArrivalWatch?, _ request: SyncRequest) throws -> SyncSession {
         try GuestConnection.check(db)
         if arrivals == nil { try watch.check(db, isNoted: false) }
+        if isAdopted, try OtherUUIDs.exist(in: db, of: layout) {
+            try AdoptionCheck.check(model, in: db, readsValues: true)
+        }
         return SyncSession(SQLiteSession(db, layout, arrivals ?? ArrivalWatch()), model.compiled, request)
     }
 

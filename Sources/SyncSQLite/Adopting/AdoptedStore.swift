@@ -50,7 +50,8 @@ extension KeptModel {
                 "the database has tables already that were made for a model; open them with 'DataStack(model:in:)'")
         }
         let isSame = try kept.map { try !needsMigration($0, to: model) } ?? false
-        try AdoptionCheck.check(model, in: db, readsValues: !isSame)
+        let readsValues = try !isSame || OtherUUIDs.exist(in: db, of: StoreLayout(model.compiled, isAdopted: true))
+        try AdoptionCheck.check(model, in: db, readsValues: readsValues)
         if kept == nil {
             try createOwnTables(for: model, version: SchemaSQL.adoptedVersion, in: db)
         } else {
