@@ -4,7 +4,8 @@ public import SyncCore
 /// A Swift type whose values are rows of an entity: of a stack, and of GRDB.
 ///
 /// `@Entity` writes all of it. It is also a record of GRDB's, so that `User.fetchAll(db)`, its query interface and
-/// `ValueObservation` read the tables of a stack, and `insert`, `update` and `save` write them as syncs do.
+/// `ValueObservation` read the tables of a stack, and `insert`, `update` and `save` write them as syncs do. `update`, `save`,
+/// `delete` and `exists` find the row by the key of the entity, whatever the primary key of the table is.
 public protocol EntityRecord: SyncEntity, FetchableRecord, PersistableRecord {
     /// What other rows refer to it by: the type of its key, or ``RowNumber`` where that has several parts.
     associatedtype SyncKey: AttributeValue
@@ -51,5 +52,6 @@ extension EntityRecord {
         var values = EntityValues(of: Self.entityName)
         try encode(into: &values)
         for (column, value) in try values.columns { container[column] = value }
+        try RecordRow.complete(&container, Self.self, values)
     }
 }

@@ -71,10 +71,13 @@ public struct EntityValues {
     }
 
     /// The columns of the row.
-    var columns: [(String, DatabaseValue)] {
+    var columns: [(String, DatabaseValue)] { get throws { try cells.map { ($0.column, $0.value) } } }
+
+    /// The columns of the row, with the attribute or relationship that each is of.
+    var cells: [(name: String, column: String, value: DatabaseValue)] {
         get throws {
-            try attributes.map { ($0.column, try stored($0.name, $0.value)) }
-                + references.map { ($0.column, try stored($0.column, $0.key)) }
+            try attributes.map { ($0.name, $0.column, try stored($0.name, $0.value)) }
+                + references.map { ($0.relationship, $0.column, try stored($0.column, $0.key)) }
         }
     }
 
