@@ -2,6 +2,15 @@ public import Foundation
 public import SyncCore
 public import SyncSQLite
 
+extension SyncOptions {
+    /// The same options for rows that are read as values of a type.
+    fileprivate func checking(_ type: any SyncEntity.Type) -> SyncOptions {
+        var options = self
+        options.types.append(type)
+        return options
+    }
+}
+
 // The calls of `Sync` for Swift types: what they do is said there.
 extension Sync {
     /// Makes the stored rows of a type what a JSON payload says.
@@ -10,6 +19,8 @@ extension Sync {
     /// let result = try await Sync.changes(data, as: User.self, stack: stack)
     /// print(result[User.self].inserted)
     /// ```
+    /// A value that the type of its property cannot hold, as a new case of an enumeration, is left out with a diagnostic.
+    ///
     /// - Throws: ``SyncError``, `CancellationError`, or an error of SQLite. The store is then as it was.
     @discardableResult
     public static func changes<Value: EntityRecord>(
@@ -18,7 +29,7 @@ extension Sync {
     ) async throws -> SyncResult {
         try await changes(
             json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options)
+            options: options.checking(Value.self))
     }
 
     /// Makes the children of a stored row what a JSON payload says.
@@ -42,7 +53,7 @@ extension Sync {
         return try await changes(
             json, inEntity: Value.entityName, stack: stack, predicate: predicate,
             parent: (Parent.entityName, parent.syncID), relationship: property.name, operations: operations,
-            options: options)
+            options: options.checking(Value.self))
     }
 
     /// Makes the stored rows of a type what some values are, with the rows of their relationships as far as these are
@@ -80,7 +91,7 @@ extension Sync {
     ) async throws -> SyncResult {
         try await plan(
             json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options)
+            options: options.checking(Value.self))
     }
 
     /// Makes the stored rows of a type what a JSON payload says, in the caller's transaction.
@@ -91,6 +102,6 @@ extension Sync {
     ) throws -> SyncResult {
         try changes(
             json, inEntity: Value.entityName, stack: stack, predicate: predicate, operations: operations,
-            options: options, in: db)
+            options: options.checking(Value.self), in: db)
     }
 }

@@ -6,17 +6,45 @@ package final class ValueConversion: Sendable {
     private let transformers: [AttributeTransformer]
     private let format: DateFormat?
     private let type: AttributeType
+    /// What is done with values that come in only.
+    private let check: ValueCheck?
 
     /// Nil if the coercion table alone decides.
-    package init?(_ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType) {
+    package init?(
+        _ transformers: [AttributeTransformer], _ format: AttributeFormat?, as type: AttributeType,
+        check: ValueCheck? = nil
+    ) {
         self.transformers = transformers
         self.format = format.flatMap(DateFormat.init)
         self.type = type
-        if transformers.isEmpty, self.format == nil { return nil }
+        self.check = check
+        if transformers.isEmpty, self.format == nil, check == nil { return nil }
     }
+
+    /// The Swift type that values are checked for.
+    var typeName: String? { check?.fitting.typeName }
 
     /// The value of a token other than null; nil if it does not fit.
     func slot(
+        _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
+    ) -> Slot? {
+        guard let fitting = check?.fitting else { return converted(tape, at: index, bytes, arena: &arena) }
+        if transformers.isEmpty, format == nil {
+            if fitting.integers == nil {
+                guard let value = storedValue(tape.value(at: index, in: bytes)), value.isNull || fitting.fits(value)
+                else { return nil }
+            }
+            let slot = Coercion.slot(tape, at: index, as: type, bytes: bytes, arena: &arena)
+            guard let slot, slot.kind == .integer, let integers = fitting.integers else { return slot }
+            return integers.contains(slot.integer) ? slot : nil
+        }
+        guard let value = storedValue(tape.value(at: index, in: bytes)), value.isNull || fitting.fits(value) else {
+            return nil
+        }
+        return value.slot(arena: &arena)
+    }
+
+    private func converted(
         _ tape: JSONTape, at index: Int, _ bytes: UnsafeBufferPointer<UInt8>, arena: inout [UInt8]
     ) -> Slot? {
         if transformers.isEmpty, let format {

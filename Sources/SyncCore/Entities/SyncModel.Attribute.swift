@@ -27,6 +27,8 @@ extension SyncModel {
         public var sourceType: String?
         /// The column its values are in, if that is not called as the attribute.
         public var column: String?
+        /// What the Swift type of a property has room for, where the attribute is one's.
+        package var check: ValueCheck?
 
         /// The first of ``transformers``, and mostly the only one.
         public var transformer: String? {

@@ -411,7 +411,10 @@ struct PayloadMapper: ~Copyable {
     /// What an attribute takes: its type, and its format where it has one.
     private func expected(_ slot: Int, _ type: AttributeType, _ entity: CompiledEntity) -> String {
         let format = model[entity.table].attributes[slot].format
+        let conversions = tables.conversions[entity.table.index]
+        let typeName = conversions.isEmpty ? nil : conversions[slot]?.typeName
         return article(type) + (format.map { " written as \($0.text)" } ?? "")
+            + (typeName.map { " that is a \($0)" } ?? "")
     }
 
     func article(_ type: AttributeType) -> String {

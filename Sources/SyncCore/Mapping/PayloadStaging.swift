@@ -61,7 +61,7 @@ package struct PayloadStaging: Sendable {
         }
         base = plan
         self.options = options
-        tables = MappingTables(model)
+        tables = MappingTables(model, checking: options.types)
         self.model = model
         self.layout = layout
     }

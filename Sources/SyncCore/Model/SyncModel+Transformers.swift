@@ -49,6 +49,14 @@ extension SyncModel {
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type)
     }
 
+    /// What is done with an attribute's values that come in: the same, and what the Swift type has room for.
+    func mappingConversion(of attribute: SyncModel.Attribute, check: ValueCheck?) -> ValueConversion? {
+        guard let check else { return conversion(of: attribute) }
+        return ValueConversion(
+            attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type,
+            check: attribute.type == .transformable ? nil : check)
+    }
+
     /// Whether code of the app decides about an attribute's values.
     package func hasForeignCode(_ attribute: SyncModel.Attribute) -> Bool {
         attribute.transformers.contains { transformers[$0] != nil || BuiltInTransformer(rawValue: $0) == nil }

@@ -59,6 +59,8 @@ public struct SyncOptions: Sendable {
     package var entities: [PayloadEntity] = []
     /// How a payload that is read in pieces is cut and written.
     public var pieces: PieceOptions
+    /// The Swift types that the caller reads the rows as.
+    package var types: [any SyncEntity.Type] = []
     /// Whether a payload without a record that can be read is mapped all the same: to examine it.
     package var admitsNoRecords = false
     /// Whether diagnostics say which records contradict each other: to examine a payload, which is then mapped twice if it

@@ -16,6 +16,12 @@ extension SyncModel.Attribute {
             defaultValue: defaultValue.flatMap { $0.storedValue.isNull ? nil : $0.storedValue },
             isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
             column: column)
+        check(AttributeFitting(Value.self), Value.attributeType)
+    }
+
+    /// What is of another type in the store is not read as the Swift type either.
+    private mutating func check(_ fitting: (any ValueFitting)?, _ type: AttributeType) {
+        if self.type == type { check = ValueCheck(fitting) }
     }
 
     /// An attribute whose values are the raw values of a Swift type.
@@ -29,6 +35,7 @@ extension SyncModel.Attribute {
             name, Value.RawValue.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
             default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
             renamedFrom: renamedFrom, format: format, as: stored, column: column)
+        check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
     /// An attribute whose values are the raw values of a Swift type, or nil.
@@ -42,6 +49,7 @@ extension SyncModel.Attribute {
             name, Value.RawValue?.self, remoteKey: remoteKey, isPrimaryKey: isPrimaryKey, isKey: isKey,
             default: defaultValue?.rawValue, transformers: transformers, isExportable: isExportable,
             renamedFrom: renamedFrom, format: format, as: stored, column: column)
+        check(RawFitting<Value>(), Value.RawValue.attributeType)
     }
 
     /// An attribute whose values are kept as JSON.
@@ -57,5 +65,6 @@ extension SyncModel.Attribute {
             defaultValue: defaultValue.flatMap { try? CodedValue.json($0) }.map(StoredValue.json),
             isExportable: isExportable, renamedFrom: renamedFrom, transformers: transformers, format: format,
             column: column)
+        check(CodedFitting<Value>(), .json)
     }
 }

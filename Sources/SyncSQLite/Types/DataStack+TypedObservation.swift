@@ -10,20 +10,23 @@ extension DataStack {
     ///
     /// - Parameters:
     ///   - limit: How many there are at most; nil for all.
+    ///   - skip: Is told, with each list that is read, of the rows that are no values of the type, which are left out. Without
+    ///     it the sequence fails at the first one.
     ///   - relationships: Those whose rows are loaded with them.
     /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
     public func observe<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
-        limit: Int? = nil, including relationships: PartialKeyPath<Value>...
+        limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+        including relationships: PartialKeyPath<Value>...
     ) throws -> StoreObservation<[Value]> {
-        try observe(type, where: predicate, orderedBy: order, limit: limit, including: relationships)
+        try observe(type, where: predicate, orderedBy: order, limit: limit, skipping: skip, including: relationships)
     }
 
     package func observe<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RecordPredicate, orderedBy order: RecordOrder, limit: Int?,
-        including relationships: [PartialKeyPath<Value>]
+        skipping skip: (@Sendable (UnreadableRow) -> Void)? = nil, including relationships: [PartialKeyPath<Value>]
     ) throws -> StoreObservation<[Value]> {
-        let rows = try TypedRows(type, self, relationships)
+        let rows = try TypedRows(type, self, relationships, skipping: skip)
         return StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) {
             $0.map(\.element)
         }
@@ -58,9 +61,10 @@ extension DataStack {
     /// - Throws: ``SyncError`` `unknownRelationship` for a key path that is none.
     public func observeChanges<Value: EntityRecord>(
         _ type: Value.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
-        limit: Int? = nil, including relationships: PartialKeyPath<Value>...
+        limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+        including relationships: PartialKeyPath<Value>...
     ) throws -> RowChangeObservation<Value> {
-        let rows = try TypedRows(type, self, relationships)
+        let rows = try TypedRows(type, self, relationships, skipping: skip)
         return RowChangeObservation(
             lists: StoreObservation(self, fetch: { db in try rows.fetch(predicate, order, limit, db) }) { $0 })
     }

@@ -23,10 +23,16 @@ struct TypedRows<Value: EntityRecord>: Sendable {
 
     private let stack: DataStack
     private let loaded: [Loaded]
+    /// Is told of rows that are left out; nil if they are errors.
+    private let skip: (@Sendable (UnreadableRow) -> Void)?
 
     /// - Throws: ``SyncError`` `unknownRelationship`.
-    init(_ type: Value.Type, _ stack: DataStack, _ relationships: [PartialKeyPath<Value>]) throws {
+    init(
+        _ type: Value.Type, _ stack: DataStack, _ relationships: [PartialKeyPath<Value>],
+        skipping skip: (@Sendable (UnreadableRow) -> Void)? = nil
+    ) throws {
         self.stack = stack
+        self.skip = skip
         loaded = try relationships.map { path in
             guard let property = Value.syncProperties[path],
                 let destination = property.destination as? any EntityRecord.Type
@@ -60,24 +66,49 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     ) throws -> [TypedRow<Value>] {
         ConnectionFunctions.install(in: db)
         let columns = "\(Self.columns), \(select.rowKey) AS \"sync_row\""
-        return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).map { row in
+        return try Row.fetchAll(db, sql: "SELECT \(columns) \(rest)", arguments: arguments).compactMap { row in
             try typedRow(row, select.entity, db)
         }
     }
 
-    private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value> {
-        var value = try Value(row: row)
+    /// Nil for a row that is left out.
+    private func typedRow(_ row: Row, _ entity: CompiledEntity, _ db: Database) throws -> TypedRow<Value>? {
+        guard var value = try readable(Value.self, row, row["sync_row"], entity, db) else { return nil }
         let key: DatabaseValue = row["sync_row"]
         var cells = Array(row.databaseValues)
         for relationship in loaded {
-            let targets = try targets(of: key, relationship, entity, db)
+            let (target, targets) = try targets(of: key, relationship, entity, db)
             cells += targets.flatMap(\.databaseValues)
             cells.append(targets.count.databaseValue)
-            value.load(try targets.map { try relationship.destination.init(row: $0) }, of: relationship.relationship)
+            let rows = try targets.compactMap { row in
+                try readable(relationship.destination, row, row["sync_row"], target, db)
+            }
+            value.load(rows, of: relationship.relationship)
         }
         let name = row[TableLayout.entityColumn] as String?
         let specific = try name.map { try stack.model.compiled.entity(named: $0) } ?? entity
         return TypedRow(element: value, identity: ListedRowIdentity(specific, rowKey: key), cells: cells)
+    }
+
+    /// A row as a value; nil for one that is left out, which is told of.
+    private func readable<Record: EntityRecord>(
+        _ type: Record.Type, _ row: Row, _ rowKey: DatabaseValue, _ entity: CompiledEntity, _ db: Database
+    ) throws -> Record? {
+        do {
+            return try Record(row: row)
+        } catch var error as SyncError where error.code == .valueDoesNotFit {
+            let select = RecordSQL(entity, stack.layout)
+            let record = try select.fetch(
+                db, "SELECT \(select.columns) FROM \(select.from) WHERE \(select.rowKey) = ?", [rowKey]
+            ).first
+            guard let record else { throw error }
+            guard let skip else {
+                error.message += " (in the row \(record.key))"
+                throw error
+            }
+            skip(UnreadableRow(entity: record.entity, key: record.key, error: error))
+            return nil
+        }
     }
 
     private static var columns: String { "\(SchemaSQL.quoted(RecordSQL.alias)).*" }
@@ -85,12 +116,13 @@ struct TypedRows<Value: EntityRecord>: Sendable {
     /// The rows that a relationship leads to.
     private func targets(
         of row: DatabaseValue, _ loaded: Loaded, _ entity: CompiledEntity, _ db: Database
-    ) throws -> [Row] {
+    ) throws -> (CompiledEntity, [Row]) {
         guard let relationship = entity.relationship(named: loaded.relationship) else {
             throw StoreFailure.unknownRelationship(loaded.relationship, of: entity)
         }
         let targets = TargetSQL(relationship, of: entity, stack.layout)
-        let statement = try db.cachedStatement(sql: "SELECT \(Self.columns) \(try targets.rest)")
-        return try Row.fetchAll(statement, arguments: [row])
+        let columns = "\(Self.columns), \(targets.select.rowKey) AS \("sync_row".quoted)"
+        let statement = try db.cachedStatement(sql: "SELECT \(columns) \(try targets.rest)")
+        return (targets.select.entity, try Row.fetchAll(statement, arguments: [row]))
     }
 }

@@ -1,0 +1,146 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("Values that a Swift type cannot hold")
+struct UnreadableRowTests {
+    private final class Skipped: @unchecked Sendable {
+        private let lock = NSLock()
+        private var rows: [UnreadableRow] = []
+
+        func note(_ row: UnreadableRow) { lock.withLock { rows.append(row) } }
+
+        func take() -> [UnreadableRow] {
+            lock.withLock {
+                defer { rows = [] }
+                return rows
+            }
+        }
+    }
+
+    /// Every kind: a case of an enumeration, a number without room, another nested type.
+    private static let json = Data(
+        #"""
+        [{"id": 1, "stage": "open", "level": 5, "place": {"street": "Main"}, "tasks": [{"number": 1}]},
+         {"id": 2, "stage": "archived", "level": 300, "place": {"road": "Main"},
+          "tasks": [{"number": 1, "stage": "open"}, {"number": 2, "stage": "later"}]}]
+        """#.utf8)
+
+    private func model() throws -> SyncModel { try SyncModel(Job.self, Chore.self) }
+
+    @Test("are left out by a sync of a model of types, with a diagnostic each, and refused by a strict one")
+    func synced() async throws {
+        let stack = try DataStack.inMemory(model())
+        let result = try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
+        let found = result.diagnostics.filter { $0.kind == .valueDoesNotFit }
+        #expect(found.map(\.path) == ["[1].stage", "[1].level", "[1].place", "[1].tasks[1].stage"])
+        #expect(found.first?.message.contains("a string that is a") ?? false)
+        let jobs = try await stack.fetch(Job.self, including: \.tasks)
+        #expect(jobs.map(\.stage) == [.open, nil] && jobs.map(\.level) == [5, nil])
+        #expect(jobs.map(\.place) == [Place(street: "Main"), nil])
+        #expect(jobs[1].tasks.rows?.map(\.stage) == [.open, .open])
+
+        var strict = SyncOptions()
+        strict.isStrict = true
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Self.json, inEntity: "Job", stack: stack, options: strict)
+        }
+        #expect(error?.code == .valueDoesNotFit && error?.path == "[1].stage")
+    }
+
+    @Test("are left out as well where only the call knows the type")
+    func called() async throws {
+        let schema = try model().schemaFile()
+        let stack = try DataStack.inMemory(SyncModel(schema: schema))
+        let plain = try await Sync.plan(Self.json, inEntity: "Job", stack: stack)
+        #expect(plain.diagnostics.isEmpty)
+        let result = try await Sync.changes(Self.json, as: Job.self, stack: stack)
+        #expect(result.diagnostics.map(\.path).prefix(3) == ["[1].stage", "[1].level", "[1].place"])
+    }
+
+    @Test("with bounds of numbers at the edge fit")
+    func edges() async throws {
+        let stack = try DataStack.inMemory(model())
+        let json = Data(#"[{"id": 1, "level": 127}, {"id": 2, "level": -128}, {"id": 3, "level": null}]"#.utf8)
+        #expect(try await Sync.changes(json, as: Job.self, stack: stack).diagnostics.isEmpty)
+        #expect(try await stack.fetch(Job.self).map(\.level) == [127, -128, nil])
+        let wide = Data(#"[{"id": 1, "level": 128}, {"id": 2, "level": -129}]"#.utf8)
+        #expect(try await Sync.changes(wide, as: Job.self, stack: stack).diagnostics.count == 2)
+    }
+
+    /// Rows that were stored before the type was what it is.
+    private func older() async throws -> DataStack {
+        let stack = try DataStack.inMemory(model())
+        try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
+        try await stack.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO Job (id, stage) VALUES (3, 'archived'); INSERT INTO Job (id, level) VALUES (4, 300);
+                    INSERT INTO Job (id, place) VALUES (5, '{"road":1}');
+                    UPDATE Chore SET stage = 'later' WHERE jobID = 2 AND number = 2
+                    """)
+        }
+        return stack
+    }
+
+    @Test("make a fetch fail with the row, or are skipped and told of")
+    func fetched() async throws {
+        let stack = try await older()
+        let error = await #expect(throws: SyncError.self) { try await stack.fetch(Job.self) }
+        #expect(error?.code == .valueDoesNotFit && error?.path == "stage")
+        #expect(error?.message.contains("in the row 3") ?? false)
+
+        let skipped = Skipped()
+        let jobs = try await stack.fetch(Job.self, skippingUnreadable: skipped.note, including: \.tasks)
+        #expect(jobs.map(\.id) == [1, 2])
+        #expect(jobs[1].tasks.rows?.map(\.number) == [1])
+        let rows = skipped.take()
+        #expect(rows.map(\.entity).sorted() == ["Chore", "Job", "Job", "Job"])
+        #expect(
+            rows.filter { $0.entity == "Job" }.map(\.key) == [.integer(3), .integer(4), .integer(5)])
+        #expect(rows.filter { $0.entity == "Job" }.map(\.error.path) == ["stage", "level", "place"])
+        #expect(rows.first { $0.entity == "Chore" }?.key.json == [2, 2])
+
+        let read = try await stack.read { db in
+            try stack.fetch(Job.self, where: "id > 2", skippingUnreadable: skipped.note, in: db)
+        }
+        #expect(read.isEmpty && skipped.take().count == 3)
+        let sync = try await stack.fetch(Job.self, where: "id < 4", orderedBy: "-id", skippingUnreadable: skipped.note)
+        #expect(sync.map(\.id) == [2, 1] && skipped.take().map(\.key) == [.integer(3)])
+    }
+
+    @Test("do not end an observation that skips them")
+    func observed() async throws {
+        let stack = try await older()
+        var failing = try stack.observe(Job.self).makeAsyncIterator()
+        await #expect(throws: SyncError.self) { _ = try await failing.next() }
+
+        let skipped = Skipped()
+        var lists = try stack.observe(Job.self, skippingUnreadable: skipped.note).makeAsyncIterator()
+        var changes = try stack.observeChanges(Job.self, skippingUnreadable: skipped.note).makeAsyncIterator()
+        #expect(try await lists.next()?.map(\.id) == [1, 2])
+        #expect(try await changes.next()?.rows.map(\.id) == [1, 2])
+        #expect(skipped.take().map(\.key).contains(.integer(3)))
+        try await stack.write { db in try db.execute(sql: "UPDATE Job SET stage = 'done' WHERE id = 3") }
+        #expect(try await lists.next()?.map(\.id) == [1, 2, 3])
+        #expect(try await changes.next()?.inserted == [2])
+        try await stack.write { db in try db.execute(sql: "UPDATE Job SET stage = 'gone' WHERE id = 1") }
+        #expect(try await lists.next()?.map(\.id) == [2, 3])
+        #expect(try await changes.next()?.removed == [0])
+    }
+
+    @Test("of a type that is no record are skipped likewise")
+    func decoded() async throws {
+        struct Line: Decodable, Sendable {
+            var id: Int
+            var stage: Stage?
+        }
+        let stack = try await older()
+        await #expect(throws: SyncError.self) { try await stack.fetch("Job", as: Line.self) }
+        let skipped = Skipped()
+        let lines = try await stack.fetch("Job", as: Line.self, skippingUnreadable: skipped.note)
+        #expect(lines.map(\.id) == [1, 2, 4, 5])
+        #expect(skipped.take().map(\.key) == [.integer(3)])
+    }
+}
