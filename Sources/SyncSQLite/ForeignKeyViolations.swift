@@ -18,9 +18,22 @@ struct ForeignKeyViolations {
             let table = row["table"] as String? ?? "?"
             let leadsHere = own.contains((row["parent"] as String? ?? "").foldedForSQL)
             guard own.contains(table.foldedForSQL) || leadsHere && !isStrictlyOwn else { continue }
-            places.append("\(table) row \(row["rowid"] as Int64? ?? 0)")
+            places.append(try Self.name(of: row["rowid"], in: table, db, layout) ?? "\(table)")
         }
         self.places = places
+    }
+
+    /// A row by its key, or by its number in a table that is none of an entity's; nil if it has neither.
+    private static func name(
+        of rowID: Int64?, in table: String, _ db: Database, _ layout: StoreLayout
+    ) throws -> String? {
+        guard let rowID else { return nil }
+        let tree = layout.model.trees.first { layout[$0.id].name.foldedForSQL == table.foldedForSQL }
+        guard let tree else { return "\(table) row \(rowID)" }
+        let select = RecordSQL(layout.model.entities[tree.root], layout)
+        let sql = "SELECT \(select.columns) FROM \(select.from) WHERE \(select.column("rowid")) = ?"
+        let record = try select.fetch(db, sql, [rowID]).first
+        return record.map { "\($0.entity) \($0.key)" } ?? "\(table) row \(rowID)"
     }
 
     /// - Throws: ``SyncError`` `storeFailure` if there are any.

@@ -67,6 +67,14 @@ enum StoreFailure {
         }
     }
 
+    /// A failed constraint, with the record that it is about; any other error as it is.
+    static func naming(_ record: String, in error: any Error) -> any Error {
+        guard let error = error as? DatabaseError, error.resultCode == .SQLITE_CONSTRAINT else { return error }
+        return DatabaseError(
+            resultCode: error.extendedResultCode, message: "\(error.message ?? "no message"), by the record \(record)",
+            sql: error.sql)
+    }
+
     /// What a table of an app's refuses.
     static func constraint(_ error: DatabaseError) -> SyncError {
         SyncError(.storeFailure, "a table refuses what the sync would write", underlying: text(error))

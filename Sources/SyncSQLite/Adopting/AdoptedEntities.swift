@@ -13,7 +13,7 @@ struct AdoptedEntities {
     private(set) var keyColumns: [String: Set<String>] = [:]
     /// Tables that are no entities, and no join tables.
     private(set) var unfit: Set<String> = []
-    private(set) var remarks: [(path: String, message: String)] = []
+    private(set) var remarks: [(path: String, message: String, sql: String?)] = []
 
     init(_ tables: [AppTable], _ leftOut: [String: Set<String>]) {
         self.tables = tables
@@ -28,7 +28,7 @@ struct AdoptedEntities {
             guard let key = key(of: table) else {
                 unfit.insert(table.name)
                 remarks.append(
-                    ("tables.\(table.name)", "the table is left out: it has no primary key that tells rows apart"))
+                    ("tables.\(table.name)", "the table is left out: it has no primary key that tells rows apart", nil))
                 continue
             }
             keyColumns[table.name] = Set(key.map(\.foldedForSQL))
@@ -44,7 +44,7 @@ struct AdoptedEntities {
                 remarks.append(
                     (
                         "tables.\(table.name).\(key.columns.joined(separator: ", "))",
-                        "the foreign key to \(key.table) is no relationship: it has several columns"
+                        "the foreign key to \(key.table) is no relationship: it has several columns", nil
                     ))
             }
         }
@@ -69,6 +69,7 @@ struct AdoptedEntities {
                 parts[column.name] = addRelationship(column, table, to: target, isPart: key.contains(column.name))
                 continue
             }
+            if !isKey, let remark = try remark(onForeignKeyOf: column, table, db) { remarks.append(remark) }
             let name = names.member(AdoptedNames.plain(column.name), of: entity)
             let type = Self.type(of: column, isKey: key.contains(column.name))
             let isOptional = !column.isNotNull && !key.contains(column.name)
@@ -127,6 +128,35 @@ struct AdoptedEntities {
         return leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) ? (target, key) : nil
     }
 
+    /// Why a foreign key is no relationship, and what would make it one; nil for those to tables that are no entities.
+    private func remark(
+        onForeignKeyOf column: AppTable.Column, _ table: AppTable, _ db: Database
+    ) throws -> (path: String, message: String, sql: String?)? {
+        guard let key = table.foreignKey(of: column.name),
+            let target = tables.first(where: { $0.name.foldedForSQL == key.table.foldedForSQL }),
+            entities[target.name] != nil, let wanted = self.key(of: target)
+        else { return nil }
+        let path = "tables.\(table.name).\(column.name)"
+        let subject = "the foreign key to \(target.name) is no relationship, and the column an attribute"
+        guard wanted.count == 1 else { return (path, "\(subject): the key there has several parts", nil) }
+        let leadsTo = key.targets.isEmpty ? target.primaryKey : key.targets
+        guard leadsTo.map(\.foldedForSQL) == wanted.map(\.foldedForSQL) else {
+            return (
+                path, "\(subject): it leads to \(leadsTo.joined(separator: ", ")) and not to the key, \(wanted[0])", nil
+            )
+        }
+        guard key.onDelete == "RESTRICT", var definition = TableDefinition(table.sql) else {
+            return nil
+        }
+        definition.setReferences(
+            "REFERENCES \(target.name.quoted) (\(wanted[0].quoted)) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED",
+            of: column.name)
+        return (
+            path, "\(subject): ON DELETE RESTRICT refuses what a sync deletes later",
+            try TableRebuild(table, definition, [], db).sql
+        )
+    }
+
     /// A relationship whose inverse has no name yet: those of the columns come first.
     private struct OneWay {
         let table: AppTable
@@ -183,7 +213,7 @@ struct AdoptedEntities {
         let targets = columns.compactMap { target(of: $0, table)?.table.name }
         guard targets.count == 2, let first = entities[targets[0]]?.name, let second = entities[targets[1]]?.name else {
             unfit.insert(table.name)
-            remarks.append(("tables.\(table.name)", "the table is left out: what it joins is left out"))
+            remarks.append(("tables.\(table.name)", "the table is left out: what it joins is left out", nil))
             return
         }
         let isReflexive = first == second

@@ -57,7 +57,7 @@ struct AdoptedTables {
         while !tables.isEmpty {
             var draft = AdoptedEntities(tables, leftOut)
             let entities = try draft.entities(db)
-            for (path, message) in draft.remarks { remark(path, message) }
+            for (path, message, sql) in draft.remarks { remark(path, message, sql) }
             if !draft.unfit.isEmpty {
                 tables.removeAll { draft.unfit.contains($0.name) }
                 continue

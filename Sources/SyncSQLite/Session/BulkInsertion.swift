@@ -8,6 +8,7 @@ import GRDB
 struct BulkInsertion {
     private static let rowsPerStatement = 16
 
+    private let db: Database
     private let one: RawStatement
     private let many: RawStatement?
     /// The parameters from one row of a statement to the next.
@@ -20,6 +21,7 @@ struct BulkInsertion {
         into table: String, names: [String], parameters: [Int], width: Int, rowCount: Int, in db: Database
     ) throws {
         self.width = width
+        self.db = db
         // A number only where it is not the next one: SQLite looks for each parameter among all that have a number.
         var last = 0
         func parameter(_ number: Int) -> String {
@@ -39,19 +41,29 @@ struct BulkInsertion {
                 db, "INSERT OR FAIL " + columns + (0..<Self.rowsPerStatement).map(row).joined(separator: ", ")) : nil
     }
 
-    /// - Parameter bind: Binds a row, by its index, to a statement whose parameters for it begin after an offset.
-    func insert(_ count: Int, _ bind: (Int, RawStatement, Int) throws -> Void) throws {
+    /// - Parameters:
+    ///   - bind: Binds a row, by its index, to a statement whose parameters for it begin after an offset.
+    ///   - failed: What a failure of SQLite's is to the caller, who knows the row.
+    func insert(
+        _ count: Int, _ bind: (Int, RawStatement, Int) throws -> Void,
+        failed: (Int, any Error) -> any Error = { $1 }
+    ) throws {
         var next = 0
         if let many {
             while next + Self.rowsPerStatement <= count {
                 for row in 0..<Self.rowsPerStatement { try bind(next + row, many, row * width) }
-                try many.execute()
+                do {
+                    try many.execute()
+                } catch {
+                    // The rows before it stay, and are counted.
+                    throw failed(min(next + db.changesCount, count - 1), error)
+                }
                 next += Self.rowsPerStatement
             }
         }
         for row in next..<count {
             try bind(row, one, 0)
-            try one.execute()
+            do { try one.execute() } catch { throw failed(row, error) }
         }
     }
 

@@ -29,6 +29,20 @@ struct NodeBinding {
 
     // MARK: Rows
 
+    /// What a node is called in errors: its key, as far as the payload says it, and its entity.
+    func name(of node: NodeID) -> String {
+        let entity = table.wantedEntity(of: node)
+        let (slots, start) = slots(of: node)
+        let parts = entity.keySlots.compactMap { slot -> String? in
+            let staged =
+                slot == entity.keySlot ? batch.nodes[node.index].key : slots.isEmpty ? .absent : slots[start + slot]
+            return StoredValue(staged, as: table.tree.attributes[slot].type, pool).flatMap { value in
+                value.isNull ? nil : "\(value.jsonForm)"
+            }
+        }
+        return parts.isEmpty ? "of \(entity.name)" : "\(parts.joined(separator: ", ")) of \(entity.name)"
+    }
+
     /// Binds all columns of a new row; the parameters for it begin after an offset.
     func bindRow(of node: NodeID, to statement: RawStatement, _ offset: Int) {
         bindKey(of: node, to: statement, at: offset + 1)

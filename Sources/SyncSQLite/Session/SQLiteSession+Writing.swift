@@ -15,6 +15,8 @@ extension SQLiteSession {
         try insertion.insert(nodes.count) { row, statement, offset in
             try counter.advance()
             values.bindRow(of: nodes[row], to: statement, offset)
+        } failed: { row, error in
+            StoreFailure.naming(values.name(of: nodes[row]), in: error)
         }
         try counter.finish()
     }
@@ -44,7 +46,7 @@ extension SQLiteSession {
                 values.bind(column, of: node, to: update.statement, at: index + 1)
             }
             values.bindKey(of: node, to: update.statement, at: update.columns.count + 1)
-            try update.statement.execute()
+            do { try update.statement.execute() } catch { throw StoreFailure.naming(values.name(of: node), in: error) }
         }
         try counter.finish()
     }
@@ -71,7 +73,11 @@ extension SQLiteSession {
             let columns = columns(row.table)
             let statement = try statements.statement("DELETE FROM \(columns.table) WHERE \(columns.keyColumn) = ?")
             statement.bind(row.key, at: 1)
-            try statement.execute()
+            do {
+                try statement.execute()
+            } catch {
+                throw StoreFailure.naming("\(row.key.recordKey(nil)) of \(layout[row.table].name)", in: error)
+            }
         }
     }
 }

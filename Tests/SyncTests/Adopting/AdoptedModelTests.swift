@@ -101,6 +101,41 @@ struct AdoptedModelTests {
         _ = try DataStack(model: adopted.model, adopting: queue)
     }
 
+    @Test("says of each foreign key that is no relationship why, and which SQL makes it one")
+    func foreignKeys() async throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE authors (id INTEGER PRIMARY KEY, code TEXT UNIQUE, name TEXT);
+                    CREATE TABLE repos (owner TEXT NOT NULL, name TEXT NOT NULL UNIQUE, PRIMARY KEY (owner, name));
+                    CREATE TABLE books (id INTEGER PRIMARY KEY,
+                      author_id INT REFERENCES authors ON DELETE RESTRICT,
+                      code TEXT REFERENCES authors (code), repo TEXT REFERENCES repos (name), note TEXT);
+                    INSERT INTO authors VALUES (1, 'a', 'Ada'); INSERT INTO books VALUES (1, 1, 'a', NULL, 'x');
+                    """)
+        }
+        let adopted = try AdoptedModel(of: queue)
+        #expect(adopted.model.entity(named: "Book")?.relationships.map(\.name) == [])
+        let subject = "is no relationship, and the column an attribute: "
+        let wanted = [
+            "author_id: the foreign key to authors \(subject)ON DELETE RESTRICT refuses what a sync deletes later",
+            "code: the foreign key to authors \(subject)it leads to code and not to the key, id",
+            "repo: the foreign key to repos \(subject)the key there has several parts",
+        ]
+        #expect(adopted.remarks.count == wanted.count)
+        for (remark, wanted) in zip(adopted.remarks, wanted) {
+            #expect(remark.hasPrefix("tables.books.\(wanted)"))
+        }
+        let sql = try #require(adopted.remarks.first?.split(separator: "\n", maxSplits: 1).last)
+        try queue.writeWithoutTransaction { db in try db.execute(sql: String(sql)) }
+        let again = try AdoptedModel(of: queue)
+        #expect(again.model.entity(named: "Book")?.relationships.map(\.name) == ["author"])
+        #expect(again.remarks.count == wanted.count - 1)
+        #expect(try queue.lines("SELECT author_id, note FROM books") == ["1 x"])
+        _ = try DataStack(model: again.model, adopting: queue)
+    }
+
     @Test("may be of some tables only")
     func some() throws {
         let queue = try database()

@@ -1,0 +1,74 @@
+import Foundation
+import GRDB
+import Sync
+import Testing
+
+@Suite("A constraint that a sync fails")
+struct ConstraintTests {
+    private func stack(_ sql: String) throws -> (DatabaseQueue, DataStack) {
+        let queue = try DatabaseQueue()
+        try queue.write { db in try db.execute(sql: sql) }
+        let model = try SyncModel(
+            schema: Data(
+                #"""
+                { "entities": {
+                  "O": { "attributes": { "id": "integer", "code": "string", "n": "integer" } },
+                  "P": { "primaryKey": ["a", "b"], "attributes": { "a": "string", "b": "integer", "n": "integer" } } } }
+                """#.utf8))
+        return (queue, try DataStack(model: model, adopting: queue))
+    }
+
+    private static let tables = """
+        CREATE TABLE O (id INTEGER PRIMARY KEY, code TEXT UNIQUE, n INT CHECK (n < 100));
+        CREATE TABLE P (a TEXT NOT NULL, b INT NOT NULL, n INT CHECK (n < 100), PRIMARY KEY (a, b));
+        """
+
+    private func description(_ json: String, _ entity: String, _ stack: DataStack) async throws -> String {
+        let error = await #expect(throws: SyncError.self) {
+            try await Sync.changes(Data(json.utf8), inEntity: entity, stack: stack)
+        }
+        #expect(error?.code == .storeFailure)
+        return error?.description ?? ""
+    }
+
+    @Test("names the record, whether its row is inserted alone, with many, or updated")
+    func named() async throws {
+        let (_, stack) = try stack(Self.tables)
+        let one = try await description(#"[{"id": 7, "n": 100}]"#, "O", stack)
+        #expect(one.contains("CHECK constraint failed") && one.hasSuffix("by the record 7 of O"))
+        for (count, bad) in [(40, 1), (40, 12), (40, 33), (40, 40)] {
+            let records = (1...count).map { #"{"id": \#($0), "code": "c\#($0)", "n": \#($0 == bad ? 100 : 1)}"# }
+            let many = try await description("[\(records.joined(separator: ","))]", "O", stack)
+            #expect(many.hasSuffix("by the record \(bad) of O"))
+        }
+        try await Sync.changes(
+            Data(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "b"}]"#.utf8), inEntity: "O", stack: stack)
+        let update = try await description(#"[{"id": 1, "code": "a"}, {"id": 2, "code": "a"}]"#, "O", stack)
+        #expect(update.contains("UNIQUE constraint failed: O.code") && update.hasSuffix("by the record 2 of O"))
+    }
+
+    @Test("names the record by all parts of its key")
+    func parts() async throws {
+        let (_, stack) = try stack(Self.tables)
+        let error = try await description(#"[{"a": "x", "b": 2, "n": 100}]"#, "P", stack)
+        #expect(error.hasSuffix(#"by the record "x", 2 of P"#))
+    }
+
+    @Test("names the row that the app has lead nowhere")
+    func links() async throws {
+        let queue = try AppTables.database()
+        let stack = try DataStack(model: AppTables.model(), adopting: queue)
+        try await Sync.changes(AppTables.day1, inEntity: "Post", stack: stack)
+        try await queue.write { db in
+            // An app's trigger that makes a row of the model lead nowhere.
+            try db.execute(
+                sql: """
+                    CREATE TABLE extra (id INTEGER PRIMARY KEY, post INT REFERENCES blog_posts);
+                    INSERT INTO extra VALUES (1, 2)
+                    """)
+        }
+        let error = try await description(
+            #"[{"id": 1, "title": "x", "author": {"id": 7, "full_name": "Ada"}}]"#, "Post", stack)
+        #expect(error.contains("extra row 1"))
+    }
+}
