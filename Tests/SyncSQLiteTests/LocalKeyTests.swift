@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncStore
 import Testing
 
 @testable import SyncSQLite
@@ -67,5 +68,26 @@ import Testing
         let keys = try (0..<3).map { _ in try stack.newKey(for: "Row") }
         for key in keys.reversed() { try stack.insert("Row", values: ["code": key]) }
         #expect(try stack.fetch("Row").map(\.key) == [.integer(.min), .integer(.min + 1), .integer(.min + 2)])
+    }
+
+    @Test("A text is a local key by one definition, in Swift and in SQL")
+    func textsByOneDefinition() throws {
+        let uuid = "0F8FAD5B-D9CB-469F-A165-70867728950E"
+        let texts = [
+            "local-\(uuid)", "local-\(uuid.lowercased())", "local-\(String(repeating: "z", count: 36))",
+            "local-\(String(repeating: "-", count: 36))", "local-\(uuid.dropLast())", "local-\(uuid)0", "LOCAL-\(uuid)",
+            "local-\(uuid.replacingOccurrences(of: "-", with: "0"))",
+            "local-\(uuid.replacingOccurrences(of: "F", with: "G"))",
+            "local-é\(uuid.dropFirst(2))", "local-", "", uuid, " local-\(uuid)",
+        ]
+        let areLocal = texts.map { RowKey.text($0).isLocal }
+        #expect(areLocal == [true, true] + Array(repeating: false, count: texts.count - 2))
+        let areInSQL = try stack(.string).read { db in
+            try texts.map { text in
+                let sql = "SELECT \(SQLiteDialect().isLocalKey("x")) FROM (SELECT ? AS x)"
+                return try Bool.fetchOne(db, sql: sql, arguments: [text]) ?? false
+            }
+        }
+        #expect(areInSQL == areLocal)
     }
 }

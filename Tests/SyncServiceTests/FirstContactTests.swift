@@ -117,4 +117,19 @@ struct FirstContactTests {
         try await Device(device.stack, service, settings).engine.sync()
         #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["16", "17", "18", "19", "20", "50"])
     }
+
+    @Test("are the service's where its ids only resemble keys that are made here")
+    func lookLocal() async throws {
+        let id = "local-" + String(repeating: "z", count: 36)
+        await service.put("Project", .string(id), ["name": "theirs"])
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(
+            await stack("INSERT INTO Project (remoteID, name) VALUES ('\(id)', 'theirs')", schema: schema), service)
+        #expect(try await device.engine.pendingChanges() == 0)
+        try await device.engine.sync()
+        #expect(await service.creations == 0)
+        #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["\(id) theirs"])
+        #expect(try await device.leftovers() == [])
+    }
 }

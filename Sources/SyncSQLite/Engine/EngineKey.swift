@@ -133,7 +133,7 @@ struct EngineKey: Sendable {
         let key = "r.\(column.quoted)"
         return type == .integer
             ? "typeof(\(key)) = 'integer' AND \(key) < \(LocalKey.integerBound)"
-            : "typeof(\(key)) = 'text' AND \(key) GLOB 'local-*' AND length(\(key)) = 42"
+            : "typeof(\(key)) = 'text' AND \(SQLiteDialect().isLocalKey(key))"
     }
 
     /// The name of a stored row.

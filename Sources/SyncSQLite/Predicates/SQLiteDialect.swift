@@ -59,9 +59,9 @@ struct SQLiteDialect: SQLDialect {
 
     func isLocalKey(_ column: String) -> String { "\(column) GLOB '\(Self.localKey)'" }
 
-    /// `local-` and a UUID.
+    /// What ``LocalKey/isLocal(_:)`` says of a text.
     private static let localKey =
-        "local-" + [8, 4, 4, 4, 12].map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
+        LocalKey.prefix + LocalKey.digits.map { String(repeating: "[0-9A-Fa-f]", count: $0) }.joined(separator: "-")
 
     /// Nil if the values are neither all texts nor all integers.
     private static func json(_ values: [SQLArgument]) -> String? {

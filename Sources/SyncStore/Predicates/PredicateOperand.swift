@@ -23,17 +23,8 @@ struct PredicateOperand {
         func include(_ value: PredicateConstant) -> Bool {
             switch (self, value) {
             case (.integer, .integer(let integer)): integer < LocalKey.integerBound
-            case (.text, .text(let text)): isLocal(text)
+            case (.text, .text(let text)): LocalKey.isLocal(text)
             default: false
-            }
-        }
-
-        /// `local-` and a UUID.
-        private func isLocal(_ text: String) -> Bool {
-            guard text.utf8.count == 42, text.hasPrefix("local-") else { return false }
-            return text.utf8.dropFirst(6).enumerated().allSatisfy { index, byte in
-                [8, 13, 18, 23].contains(index)
-                    ? byte == UInt8(ascii: "-") : Unicode.Scalar(byte).properties.isASCIIHexDigit
             }
         }
 

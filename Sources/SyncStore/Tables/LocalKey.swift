@@ -5,13 +5,21 @@ package import SyncCore
 package enum LocalKey {
     /// Every integer key below this is local.
     package static let integerBound: Int64 = -(1 << 62)
-    private static let prefix = "local-"
+    /// How a local text key begins. A UUID follows.
+    package static let prefix = "local-"
+    /// How many hexadecimal digits the parts of the UUID have. Hyphens separate the parts.
+    package static let digits = [8, 4, 4, 4, 12]
 
     package static func text() -> String { prefix + UUID().uuidString }
 
-    fileprivate static func isLocal(_ text: String) -> Bool {
-        text.utf8.count == prefix.utf8.count + 36 && text.hasPrefix(prefix)
-            && UUID(uuidString: String(text.dropFirst(prefix.count))) != nil
+    /// Whether a text is a local key: all that decides so in another way, as a condition in SQL, is made of the same parts.
+    package static func isLocal(_ text: String) -> Bool {
+        var rest = Substring(text).utf8
+        guard rest.starts(with: prefix.utf8) else { return false }
+        rest = rest.dropFirst(prefix.utf8.count)
+        let parts = rest.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.map(\.count) == digits
+            && parts.joined().allSatisfy { Unicode.Scalar($0).properties.isASCIIHexDigit }
     }
 }
 
