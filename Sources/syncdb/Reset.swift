@@ -11,9 +11,9 @@ struct Reset: AsyncParsableCommand, EngineCommand {
         commandName: "reset",
         abstract: "Forget: where pulls ended (relink), all rows here (local), or what the service has (remote).",
         discussion: """
-            relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows here and all \
-            edits go, and the next pull begins with nothing; also those of another service or user, which the database is then \
-            free of. remote: every row is sent as a new one, to a service that was emptied. One that has the rows still gets them a \
+            relink: the next pull is a whole one, and rows are told by their keys; edits stay. local: the rows of the entities \
+            and their edits go, and the next pull begins with nothing; of a database of another service or user those of all its \
+            entities, which it is then free of. remote: every row is sent as a new one, to a service that was emptied. One that has the rows still gets them a \
             second time, unless ids come from here.
 
             Example: syncdb reset relink -d app.sqlite -c service.json

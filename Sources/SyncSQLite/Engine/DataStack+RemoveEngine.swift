@@ -10,7 +10,7 @@ extension DataStack {
     /// until an engine is made anew.
     ///
     /// - Parameter deletingRows: Whether the rows of the entities that were kept in step go too: where another user is not to
-    ///   see them, or have them sent.
+    ///   see them, or have them sent. Rows of other entities stay, also in a table that several entities share.
     /// - Throws: ``SyncError`` `engineBusy` while an engine syncs the database.
     public func removeEngine(deletingRows: Bool) async throws {
         try await StoreFailure.mapped(.storeFailure, "the engine's tables cannot be removed") {
@@ -30,7 +30,7 @@ extension DataStack {
     private func deleteRowsInStep(_ db: Database) throws {
         for name in try String.fetchAll(db, sql: "SELECT name FROM sync_entity") {
             guard let entity = try? model.compiled.entity(named: name) else { continue }
-            try db.execute(sql: "DELETE FROM \(layout[entity.table].name.quoted)")
+            try RowRemoval.deleteRows(of: entity, layout, in: db)
         }
     }
 }

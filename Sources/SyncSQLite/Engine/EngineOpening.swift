@@ -152,7 +152,7 @@ struct EngineOpening {
             let isWatched = try !wasMuted && TriggerMarks(text: lastMarks(table)).areAll(in: marks)
             if !isWatched, !adopted.contains(table.number) { try audit(table) }
             // With a unique index that the triggers did not know rows may have been replaced.
-            if isWatched { try noteMissing(table) }
+            if isWatched { try table.noteMissing(in: db) }
             try ColumnsInStep(table, db).pullNew()
             try db.execute(
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
@@ -164,25 +164,11 @@ struct EngineOpening {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
-    /// Known rows that are gone were deleted here.
-    private func noteMissing(_ table: EngineTable) throws {
-        try HiddenKeys(table, db).find()
-        try db.execute(
-            sql: """
-                INSERT INTO sync_change (e, k, kind, seq)
-                SELECT e, k, 'delete', 0 FROM sync_known
-                WHERE e = \(table.number) AND NOT EXISTS (
-                  SELECT 1 FROM \(table.table.name.quoted) AS r
-                  WHERE r.\(table.table.keyColumn.quoted) = +sync_known.k\(table.isOwn("r")))
-                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
-                """)
-    }
-
     /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
     /// others the next pull, a whole one, tells. See ``LocalEdits``.
     private func audit(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        try noteMissing(table)
+        try table.noteMissing(in: db)
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
@@ -191,8 +177,7 @@ struct EngineOpening {
                   SELECT 1 FROM sync_known WHERE e = \(table.number) AND k = +r.\(key))\(table.isOwn("r"))
                 ON CONFLICT DO NOTHING
                 """)
-        try db.execute(
-            sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [table.number])
+        try table.pullAll(in: db)
         try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
     }
 }

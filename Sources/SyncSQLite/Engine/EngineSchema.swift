@@ -226,6 +226,20 @@ enum EngineSchema {
     /// The tables that say something of a row, by its entity and key.
     static let rowTables = HiddenKeys.tables + ["sync_file", "sync_unsent"]
 
+    /// The tables that say something of an entity.
+    private static let entityTables =
+        rowTables + ["sync_cursor", "sync_sweep", "sync_gone", "sync_inbound", "sync_alias"]
+
+    /// Forgets all that is known of an entity, but its number. Of its lists see ``SQLiteEngine/forgetLinks(of:in:)``.
+    static func forgetEntity(_ number: Int, in db: Database) throws {
+        try db.execute(
+            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE e = ?)",
+            arguments: [number])
+        for name in entityTables {
+            try db.execute(sql: "DELETE FROM \(name) WHERE e = ?", arguments: [number])
+        }
+    }
+
     static func isThere(in db: Database) throws -> Bool { try db.tableExists("sync_engine", in: "main") }
 
     /// Of rows whose key in their table is hidden. See ``EngineKey``.

@@ -106,20 +106,22 @@ extension SQLiteEngine {
         try await transaction { [self] db in
             let lease = try EngineLeases.take(holder, in: db)
             for table in tables where kind != .local { try reset(kind, table, in: db) }
-            if kind == .local { try removeRows(in: db) }
+            if kind == .local { try RowRemoval(self, db).remove() }
             try db.execute(sql: "UPDATE sync_engine SET not_before = NULL, attempts = 0")
             try EngineLeases.free(lease, in: db)
         }
     }
 
-    private func removeRows(in db: Database) throws {
-        try EngineSchema.forgetRows(in: db)
-        try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        for table in tables {
-            let name = table.table.name.quoted
-            try db.execute(sql: "DELETE FROM \(name) WHERE true\(table.isOwn(name))")
+    /// Forgets which pairs of its rows were edited: not those of other entities in its table.
+    func forgetLinks(of table: EngineTable, in db: Database) throws {
+        for pairs in table.pairs {
+            try db.execute(
+                sql: """
+                    DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
+                      SELECT 1 FROM \(table.table.name.quoted) AS r
+                      WHERE r.\(table.table.keyColumn.quoted) = +owner AND NOT (true\(table.isOwn("r"))))
+                    """, arguments: [pairs.name])
         }
-        try EngineSchema.unmute(in: db)
     }
 
     private func reset(_ kind: EngineReset, _ table: EngineTable, in db: Database) throws {
@@ -133,13 +135,7 @@ extension SQLiteEngine {
                 try db.execute(sql: "DELETE FROM \(name) \(isOwn)")
             }
             let key = table.table.keyColumn.quoted
-            for pairs in table.pairs {
-                try db.execute(
-                    sql: """
-                        DELETE FROM sync_link WHERE link = ? AND NOT EXISTS (
-                          SELECT 1 FROM \(table.table.name.quoted) AS r WHERE r.\(key) = +owner AND NOT (true\(table.isOwn("r"))))
-                        """, arguments: [pairs.name])
-            }
+            try forgetLinks(of: table, in: db)
             try db.execute(
                 sql: "UPDATE sync_conflict SET open = 0, winner = 'local', why = 'reset' \(isOwn) AND open = 1")
             try db.execute(

@@ -1,0 +1,60 @@
+import GRDB
+import SyncStore
+
+// Rows that are gone, of which no trigger said so.
+extension EngineTable {
+    /// Known rows that are gone were deleted here.
+    func noteMissing(in db: Database) throws {
+        try HiddenKeys(self, db).find()
+        try db.execute(
+            sql: """
+                INSERT INTO sync_change (e, k, kind, seq)
+                SELECT e, k, 'delete', 0 FROM sync_known AS n WHERE e = \(number) AND \(isMissing("n"))
+                ON CONFLICT DO UPDATE SET kind = 'delete', state = 'ready'
+                """)
+    }
+
+    /// Forgets the rows that are gone without a deletion here: the service keeps them, and the next pull, a whole one, brings them.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult
+    func forgetMissing(in db: Database) throws -> Bool {
+        try HiddenKeys(self, db).find()
+        let keys = """
+            SELECT k FROM (SELECT k FROM sync_known WHERE e = \(number) UNION SELECT k FROM sync_change WHERE e = \(number)) AS n
+            WHERE \(isMissing("n")) AND NOT EXISTS (
+              SELECT 1 FROM sync_change AS c WHERE c.e = \(number) AND c.k = n.k AND c.kind = 'delete')
+            """
+        guard try db.finds(sql: keys, arguments: []) else { return false }
+        let isGone = "e = \(number) AND k IN (\(keys))"
+        try db.execute(
+            sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request WHERE \(isGone))")
+        for pairs in pairs {
+            try db.execute(
+                sql: "DELETE FROM sync_link WHERE link = ? AND owner IN (\(keys))", arguments: [pairs.name])
+        }
+        // The log stays. The two tables that tell the keys come last.
+        let last = ["sync_known", "sync_change"]
+        let names = EngineSchema.rowTables.filter { $0 != "sync_conflict" && !last.contains($0) }
+        for name in names + ["sync_alias"] + last { try db.execute(sql: "DELETE FROM \(name) WHERE \(isGone)") }
+        try pullAll(in: db)
+        return true
+    }
+
+    /// Has the next pull be a whole one.
+    func pullAll(in db: Database) throws {
+        try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])
+    }
+
+    /// Whether an engine ever noticed edits of it. An import of pages notices none.
+    func isWatched(in db: Database) throws -> Bool {
+        try db.finds(sql: "SELECT 1 FROM sync_entity WHERE e = ? AND triggers <> ''", arguments: [number])
+    }
+
+    private func isMissing(_ row: String) -> String {
+        """
+        NOT EXISTS (
+          SELECT 1 FROM \(table.name.quoted) AS r WHERE r.\(table.keyColumn.quoted) = +\(row).k\(isOwn("r")))
+        """
+    }
+}

@@ -1,0 +1,132 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// The links of rows that stay, to rows that are taken away and come again with the next pull. The rows that stay wait for those: that
+/// they are unlinked meanwhile is no edit, and the next pull compares them. An edit of such a link is lost, and goes into the log.
+struct KeptReferences {
+    private let engine: SQLiteEngine
+    private let owners: EngineTable
+    private let targets: EngineTable
+    private let db: Database
+
+    /// - Parameters:
+    ///   - owners: What stays.
+    ///   - targets: What is taken away.
+    init(_ engine: SQLiteEngine, _ owners: EngineTable, to targets: EngineTable, _ db: Database) {
+        self.engine = engine
+        self.owners = owners
+        self.targets = targets
+        self.db = db
+    }
+
+    func keep() throws {
+        for column in owners.columns where column.destination == targets.entity.table {
+            guard case .toOne(let id) = column.domain, let relationship = column.relationship else { continue }
+            try takeOff(column)
+            try wait(
+                for: engine.model.compiled[id].second.entity, relationship, target: "r.\(column.name.quoted)",
+                place: "0")
+        }
+        for pairs in owners.pairs where pairs.destination == targets.entity.table {
+            let link = engine.model.compiled[pairs.link]
+            guard let relationship = link.side(pairs.end).relationship?.name else { continue }
+            try takeOff(pairs)
+            try wait(
+                for: link.side(pairs.end.other).entity, relationship, target: "p.\(pairs.table.other)",
+                place: pairs.table.place.map { "ifnull(p.\($0), 0)" } ?? "0",
+                from: "JOIN \(pairs.table.table) AS p ON p.\(pairs.table.mine) = r.\(owners.table.keyColumn.quoted)")
+        }
+    }
+
+    // MARK: Edits
+
+    /// Links rows as the service has them.
+    private func takeOff(_ column: EngineTable.Column) throws {
+        let (name, own) = (owners.table.name.quoted, column.name.quoted)
+        let (key, target) = ("r.\(owners.table.keyColumn.quoted)", "t.\(targets.table.keyColumn.quoted)")
+        let destination = targets.table.name.quoted
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT b.k, b.value, r.\(own), b.value IS NULL OR EXISTS (SELECT 1 FROM \(destination) AS t WHERE \(target) = +b.value)
+                FROM sync_base AS b JOIN \(name) AS r ON \(key) = +b.k JOIN \(destination) AS t ON \(target) = r.\(own)
+                WHERE b.e = ? AND b.domain = ?\(owners.isOwn("r"))\(targets.isOwn("t"))
+                """, arguments: [owners.number, column.name])
+        for row in rows {
+            let base = row[1] as DatabaseValue
+            try log(row[0], column.name, base: base, local: row[2], remote: base)
+            try owners.setBase(nil, of: column.name, row[0], in: db)
+            let former = row[3] as Bool || !column.isOptional ? base : .null
+            try db.execute(
+                sql: "UPDATE OR IGNORE \(name) AS r SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
+        }
+    }
+
+    private func takeOff(_ pairs: EngineTable.Pairs) throws {
+        let names = pairs.table
+        let edits = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT l.owner, l.other, l.op FROM sync_link AS l
+                JOIN sync_change AS c ON c.e = ? AND c.k = l.owner AND c.kind = 'update'
+                JOIN \(targets.table.name.quoted) AS t ON t.\(targets.table.keyColumn.quoted) = +l.other
+                WHERE l.link = ?\(targets.isOwn("t"))
+                """, arguments: [owners.number, pairs.name])
+        for (owner, edits) in Dictionary(grouping: edits, by: { ($0[0] as DatabaseValue).exact }) {
+            let local = try PairList(pairs).others(of: owner.value, in: db)
+            for edit in edits {
+                let pair: StatementArguments = [owner.value, edit[1] as DatabaseValue]
+                try db.execute(
+                    sql: edit[2] as Int > 0
+                        ? "DELETE FROM \(names.table) WHERE \(names.mine) = ? AND \(names.other) = ?"
+                        : "INSERT OR IGNORE INTO \(names.table) (\(names.mine), \(names.other)) VALUES (?, ?)",
+                    arguments: pair)
+                try db.execute(
+                    sql: "DELETE FROM sync_link WHERE owner = ? AND other = ? AND link = ?",
+                    arguments: pair + [pairs.name])
+            }
+            let remote = PairList.text(try PairList(pairs).others(of: owner.value, in: db))
+            try log(owner.value, pairs.domain, base: .null, local: PairList.text(local), remote: remote)
+        }
+    }
+
+    private func log(
+        _ key: DatabaseValue, _ domain: String, base: DatabaseValue, local: DatabaseValue, remote: DatabaseValue
+    ) throws {
+        try ConflictLog(db).add(owners, key, domain: domain, base: base, local: local, remote: remote, Orphans.ruling)
+    }
+
+    // MARK: Waiting
+
+    /// Notes that rows wait for what they are linked with, as if the service had said so: for rows that it is known to have.
+    private func wait(
+        for destination: Int, _ relationship: String, target: String, place: String, from join: String = ""
+    ) throws {
+        let (key, entity) = ("r.\(owners.table.keyColumn.quoted)", owners.entity.name.literal)
+        let kind = owners.table.hasEntityColumn ? "ifnull(r.\(TableLayout.entityColumn.quoted), \(entity))" : entity
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT \(key), \(kind), n.k, \(place) FROM \(owners.table.name.quoted) AS r \(join)
+                JOIN sync_known AS n ON n.e = \(targets.number) AND n.k = +\(target) WHERE true\(owners.isOwn("r"))
+                """)
+        guard !rows.isEmpty else { return }
+        for row in rows {
+            guard let id = try targets.key.recordKey(row[2], in: db) else { continue }
+            try db.execute(
+                sql: """
+                    INSERT INTO sync_pending (owner_entity, owner_key, relationship, position, target_entity, target_key)
+                    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    """,
+                arguments: [
+                    row[1] as String, row[0] as DatabaseValue, relationship, row[3] as Int64,
+                    engine.model.compiled.entities[destination].name, RowKey(id, targets.key.type).databaseValue,
+                ])
+            try db.execute(
+                sql: "UPDATE sync_known SET whole = 0 WHERE e = ? AND k = ? AND whole = 1",
+                arguments: [owners.number, row[0]])
+        }
+        try owners.pullAll(in: db)
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Rows that are taken away here, and come again.
+@Suite("A reset of the rows here")
+struct ResetTests {
+    private let service = FakeService(pageSize: 20)
+
+    private func requests() async -> [String] {
+        await service.requests.flatMap { request -> [String] in
+            guard case .push(let operations) = request else { return [] }
+            return operations.map { "\($0.kind) \($0.id ?? .null) \($0.body)" }
+        }
+    }
+
+    /// A schema whose projects take their tasks along, or do not.
+    private static func schema(cascades: Bool) -> String {
+        cascades ? Device.schema : Device.schema.replacingOccurrences(of: ", \"deleteRule\": \"cascade\"", with: "")
+    }
+
+    private func known(cascades: Bool, _ names: [String]) async throws -> Device {
+        for id in 1...2 {
+            await service.put("Project", JSONValue(id), ["name": "p"])
+            await service.put("Tag", JSONValue(id), ["name": "g"])
+        }
+        for id in 1...4 {
+            await service.put(
+                "Task", JSONValue(id), ["title": .string("t\(id)"), "project_id": 1, "tag_ids": [1, 2]])
+        }
+        let device = try Device(
+            service, schema: Self.schema(cascades: cascades), entities: names.map { SyncedEntity($0) })
+        try await device.engine.sync()
+        await service.forgetRequests()
+        return device
+    }
+
+    @Test(
+        "by an engine of fewer entities keeps what is known of the others: nothing of them is made, deleted or unlinked",
+        arguments: [false, true], [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
+    func ofFewer(_ cascades: Bool, _ names: [String]) async throws {
+        let device = try await known(cascades: cascades, names)
+        let few = try Device(device.stack, service, entities: ["Project", "Tag"])
+        try await few.engine.reset(.local)
+        let counts = "SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task), (SELECT count(*) FROM Tag)"
+        #expect(try await few.rows(counts) == [cascades ? "0 0 0" : "0 4 0"])
+        let again = try Device(device.stack, service, entities: names.map { SyncedEntity($0) })
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await requests() == [])
+        #expect(await service.contents(of: "Task").count == 4)
+        #expect(
+            try await again.rows("SELECT remoteID, title, projectID FROM Task ORDER BY 1")
+                == ["1 t1 1", "2 t2 1", "3 t3 1", "4 t4 1"])
+        #expect(try await again.rows("SELECT count(*) FROM Tag_tasks") == ["8"])
+        #expect(try await again.rows("SELECT count(*) FROM sync_pending") == ["0"])
+        #expect(try await again.engine.conflicts().isEmpty)
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test(
+        "by an engine of fewer entities keeps the edits of the others, but for those of links to rows that go",
+        arguments: [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
+    func editsOfOthers(_ names: [String]) async throws {
+        let device = try await known(cascades: false, names)
+        let columns = try await device.rows(
+            "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
+        let (task, tag) = (columns[0], columns[1])
+        try await device.write(
+            """
+            UPDATE Task SET projectID = 2 WHERE remoteID = 1;
+            UPDATE Task SET title = 'mine' WHERE remoteID = 2;
+            DELETE FROM Task WHERE remoteID = 4;
+            INSERT INTO Project (remoteID, name) VALUES (-9000000000000000000, 'new');
+            UPDATE Task SET projectID = -9000000000000000000 WHERE remoteID = 3;
+            DELETE FROM Tag_tasks WHERE "\(task)" = 2 AND "\(tag)" = 1
+            """)
+        let few = try Device(device.stack, service, entities: ["Project", "Tag"])
+        // As no trigger notes.
+        try await few.write("INSERT INTO Task (remoteID, title, projectID) VALUES (5, 'made', 2)")
+        try await few.engine.reset(.local)
+        #expect(try await few.rows("SELECT count(*) FROM Project") == ["0"])
+        let again = try Device(device.stack, service, entities: names.map { SyncedEntity($0) })
+        for _ in 0..<2 { try await again.engine.sync() }
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks[2]?["title"] == "mine")
+        for id in 1...3 {
+            #expect(tasks[JSONValue(id)]?["project_id"] == 1 && tasks[JSONValue(id)]?["tag_ids"] == [1, 2])
+        }
+        #expect(tasks[4] == nil)
+        #expect(tasks.values.filter { $0["title"] == "made" }.map { $0["project_id"] } == [2])
+        #expect(tasks.count == 4)
+        #expect(await service.contents(of: "Project").count == 2)
+        #expect(try await again.rows("SELECT projectID FROM Task ORDER BY remoteID") == ["1", "1", "1", "2"])
+        #expect(try await again.rows("SELECT count(*) FROM Tag_tasks") == ["6"])
+        let log = try await again.engine.conflicts().map { "\($0.key) \($0.domain) \($0.winner)" }
+        #expect(log.sorted() == ["1 project remote", "2 tags remote", "3 project remote"])
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("leaves alone rows of entities that share a table and were never kept in step", arguments: [false, true])
+    func sharedTable(_ removesEngine: Bool) async throws {
+        let schema = """
+            {"entities": {
+              "Event": {"abstract": true, "attributes": {"remoteID": "integer", "name": "string"}},
+              "Holiday": {"parent": "Event", "attributes": {"country": "string"}},
+              "Birthday": {"parent": "Event", "attributes": {"gift": "string"}},
+              "Jubilee": {"parent": "Birthday", "attributes": {"years": "integer"}}}}
+            """
+        for name in ["Holiday", "Jubilee"] {
+            await service.put(name, JSONValue(name == "Holiday" ? 1 : 2), ["name": "theirs"])
+        }
+        let device = try Device(service, schema: schema, entities: ["Holiday", "Jubilee"])
+        try await device.engine.sync()
+        try await device.write("INSERT INTO Event (remoteID, sync_entity, name) VALUES (500, 'Birthday', 'only here')")
+        if removesEngine {
+            try await device.stack.removeEngine(deletingRows: true)
+        } else {
+            try await device.engine.reset(.local)
+        }
+        #expect(try await device.rows("SELECT remoteID, sync_entity FROM Event") == ["500 Birthday"])
+        #expect(await requests() == [])
+    }
+}
