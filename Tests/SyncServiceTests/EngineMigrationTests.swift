@@ -256,4 +256,49 @@ struct EngineMigrationTests {
         let plan = try await device.rows("EXPLAIN QUERY PLAN DELETE FROM sync_alias WHERE e = 1 AND k = 2")
         #expect(plan.joined().contains("sync_alias_later"))
     }
+
+    @Test("Nothing that is known of an entity is taken for what is known of one that gets its number")
+    func numberGivenAgain() async throws {
+        try await withStore { open in
+            let first = try open(Self.schema, Self.names, .keepingData)
+            try await first.engine.sync()
+            // A key that a row had, a row that the guard keeps, and one that was refused.
+            let former = try await first.stack.insert("Task", values: ["title": "new"]).key.json
+            try await first.engine.sync()
+            let number = try await first.rows("SELECT e FROM sync_entity WHERE name = 'Task'").joined()
+            try await first.write(
+                """
+                INSERT INTO sync_gone (e, id, guarded) VALUES (\(number), '1', 1);
+                INSERT INTO sync_inbound (e, k, body, reason) VALUES (\(number), '2', '{}', 'refused');
+                UPDATE Task SET title = 'edited' WHERE id = 3
+                """)
+            #expect(try await first.rows("SELECT k > 0 FROM sync_alias WHERE e = \(number)") == ["1"])
+            let without = """
+                {"entities": {"Project": {"attributes": {"id": "integer", "name": "string"}},
+                  "Tag": {"attributes": {"id": "integer", "name": "string"}}}}
+                """
+            let second = try open(without, ["Project", "Tag"], .allowingLoss)
+            let tables = try await second.rows(
+                """
+                SELECT m.name FROM sqlite_schema AS m JOIN pragma_table_info(m.name) AS c ON c.name = 'e'
+                WHERE m.type = 'table' AND m.name GLOB 'sync_*' ORDER BY 1
+                """)
+            #expect(tables.contains("sync_alias") && tables.contains("sync_gone"))
+            for table in tables {
+                #expect(try await second.rows("SELECT * FROM \(table) WHERE e = \(number)") == [], "\(table)")
+            }
+            // As a database that an earlier version left.
+            try await second.write("INSERT INTO sync_alias (e, old, k) VALUES (\(number), \(former), 1)")
+            for id in 1...3 { await service.put("Label", JSONValue(id), ["name": "l"]) }
+            let other = without.replacingOccurrences(
+                of: "\"Tag\": {",
+                with: "\"Label\": {\"attributes\": {\"id\": \"integer\", \"name\": \"string\"}}, \"Tag\": {")
+            let third = try open(other, ["Project", "Tag", "Label"], .keepingData)
+            #expect(try await third.rows("SELECT name FROM sync_entity WHERE e = \(number)") == ["Label"])
+            try await third.engine.sync()
+            #expect(try await third.rows("SELECT id FROM Label ORDER BY 1") == ["1", "2", "3"])
+            #expect(try await third.stack.fetch("Label", id: former) == nil)
+            #expect(try await third.leftovers() == [])
+        }
+    }
 }

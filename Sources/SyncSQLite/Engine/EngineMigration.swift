@@ -95,10 +95,9 @@ struct EngineMigration {
         lose(
             "entities.\(entity.name)", "it was kept in step with a service, and has changes that were not sent", count,
             "change")
-        for name in EngineSchema.rowTables + ["sync_cursor", "sync_sweep", "sync_entity"] {
-            try db.execute(sql: "DELETE FROM \(name) WHERE e = ?", arguments: [number])
-        }
-        try db.execute(sql: "DELETE FROM sync_sent WHERE request NOT IN (SELECT id FROM sync_request)")
+        // Its number is given again.
+        try EngineSchema.forgetEntity(number, in: db)
+        try db.execute(sql: "DELETE FROM sync_entity WHERE e = ?", arguments: [number])
     }
 
     /// Whether a row, by the key that it had, is one that was deleted: nothing of it is lost.

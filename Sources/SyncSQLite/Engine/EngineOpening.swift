@@ -37,6 +37,8 @@ struct EngineOpening {
             let table = try EngineTable(
                 entity, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
             if isThere == nil {
+                // An earlier version left what it knew of an entity that had the number before.
+                try EngineSchema.forgetEntity(number, in: db)
                 try adopt(table)
                 adopted.insert(number)
             }
