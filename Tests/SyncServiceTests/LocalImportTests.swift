@@ -250,4 +250,34 @@ struct LocalImportTests {
         #expect(Array(watched.all.prefix(2)) == ["2 6", "4 6"])
         #expect(watched.all.dropFirst(2).allSatisfy { $0.hasPrefix("6 ") })
     }
+
+    @Test(
+        "of pages: what is deleted here before an engine keeps the entity in step is not deleted at the service",
+        arguments: [false, true])
+    func deletedBeforeEngine(_ isKeptBefore: Bool) async throws {
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...4 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 1]) }
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(Device.schema.utf8)))
+        if isKeptBefore {
+            try await Device(stack, service).engine.sync()
+            _ = try Device(stack, service, entities: ["Project"])
+        }
+        try await Sync.importPages(from: service, entity: "Task", stack: stack, settings: Device.settings)
+        try await stack.write { db in
+            try db.execute(sql: "DELETE FROM Task WHERE remoteID = 2")
+            try db.execute(sql: "UPDATE Task SET title = 'edited' WHERE remoteID = 3")
+        }
+        await service.forgetRequests()
+        let device = try Device(stack, service)
+        #expect(try await device.engine.status().allSatisfy { $0.pending == 0 })
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await sent().allSatisfy { !$0.hasPrefix("delete") && !$0.hasPrefix("create") })
+        #expect(await service.contents(of: "Task").count == 4)
+        #expect(try await device.rows("SELECT remoteID FROM Task ORDER BY 1") == ["1", "2", "3", "4"])
+        #expect(try await device.leftovers() == [])
+        // From now on a deletion is one.
+        try await device.write("DELETE FROM Task WHERE remoteID = 2")
+        try await device.engine.sync()
+        #expect(await service.contents(of: "Task").count == 3)
+    }
 }

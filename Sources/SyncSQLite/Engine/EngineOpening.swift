@@ -133,7 +133,7 @@ struct EngineOpening {
     /// - Parameter adopted: The tables that are new to the engine.
     private func watch(_ tables: [EngineTable], adopted: Set<Int>) throws {
         // An import sends nothing. Where an engine keeps entities of the database in step, its triggers stay as they are.
-        if registration.isImport { return try tables.forEach { try ColumnsInStep($0, db).pullNew() } }
+        if registration.isImport { return try tables.forEach(importPages) }
         let statements = try tables.map { table in
             try OutboxTriggers(
                 table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
@@ -162,15 +162,26 @@ struct EngineOpening {
         }
     }
 
+    /// Where no engine keeps an entity in step, rows that an import brings have no edits to be found later.
+    private func importPages(_ table: EngineTable) throws {
+        try ColumnsInStep(table, db).pullNew()
+        let found = try String.fetchAll(
+            db,
+            sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'")
+        if try TriggerMarks(text: lastMarks(table)).areAll(in: TriggerMarks(found)) { return }
+        try db.execute(sql: "UPDATE sync_entity SET triggers = '' WHERE e = ?", arguments: [table.number])
+    }
+
     private func lastMarks(_ table: EngineTable) throws -> String {
         try String.fetchOne(db, sql: "SELECT triggers FROM sync_entity WHERE e = ?", arguments: [table.number]) ?? ""
     }
 
     /// Edits may have been missed: rows that are gone were deleted here, those that are new were made here, and of the
-    /// others the next pull, a whole one, tells. See ``LocalEdits``.
+    /// others the next pull, a whole one, tells. See ``LocalEdits``. Rows that an import brought, and that went before any engine
+    /// kept the entity, come again.
     private func audit(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
-        try table.noteMissing(in: db)
+        if try table.isWatched(in: db) { try table.noteMissing(in: db) } else { try table.forgetMissing(in: db) }
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
