@@ -313,4 +313,34 @@ struct CaptureTests {
         try await device.engine.push()
         #expect(await sent() == ["update 1 {\"title\":\"mine\"}"])
     }
+
+    /// Takes the triggers away, as a tool that remakes tables does.
+    private func removeTriggers(_ device: Device) async throws {
+        try await device.stack.write { db in
+            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
+                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
+            }
+        }
+    }
+
+    // MARK: Relinking
+
+    @Test(
+        "of rows whose triggers were away also where all is relinked before the next run: they are sent, or in the log")
+    func relinkedAudit() async throws {
+        let device = try await known()
+        try await removeTriggers(device)
+        try await device.write("UPDATE Task SET points = 8 WHERE remoteID < 3")
+        await service.put("Task", 2, ["points": 9])
+        let again = try Device(device.stack, service)
+        try await again.engine.reset(.relink)
+        try await again.engine.sync()
+        #expect(await service.contents(of: "Task")[1]?["points"] == 8)
+        #expect(try await again.rows("SELECT points FROM Task ORDER BY remoteID") == ["8", "9", "0"])
+        let log = try await again.engine.conflicts().map {
+            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner)"
+        }
+        #expect(log == ["2 points 8 9 remote"])
+        #expect(try await again.leftovers() == [])
+    }
 }

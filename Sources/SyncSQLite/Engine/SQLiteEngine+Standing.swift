@@ -127,8 +127,10 @@ extension SQLiteEngine {
     private func reset(_ kind: EngineReset, _ table: EngineTable, in db: Database) throws {
         let isOwn = "WHERE e = \(table.number)"
         if kind == .relink {
-            // What was sent and never answered may be there all the same.
-            try db.execute(sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn)")
+            // What was sent and never answered may be there all the same. Rows inside others have no version. Edits that were missed
+            // are found by the versions that were known.
+            try db.execute(
+                sql: "UPDATE sync_known SET version = NULL, time = NULL, whole = 0 \(isOwn) AND whole < 2")
         } else {
             try db.execute(sql: "DELETE FROM sync_sent WHERE request IN (SELECT id FROM sync_request \(isOwn))")
             for name in ["sync_request", "sync_change", "sync_base", "sync_known", "sync_tried", "sync_made"] {
