@@ -323,6 +323,57 @@ struct CaptureTests {
         }
     }
 
+    @Test(
+        "of a row that was deleted and is inserted again while triggers are away: it is that row, edited",
+        arguments: [false, true])
+    func insertedAgain(_ isChangedThere: Bool) async throws {
+        for id in 1...3 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "points": 0, "tag_ids": [1, 2]]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Task WHERE remoteID = 1")
+        try await removeTriggers(device)
+        let columns = try await device.rows(
+            "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
+        try await device.write(
+            """
+            INSERT INTO Task (remoteID, title, points) VALUES (1, 'back', 7);
+            INSERT INTO Tag_tasks ("\(columns[0])", "\(columns[1])") VALUES (1, 1), (1, 3);
+            """)
+        if isChangedThere { await service.put("Task", 1, ["done": true]) }
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        let tasks = await service.contents(of: "Task")
+        #expect(tasks.count == 2)
+        #expect(tasks[1]?["title"] == "back" && tasks[1]?["points"] == 7)
+        #expect(try await again.rows("SELECT title, points FROM Task WHERE remoteID = 1") == ["back 7"])
+        let tags = try await again.rows(
+            "SELECT \"\(columns[1])\" FROM Tag_tasks WHERE \"\(columns[0])\" = 1 ORDER BY 1")
+        #expect(tasks[1]?["tag_ids"] == .array(tags.compactMap { Int($0).map { JSONValue($0) } }))
+        if !isChangedThere { #expect(tags == ["1", "3"]) }
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("of a pair that was removed, and is added again while triggers are away: it is as it was")
+    func pairedAgain() async throws {
+        for id in 1...2 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+        await service.put("Task", 1, ["title": "t", "tag_ids": [1]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.forgetRequests()
+        let columns = try await device.rows(
+            "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
+        try await device.write("DELETE FROM Tag_tasks")
+        try await device.write("INSERT INTO Tag_tasks (\"\(columns[0])\", \"\(columns[1])\") VALUES (1, 2)")
+        try await removeTriggers(device)
+        try await device.write("UPDATE Tag_tasks SET \"\(columns[1])\" = 1")
+        let again = try Device(device.stack, service)
+        try await again.engine.sync()
+        #expect(await sent() == [])
+        #expect(try await again.rows("SELECT \"\(columns[1])\" FROM Tag_tasks") == ["1"])
+        #expect(try await again.leftovers() == [])
+    }
+
     // MARK: Relinking
 
     @Test(

@@ -182,6 +182,7 @@ struct EngineOpening {
     private func audit(_ table: EngineTable) throws {
         let (name, key) = (table.table.name.quoted, table.table.keyColumn.quoted)
         if try table.isWatched(in: db) { try table.noteMissing(in: db) } else { try table.forgetMissing(in: db) }
+        try noteBack(table)
         try db.execute(
             sql: """
                 INSERT INTO sync_change (e, k, kind, birth, seq)
@@ -192,5 +193,26 @@ struct EngineOpening {
                 """)
         try table.pullAll(in: db)
         try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
+    }
+
+    /// Rows that were deleted, and are stored, were inserted again. A pair that is as it was before it was edited is no edit.
+    private func noteBack(_ table: EngineTable) throws {
+        try db.execute(sql: OutboxTriggers.count)
+        try db.execute(
+            sql: """
+                UPDATE sync_change SET kind = CASE WHEN birth IS NULL THEN 'update' ELSE 'create' END,
+                  seq = (SELECT seq FROM sync_engine), state = 'ready', reason = NULL, rounds = 0
+                WHERE e = ? AND kind = 'delete' AND EXISTS (
+                  SELECT 1 FROM \(table.table.name.quoted) AS r
+                  WHERE r.\(table.table.keyColumn.quoted) = +sync_change.k\(table.isOwn("r")))
+                """, arguments: [table.number])
+        for pairs in table.pairs {
+            try db.execute(
+                sql: """
+                    DELETE FROM sync_link WHERE link = ? AND (op > 0) <> EXISTS (
+                      SELECT 1 FROM \(pairs.table.table) AS p
+                      WHERE p.\(pairs.table.mine) = +owner AND p.\(pairs.table.other) = +other)
+                    """, arguments: [pairs.name])
+        }
     }
 }
