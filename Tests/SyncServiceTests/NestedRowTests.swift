@@ -131,4 +131,105 @@ struct NestedRowTests {
         #expect(await service.requests.contains(.fetch([70], "Project")))
         #expect(try await device.leftovers() == [])
     }
+
+    // MARK: Rows that are in no list
+
+    private static let sweeping = ServiceCapabilities(
+        ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
+
+    private func removeTriggers(_ device: Device) async throws {
+        for name in try await device.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
+            try await device.write("DROP TRIGGER \"\(name)\"")
+        }
+    }
+
+    /// What happens between runs.
+    enum Between: CaseIterable { case nothing, wholePull, relink, audit }
+
+    private func pass(_ between: Between, _ device: Device) async throws {
+        switch between {
+        case .nothing: break
+        case .wholePull: try await device.write("UPDATE sync_cursor SET cursor = NULL")
+        case .relink: try await device.engine.reset(.relink)
+        case .audit: try await removeTriggers(device)
+        }
+    }
+
+    @Test(
+        "that are in no list stay as long as a row is linked with them, though its record is not read again",
+        arguments: Between.allCases, [["Project", "Task", "Tag"], ["Tag", "Task", "Project"]])
+    func unlisted(_ between: Between, _ names: [String]) async throws {
+        let service = FakeService(Self.sweeping)
+        for id in 1...3 {
+            await service.put(
+                "Task", JSONValue(id),
+                [
+                    "title": "t", "project": ["id": JSONValue(70 + id), "name": "inside"],
+                    "tags": [["id": 80, "name": "g"]],
+                ])
+        }
+        await service.put("Project", 9, ["name": "listed"])
+        let entities = names.map { SyncedEntity($0) }
+        var device = try Device(service, entities: entities)
+        try await device.engine.sync()
+        for _ in 0..<3 {
+            try await pass(between, device)
+            device = try Device(device.stack, service, entities: entities)
+            try await device.engine.sync()
+            #expect(try await device.rows("SELECT remoteID FROM Project ORDER BY 1") == ["9", "71", "72", "73"])
+            #expect(try await device.rows("SELECT projectID FROM Task ORDER BY remoteID") == ["71", "72", "73"])
+            #expect(try await device.rows("SELECT count(*) FROM Tag_tasks") == ["3"])
+        }
+        // A record that has one no more.
+        await service.put("Task", 1, ["project": .null])
+        for id in 1...3 { await service.put("Task", JSONValue(id), ["tags": []]) }
+        try await pass(between, device)
+        device = try Device(device.stack, service, entities: entities)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID FROM Project ORDER BY 1") == ["9", "72", "73"])
+        #expect(try await device.rows("SELECT count(*) FROM Tag") == ["0"])
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["3"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("inside others that are in no list either stay with them, and go with them")
+    func unlistedBelow() async throws {
+        let service = FakeService(Self.sweeping)
+        await service.put(
+            "Project", 5, ["name": "p", "tasks": [["id": 1, "title": "t", "tags": [["id": 80, "name": "g"]]]]])
+        let device = try Device(service)
+        for _ in 0..<3 { try await device.engine.sync() }
+        let counts = "SELECT (SELECT count(*) FROM Project), (SELECT count(*) FROM Task), (SELECT count(*) FROM Tag)"
+        #expect(try await device.rows(counts) == ["1 1 1"])
+        await service.put("Project", 5, ["tasks": []])
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows(counts) == ["1 0 0"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("that are in no list stay where an engine does not keep the rows in step that have them inside")
+    func unlistedOfOthers() async throws {
+        let service = FakeService(Self.sweeping)
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await Device(device.stack, service, entities: ["Project"]).engine.sync()
+        #expect(try await device.rows("SELECT remoteID FROM Project") == ["70"])
+        #expect(try await device.rows("SELECT projectID FROM Task") == ["70"])
+    }
+
+    @Test("that are in no list, and were edited while triggers were away, have what that overwrites in the log")
+    func unlistedEdited() async throws {
+        let service = FakeService(Self.sweeping)
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await removeTriggers(device)
+        try await device.write("UPDATE Project SET name = 'mine'")
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(try await again.rows("SELECT remoteID, name FROM Project") == ["70 inside"])
+        #expect(try await again.engine.conflicts().map { "\($0.domain) \($0.local)" } == ["name \"mine\""])
+        #expect(try await again.leftovers() == [])
+    }
 }

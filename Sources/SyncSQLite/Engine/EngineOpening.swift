@@ -192,7 +192,10 @@ struct EngineOpening {
                 ON CONFLICT DO NOTHING
                 """)
         try table.pullAll(in: db)
-        try db.execute(sql: "UPDATE sync_known SET whole = 2 WHERE e = ?", arguments: [table.number])
+        // 3 and 4 are rows that are known only inside other records.
+        try db.execute(
+            sql: "UPDATE sync_known SET whole = CASE WHEN whole < 3 THEN 2 ELSE 4 END WHERE e = ?",
+            arguments: [table.number])
     }
 
     /// Rows that were deleted, and are stored, were inserted again. A pair that is as it was before it was edited is no edit.

@@ -60,7 +60,7 @@ struct NestedRows {
             try db.cachedStatement(
                 sql: """
                     INSERT INTO sync_known (e, k, whole, seq) VALUES (?, ?, 3, (SELECT seq FROM sync_engine))
-                    ON CONFLICT DO NOTHING
+                    ON CONFLICT DO UPDATE SET whole = 3 WHERE whole = 4
                     """
             ).execute(arguments: [table.number, key])
             try table.key.noteName(key, table.number, in: db)

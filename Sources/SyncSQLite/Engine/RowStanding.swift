@@ -42,8 +42,9 @@ struct RowStanding {
         version = try known?.decode(atIndex: 0)
         time = try known?.decode(atIndex: 1)
         isKnown = known != nil
-        isWhole = try known?.decode(atIndex: 2) == 1
-        isAudited = try known?.decode(atIndex: 2) == 2
+        let whole: Int? = try known?.decode(atIndex: 2)
+        isWhole = whole == 1
+        isAudited = whole == 2 || whole == 4
         isPresumed = try known?.decode(atIndex: 3) == true
         isTried =
             try state != .clean && state != .absent

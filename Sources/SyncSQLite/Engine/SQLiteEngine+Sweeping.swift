@@ -10,7 +10,7 @@ extension SQLiteEngine {
             try db.execute(
                 sql: """
                     DELETE FROM sync_seen WHERE e = ? AND NOT EXISTS (
-                      SELECT 1 FROM sync_known AS n WHERE n.e = sync_seen.e AND n.k = sync_seen.k AND n.whole = 3)
+                      SELECT 1 FROM sync_known AS n WHERE n.e = sync_seen.e AND n.k = sync_seen.k AND n.\(InsideRows.condition))
                     """, arguments: [table.number])
             try db.execute(sql: "DELETE FROM sync_gone WHERE e = ? AND guarded", arguments: [table.number])
             try db.execute(
@@ -72,12 +72,16 @@ extension SQLiteEngine {
                       SELECT 1 FROM sync_seen AS s WHERE s.e = sync_change.e AND s.k = sync_change.k)
                     """, arguments: [table.number])
             let bodies = try OutgoingBodies(self, db)
+            let inside = InsideRows(self, db)
+            let isAnyInside = try inside.isAnyUnlisted(of: table)
             return try DatabaseValue.fetchAll(
                 db,
                 sql: """
+                    \(isAnyInside ? inside.held() : "")
                     SELECT k FROM sync_known AS n WHERE e = ? AND seq <= (SELECT seq FROM sync_sweep WHERE e = n.e)
                       AND NOT EXISTS (SELECT 1 FROM sync_seen AS s WHERE s.e = n.e AND s.k = n.k)
                       AND NOT EXISTS (SELECT 1 FROM sync_change AS c WHERE c.e = n.e AND c.k = n.k AND c.kind = 'create')
+                      AND \(isAnyInside ? InsideRows.isLoose : "true")
                     """, arguments: [table.number]
             ).map { try bodies.remoteID(of: $0, table) }
         }
