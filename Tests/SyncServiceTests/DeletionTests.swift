@@ -334,4 +334,89 @@ struct DeletionTests {
         #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
         #expect(try await device.leftovers() == [])
     }
+
+    // MARK: Rows that were moved here
+
+    @Test(
+        "do not take along what was moved below the row here, and not sent: it is where the service has it",
+        arguments: [false, true], [1, nil] as [Int?])
+    func movedBelow(_ sendsCascades: Bool, _ former: Int?) async throws {
+        let service = Self.service(sendsCascades: sendsCascades)
+        let device = try await known(service)
+        await service.put("Task", 1, ["project_id": former.map { JSONValue($0) } ?? .null])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET projectID = 2, title = 'mine' WHERE remoteID = 1")
+        await service.remove("Project", 2)
+        for _ in 0..<2 { try await device.engine.sync() }
+        let parent = former.map { "\($0)" } ?? "nil"
+        #expect(try await device.rows("SELECT title, projectID FROM Task WHERE remoteID = 1") == ["mine \(parent)"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == "mine")
+        #expect(await service.contents(of: "Task")[1]?["project_id"] == former.map { JSONValue($0) } ?? .null)
+        #expect(await service.contents(of: "Task").count == 4)
+        let log = try await device.engine.conflicts().map {
+            "\($0.key) \($0.domain) \($0.local) \($0.remote) \($0.winner)"
+        }
+        #expect(log == ["1 project 2 \(former.map { "\($0)" } ?? "null") remote"])
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    private static let folders = """
+        {"entities": {"Folder": {"attributes": {"id": "integer", "name": "string"}, "relationships": {
+          "parent": {"entity": "Folder", "inverse": "children"},
+          "children": {"entity": "Folder", "many": true, "inverse": "parent", "deleteRule": "cascade"}}}}}
+        """
+
+    @Test("do not take along what was moved below rows that go along, and leave alone what was moved below that")
+    func movedFarBelow() async throws {
+        let service = Self.service()
+        for (id, parent) in [(1, nil), (2, nil), (3, 2), (4, 1), (5, 4), (6, nil), (7, 1), (8, 2)] as [(Int, Int?)] {
+            await service.put(
+                "Folder", JSONValue(id), ["name": "f", "parent_id": parent.map { JSONValue($0) } ?? .null])
+        }
+        let device = try Device(service, schema: Self.folders, entities: ["Folder"])
+        try await device.engine.sync()
+        // 4 and 6 below one that goes along with 2, 7 below 4, and 8 away from 2, where it was.
+        try await device.write(
+            """
+            UPDATE Folder SET parentID = 3 WHERE id IN (4, 6);
+            UPDATE Folder SET parentID = 4 WHERE id = 7;
+            UPDATE Folder SET parentID = 1 WHERE id = 8
+            """)
+        await service.remove("Folder", 2)
+        await service.remove("Folder", 3)
+        for _ in 0..<2 { try await device.engine.sync() }
+        let rows = try await device.rows("SELECT id, parentID FROM Folder ORDER BY 1")
+        #expect(rows == ["1 nil", "4 1", "5 4", "6 nil", "7 4", "8 1"])
+        #expect(await service.contents(of: "Folder")[7]?["parent_id"] == 4)
+        #expect(await service.contents(of: "Folder")[8]?["parent_id"] == 1)
+        #expect(await service.contents(of: "Folder").count == 6)
+        let log = try await device.engine.conflicts().map { "\($0.key) \($0.domain) \($0.local) \($0.remote)" }
+        #expect(log.sorted() == ["4 parent 3 1", "6 parent 3 null"])
+        #expect(try await device.leftovers() == [])
+    }
+
+    @Test("take along what belongs to the row at the service, and not what was put in its place here")
+    func replacedPart() async throws {
+        let schema = """
+            {"entities": {
+              "Task": {"attributes": {"id": "integer", "title": "string"},
+                "relationships": {"note": {"entity": "Note", "deleteRule": "cascade"}}},
+              "Note": {"attributes": {"id": "integer", "text": "string"}}}}
+            """
+        let service = Self.service()
+        for id in 1...2 { await service.put("Note", JSONValue(id), ["text": "n"]) }
+        await service.put("Task", 1, ["title": "t", "note_id": 1])
+        let device = try Device(service, schema: schema, entities: ["Note", "Task"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET noteID = 2")
+        await service.remove("Task", 1)
+        await service.remove("Note", 1)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT id FROM Note") == ["2"])
+        #expect(try await device.rows("SELECT count(*) FROM Task") == ["0"])
+        let log = try await device.engine.conflicts().filter { $0.domain == "note" }
+        #expect(log.map { "\($0.key) \($0.base) \($0.local)" } == ["1 1 2"])
+        #expect(try await device.leftovers() == [])
+    }
 }

@@ -5,7 +5,7 @@ import SyncStore
 /// Rows that belonged to one which a connection without foreign keys deleted, as the `sqlite3` shell does: the delete rules are
 /// carried out late, as edits. An edited row that points to what never was there is unlinked.
 struct Orphans {
-    private static let ruling = ConflictRuling(winner: .remote, why: "it pointed to a row that is not there")
+    static let ruling = ConflictRuling(winner: .remote, why: "it pointed to a row that is not there")
 
     private let engine: SQLiteEngine
     private let db: Database

@@ -127,12 +127,16 @@ extension PageMerge {
     mutating func delete(_ rows: [(row: PulledPage.Row, standing: RowStanding)]) throws {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
+        guard !rows.isEmpty else { return }
+        let moved = try MovedRows(engine, db)
         for start in stride(from: 0, to: rows.count, by: size) {
-            try deletePart(rows[start..<min(start + size, rows.count)])
+            try deletePart(rows[start..<min(start + size, rows.count)], moved)
         }
     }
 
-    private mutating func deletePart(_ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>) throws {
+    private mutating func deletePart(
+        _ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>, _ moved: MovedRows
+    ) throws {
         let before = try lastConflict()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
@@ -149,13 +153,22 @@ extension PageMerge {
         }
         var result = SyncResult(entity: table.entity.name)
         var keepsEdits = false
-        if !keys.isEmpty {
+        var taken: [MovedRows.Move] = []
+        var isDone = keys.isEmpty
+        while !isDone {
+            var followed: [MovedRows.Move] = []
             try db.inSavepoint {
                 result = try deleteByRules(keys)
                 keepsEdits = try tookEditsAlong(since: before)
-                return keepsEdits ? .rollback : .commit
+                // Rows that were edited, as those that were moved, are in the log.
+                if try !keepsEdits && lastConflict() > before { followed = try moved.followed(by: keys, but: taken) }
+                return keepsEdits || !followed.isEmpty ? .rollback : .commit
             }
+            try moved.takeOff(followed)
+            taken += followed
+            isDone = followed.isEmpty
         }
+        try moved.putBack(taken, since: before)
         if keepsEdits, let (row, standing) = rows.first {
             return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
         }

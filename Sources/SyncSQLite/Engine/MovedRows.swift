@@ -1,0 +1,131 @@
+import GRDB
+import SyncCore
+import SyncStore
+
+/// Rows that were linked here to other rows than the service has them linked to. A deletion of the service's takes along what
+/// belongs to the row there: one that was moved below it here, and not sent, belongs to what it did before.
+struct MovedRows {
+    struct Move {
+        let table: EngineTable
+        let column: EngineTable.Column
+        let key: DatabaseValue
+        /// What the log knows the row by once it is gone.
+        let name: DatabaseValue
+        /// What both sides had, what the row holds, and what it holds while rows are deleted.
+        let base: DatabaseValue
+        let target: DatabaseValue
+        let former: DatabaseValue
+        /// Whether the row goes with its target, and not the target with the row alone.
+        let goesAlong: Bool
+
+        func isSame(as other: Move) -> Bool {
+            table.number == other.table.number && column.name == other.column.name && key.isExactly(other.key)
+        }
+    }
+
+    private let engine: SQLiteEngine
+    private let db: Database
+    private var all: [Move] = []
+
+    /// Where edits win over deletions they bring back what they point to: those rows are none of these.
+    init(_ engine: SQLiteEngine, _ db: Database) throws {
+        self.engine = engine
+        self.db = db
+        for table in engine.tables where table.registration.deletions == .deleteWins {
+            for column in table.columns { try find(column, of: table) }
+        }
+    }
+
+    private mutating func find(_ column: EngineTable.Column, of table: EngineTable) throws {
+        guard case .toOne(let id) = column.domain else { return }
+        let link = engine.model.compiled[id]
+        let goesAlong = link.second.relationship?.deleteRule == .cascade
+        guard goesAlong || link.first.relationship?.deleteRule == .cascade, !link.isKeyPart else { return }
+        let (name, key) = (column.name.quoted, table.table.keyColumn.quoted)
+        let destination = engine.stack.layout[link.second.table]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT b.k, coalesce(n.name, n.k), b.value, r.\(name), b.value IS NULL OR EXISTS (
+                  SELECT 1 FROM \(destination.name.quoted) AS t WHERE t.\(destination.keyColumn.quoted) = +b.value)
+                FROM sync_base AS b JOIN sync_known AS n ON n.e = b.e AND n.k = b.k
+                  JOIN sync_change AS c ON c.e = b.e AND c.k = b.k AND c.kind = 'update'
+                  JOIN \(table.table.name.quoted) AS r ON r.\(key) = +b.k
+                WHERE b.e = ? AND b.domain = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
+                """, arguments: [table.number, column.name])
+        for row in rows {
+            let isFormerThere = row[4] as Bool
+            guard isFormerThere || column.isOptional else { continue }
+            all.append(
+                Move(
+                    table: table, column: column, key: row[0], name: row[1], base: row[2], target: row[3],
+                    former: isFormerThere ? row[2] : .null, goesAlong: goesAlong))
+        }
+    }
+
+    /// The moves that a deletion, which was just carried out, went by.
+    ///
+    /// - Parameter rows: The rows that the service deleted.
+    func followed(by rows: Set<StoredRow>, but taken: [Move]) throws -> [Move] {
+        try all.filter { move in
+            guard try !move.table.isStored(move.key, in: db), try !isThere(move),
+                !taken.contains(where: { $0.isSame(as: move) })
+            else { return false }
+            let isDeletedItself = RowKey(move.key).map {
+                rows.contains(StoredRow(table: move.table.entity.table, key: $0))
+            }
+            return !(isDeletedItself ?? false) || !move.goesAlong
+        }
+    }
+
+    /// Has rows be linked as the service has them.
+    func takeOff(_ moves: [Move]) throws {
+        for move in moves { try set(move.former, move) }
+    }
+
+    /// Links rows as they were linked here, if what they were linked to is still there. Else that edit is lost, and goes into the log.
+    ///
+    /// - Parameter line: That of the log before rows were deleted.
+    func putBack(_ moves: [Move], since line: Int) throws {
+        for move in moves {
+            if try !move.table.isStored(move.key, in: db) {
+                try db.executeCached(
+                    sql: "UPDATE sync_conflict SET local = ? WHERE id > ? AND e = ? AND k IN (?, ?) AND domain = ?",
+                    arguments: [move.target, line, move.table.number, move.key, move.name, move.column.name])
+            } else if try isThere(move) {
+                try set(move.target, move)
+            } else {
+                try lose(move)
+            }
+        }
+    }
+
+    private func lose(_ move: Move) throws {
+        let table = move.table
+        if move.former.isExactly(move.base) { try table.setBase(nil, of: move.column.name, move.key, in: db) }
+        try ConflictLog(db).add(
+            table, move.key, domain: move.column.name, base: move.base, local: move.target, remote: move.base,
+            Orphans.ruling)
+        // It may have been refused for what it names.
+        try db.executeCached(
+            sql: """
+                UPDATE sync_change SET state = 'ready', reason = NULL
+                WHERE e = ? AND k = ? AND state = 'parked' AND reason IS NOT ?
+                """, arguments: [table.number, move.key, RequestSettlement.gone])
+    }
+
+    private func isThere(_ move: Move) throws -> Bool {
+        guard let destination = move.column.destination.map({ engine.stack.layout[$0] }) else { return false }
+        return try db.finds(
+            sql: "SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?",
+            arguments: [move.target])
+    }
+
+    private func set(_ value: DatabaseValue, _ move: Move) throws {
+        try db.executeCached(
+            sql: """
+                UPDATE OR IGNORE \(move.table.table.name.quoted) SET \(move.column.name.quoted) = ?
+                WHERE \(move.table.table.keyColumn.quoted) = ?
+                """, arguments: [value, move.key])
+    }
+}
