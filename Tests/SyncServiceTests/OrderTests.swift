@@ -273,6 +273,30 @@ struct OrderTests {
         #expect(await service.contents(of: "Task")[2]?["tag_ids"] == [])
         #expect(try await device.leftovers() == [])
     }
+
+    // MARK: Lists of rows that belong to one
+
+    private static func projects(_ more: String) -> String {
+        Device.schema.replacingOccurrences(
+            of: "\"many\": true, \"inverse\": \"project\"", with: "\"many\": true, \(more)\"inverse\": \"project\"")
+    }
+
+    @Test("of rows that say what they belong to cannot be sent: an engine that keeps the list in step is refused")
+    func ofOneToMany() async throws {
+        let service = FakeService()
+        await service.put("Project", 1, ["name": "p"])
+        let ordered = Self.projects("\"ordered\": true, ")
+        let error = #expect(throws: SyncError.self) { try Device(service, schema: ordered) }
+        #expect(error?.code == .invalidOption && error?.entity == "Project")
+        #expect(error?.message.contains("'tasks'") == true, "\(error?.message ?? "")")
+        // Nothing is sent by an import, of an entity alone that the rows are of, or of a list that the model keeps to itself.
+        let stack = try DataStack.inMemory(SyncModel(schema: Data(ordered.utf8)))
+        try await Sync.importPages(from: service, entity: "Project", stack: stack, settings: Device.settings)
+        #expect(try await stack.count("Project") == 1)
+        try await Device(service, schema: ordered, entities: ["Task", "Tag"]).engine.sync()
+        try await Device(service, schema: Self.projects("\"ordered\": true, \"export\": false, ")).engine.sync()
+        #expect(try Device(service, schema: Self.projects("")).stack.model.entities.count == 3)
+    }
 }
 
 extension Device {

@@ -46,6 +46,7 @@ struct EngineOpening {
         }
         try checkKeys(tables)
         try checkFamilies(tables)
+        if !registration.isImport { try checkLists(tables) }
         try watch(tables, adopted: adopted)
         return tables
     }
@@ -103,6 +104,23 @@ struct EngineOpening {
             else { continue }
             throw SyncError(
                 .invalidOption, "its rows are those of '\(other.entity.name)' too: register one of the two",
+                entity: table.entity.name)
+        }
+    }
+
+    /// Rows of a to-many whose other side is a to-one are sent with the row that they belong to. No request has their order.
+    private func checkLists(_ tables: [EngineTable]) throws {
+        let model = stack.model.compiled
+        for table in tables {
+            let ordered = table.entity.family.lazy.flatMap { model.entities[$0].relationships }.first { list in
+                let (link, declared) = (model[list.link], list.relationship)
+                return link.storage == .foreignKey && declared.isToMany && declared.isOrdered && declared.isExportable
+            }
+            guard let name = ordered?.relationship.name else { continue }
+            throw SyncError(
+                .invalidOption,
+                "the order of its '\(name)' cannot be sent: each of these rows says what it belongs to, and none its place; "
+                    + "leave 'ordered' out of the model, or keep the order on this side with 'export': false",
                 entity: table.entity.name)
         }
     }
