@@ -57,7 +57,7 @@ struct KeptReferences {
             let base = row[1] as DatabaseValue
             try log(row[0], column.name, base: base, local: row[2], remote: base)
             try owners.setBase(nil, of: column.name, row[0], in: db)
-            let former = row[3] as Bool || !column.isOptional ? base : .null
+            let former = try row.decode(Bool.self, atIndex: 3) || !column.isOptional ? base : .null
             try db.execute(
                 sql: "UPDATE OR IGNORE \(name) AS r SET \(own) = ? WHERE \(key) = ?", arguments: [former, row[0]])
         }
@@ -120,7 +120,8 @@ struct KeptReferences {
                     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                     """,
                 arguments: [
-                    row[1] as String, row[0] as DatabaseValue, relationship, row[3] as Int64,
+                    try row.decode(String.self, atIndex: 1), row[0] as DatabaseValue, relationship,
+                    try row.decode(Int64.self, atIndex: 3),
                     engine.model.compiled.entities[destination].name, RowKey(id, targets.key.type).databaseValue,
                 ])
             try db.execute(

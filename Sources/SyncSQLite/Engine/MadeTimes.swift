@@ -20,7 +20,8 @@ struct MadeTimes {
     init(of key: DatabaseValue, _ table: EngineTable, _ db: Database) throws {
         let rows = try db.rowsCached(
             sql: "SELECT domain, edited FROM sync_made WHERE e = ? AND k = ?", arguments: [table.number, key])
-        times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) }) { first, _ in first }
+        times = Dictionary(try rows.map { try ($0.decode(String.self, atIndex: 0), $0.decode(Int64.self, atIndex: 1)) })
+        { first, _ in first }
     }
 
     /// When a column was edited: 0 for one that holds nothing and was never set, and where no time is known.

@@ -54,7 +54,7 @@ struct MovedRows {
                 WHERE b.e = ? AND b.domain = ? AND r.\(name) IS NOT NULL AND r.\(name) IS NOT +b.value\(table.isOwn("r"))
                 """, arguments: [table.number, column.name])
         for row in rows {
-            let isFormerThere = row[4] as Bool
+            let isFormerThere = try row.decode(Bool.self, atIndex: 4)
             guard isFormerThere || column.isOptional else { continue }
             all.append(
                 Move(

@@ -35,7 +35,9 @@ extension PageMerge {
         guard !tried.isEmpty, let record = row.record else { return false }
         let known = try db.rowsCached(
             sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
-        let bases = Dictionary(try known.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) { first, _ in first }
+        let bases = Dictionary(try known.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
+            first, _ in first
+        }
         var isSame = false
         do {
             // What the record says in columns shows when it is written.

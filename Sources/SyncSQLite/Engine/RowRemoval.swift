@@ -43,7 +43,7 @@ struct RowRemoval {
     private func otherTables() throws -> [EngineTable] {
         let stack = engine.stack
         return try Row.fetchAll(db, sql: "SELECT e, name FROM sync_entity ORDER BY e").compactMap { row in
-            let (number, name) = (row[0] as Int, row[1] as String)
+            let (number, name) = try (row.decode(Int.self, atIndex: 0), row.decode(String.self, atIndex: 1))
             guard !engine.tables.contains(where: { $0.number == number }), stack.model.compiled.entityID(name) != nil
             else { return nil }
             let entity = EngineRegistration.Entity(

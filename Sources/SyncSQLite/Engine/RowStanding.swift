@@ -51,6 +51,7 @@ struct RowStanding {
             && db.finds(
                 sql: "SELECT 1 FROM sync_request WHERE e = ? AND k = ? AND kind = 'create' AND attempts > 0",
                 arguments: [table.number, key])
-        isParkedAsGone = try change?.decode(String.self, atIndex: 1) == "parked" && change?.decode(Bool.self, atIndex: 2) == true
+        isParkedAsGone =
+            try change?.decode(String.self, atIndex: 1) == "parked" && change?.decode(Bool.self, atIndex: 2) == true
     }
 }

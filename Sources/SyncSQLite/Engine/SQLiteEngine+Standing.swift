@@ -85,7 +85,10 @@ extension SQLiteEngine {
                     db, sql: "SELECT k, reason FROM sync_change WHERE e = ? AND state = 'parked'",
                     arguments: [table.number]
                 ).map {
-                    (key: try table.recordKey($0[0], in: db), reason: try $0.decode(String?.self, atIndex: 1).map(CascadeMark.shown))
+                    (
+                        key: try table.recordKey($0[0], in: db),
+                        reason: try $0.decode(String?.self, atIndex: 1).map(CascadeMark.shown)
+                    )
                 }
                 let refusedHere = try Row.fetchAll(
                     db, sql: "SELECT k, reason FROM sync_inbound WHERE e = ?", arguments: [table.number]
