@@ -17,11 +17,11 @@ struct EngineDamageTests {
     func located() async throws {
         let store = try await DamagedStore(content: Self.content)
         defer { store.remove() }
-        let error = try await #require(store.errors("UPDATE sync_change SET seq = 'x' WHERE kind = 'update'").first)
+        let error = try await #require(store.errors("UPDATE sync_conflict SET at = 'x'").first)
         #expect(error.code == .storeFailure)
         #expect(
             error.message
-                == "the engine's tables are damaged: sync_change, row e 2, k 1: 'seq' is not of the type INTEGER")
+                == "the engine's tables are damaged: sync_conflict, row id 1: 'at' is not of the type INTEGER")
     }
 
     @Test("Text that is not JSON is an error that names its table, row and column")
