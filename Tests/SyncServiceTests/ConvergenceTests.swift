@@ -46,6 +46,23 @@ struct ConvergenceTests {
         }
     }
 
+    @Test("converge with a REST service")
+    func rest() async throws {
+        for seed in RandomTest.rest.seeds {
+            let found = try await Self.failure(UInt64(seed), .rest)
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
+        }
+    }
+
+    @Test(
+        "converge with Kinto", .enabled("Kinto comes from PyPI, which cannot be reached") { await KintoServer.isThere })
+    func kinto() async throws {
+        for seed in RandomTest.kinto.seeds {
+            let found = try await Self.failure(UInt64(seed), .kinto)
+            #expect(found == nil, "seed \(seed): \(found ?? "")")
+        }
+    }
+
     /// `make soak`: for as long as it says, beginning with a seed of the clock's.
     @Test("converge for a long time", .enabled(if: soakTime != nil, "SYNC_SOAK_SECONDS says for how long"))
     func soak() async throws {
@@ -70,10 +87,16 @@ struct ConvergenceTests {
     /// - Returns: What does not hold after a history, with the fewest steps that it takes; nil if all does.
     private static func failure(_ seed: UInt64, _ place: HistoryPlace = .memory) async throws -> String? {
         let history = RandomHistory(seed: seed, at: place)
-        guard var problems = try await history.problems() else { return nil }
+        guard var problems = try await history.problems() else {
+            if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" { print(await history.text) }
+            return nil
+        }
         var omitted: Set<Int> = []
         var text = await history.text
         let length = await history.length
+        if ProcessInfo.processInfo.environment["SYNC_HISTORY_SMALLER"] == "0" {
+            return "\(problems.joined(separator: "\n"))\nafter \(length) steps:\n\(text)"
+        }
         // Halves, quarters and so on of the steps are left out, as long as it still fails.
         var size = length / 2
         while size > 0 {

@@ -9,7 +9,7 @@ import SyncTesting
 actor FailingNetwork: HTTPTransport {
     private struct Lost: Error {}
 
-    private let transport = DefaultTransport()
+    private let transport: any HTTPTransport
     private var faults: SeededFaults?
     private var meanwhile: (@Sendable () async -> Void)?
     private var count = 0
@@ -20,9 +20,14 @@ actor FailingNetwork: HTTPTransport {
     /// How many files were asked for.
     private(set) var downloads = 0
 
-    /// - Parameter rows: What of the body of a request that was carried out are rows.
-    init(rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows) {
-        self.rows = rows
+    /// - Parameters:
+    ///   - transport: What it fails to reach.
+    ///   - rows: What of the body of a request that was carried out are rows.
+    init(
+        over transport: any HTTPTransport = DefaultTransport(),
+        rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows
+    ) {
+        (self.transport, self.rows) = (transport, rows)
     }
 
     func setFaults(_ faults: SeededFaults?) { (self.faults, count) = (faults, 0) }

@@ -13,6 +13,12 @@ enum HistoryPlace {
     case parse
     /// A stub of a changes endpoint.
     case changes
+    /// A Kinto server.
+    case kinto
+    /// A REST server, that of `Tests/Servers/REST`.
+    case server
+    /// A REST service in memory, with whatever paging, times and ids.
+    case rest
 }
 
 /// The service of a random history, whose requests go wrong, and what it has.
@@ -20,6 +26,8 @@ protocol HistoryWorld: Sendable {
     var service: any SyncService { get }
     /// Whether the service keeps the order of lists.
     var keepsOrder: Bool { get }
+    /// Whether each record says when it was changed.
+    var hasTimes: Bool { get }
     /// Has requests go wrong from now on, or none.
     func setFaults(_ faults: SeededFaults?) async
     /// Has something happen while each request is on its way.
@@ -32,22 +40,38 @@ protocol HistoryWorld: Sendable {
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
     /// The bodies of all creations and updates that were ever carried out.
     var accepted: [JSONValue] { get async }
+    /// Time passes, for the service.
+    func pass(_ step: SeededNumbers) async
 }
 
 extension HistoryWorld {
     var keepsOrder: Bool { true }
+    var hasTimes: Bool { service.capabilities.givesTimes }
 
     func goBack() async -> Bool? { nil }
+    func pass(_ step: SeededNumbers) async {}
 }
 
 /// A service in memory.
 actor MemoryWorld: HistoryWorld {
     private let memory: FakeService
     private var copy: FakeService.Copy?
+    nonisolated let service: any SyncService
 
-    init(_ memory: FakeService) { self.memory = memory }
+    init(
+        _ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>
+    ) async {
+        self.memory = memory
+        service = members.isEmpty ? memory : TroubledService(memory, troubles, ledger, members)
+        guard members.contains(.nested) else { return }
+        let isText = memory.capabilities.ids == .client
+        func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }
+        for number in 900..<903 {
+            await memory.put("Project", id(number), ["name": .string("inside\(number)")])
+            await memory.put("Task", id(number + 10), ["title": .string("t\(number)"), "project_id": id(number)])
+        }
+    }
 
-    nonisolated var service: any SyncService { memory }
     var accepted: [JSONValue] { get async { await memory.accepted } }
 
     func goBack() async -> Bool? {

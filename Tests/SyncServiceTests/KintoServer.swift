@@ -35,8 +35,12 @@ actor KintoServer {
         return try await service(authorization: "Basic \(name)", pageSize: pageSize)
     }
 
-    func service(authorization: String, pageSize: Int = 1000) async throws -> KintoService {
-        KintoService(baseURL: try await url(), pageSize: pageSize, credentials: .authorization(authorization))
+    func service(
+        authorization: String, pageSize: Int = 1000, transport: any HTTPTransport = DefaultTransport()
+    ) async throws -> KintoService {
+        KintoService(
+            baseURL: try await url(), pageSize: pageSize, credentials: .authorization(authorization),
+            transport: transport)
     }
 
     private func start() async throws -> URL {

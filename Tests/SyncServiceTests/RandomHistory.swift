@@ -12,18 +12,30 @@ actor RandomHistory {
     private var random: SeededNumbers
     private let seed: UInt64
     private let omitted: Set<Int>
-    private let place: HistoryPlace
+    let place: HistoryPlace
     private(set) var steps: [String] = []
     /// How many steps it has, those that are left out among them.
     private(set) var length = 0
-    private var count = 0
-    private var shadows: [ShadowLog] = []
+    var count = 0
+    var shadows: [ShadowLog] = []
+    var devices: [Device] = []
     private var takesKeys = false
+    let members: Set<HistoryMember>
+    let troubles: HistoryTroubles
+    let ledger = HistoryLedger()
+    var setUp: DeviceSetUp?
+    /// What waits and was never refused.
+    var parkedProblems: [String] = []
+    /// Whether stores or the service may go back to older copies, or rows replace others.
+    private(set) var isRestored = false
+    private(set) var isOneDomain = false
 
     init(seed: UInt64, at place: HistoryPlace = .memory, omitting omitted: Set<Int> = []) {
         self.seed = seed
         self.place = place
         self.omitted = omitted
+        members = HistoryMember.chosen(by: seed, at: place)
+        troubles = HistoryTroubles(members)
         random = SeededNumbers(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     }
 
@@ -36,33 +48,31 @@ actor RandomHistory {
     }
 
     private func run() async throws -> [String] {
-        let world: any HistoryWorld =
-            switch place {
-            case .memory: MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)))
-            case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
-            case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
-            case .changes: try await ChangesWorld()
-            }
+        let world = try await world()
         let service = world.service
-        let policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
-        let policy = policies[number(service.capabilities.givesTimes ? 3 : 2)]
+        var policies: [ConflictPolicy] = [.clientWins, .serverWins, .lastWriterWins]
+        if members.contains(.manual) { policies = [.manual, .manual, .manual] }
+        if members.contains(.twins), world.hasTimes { policies = [.lastWriterWins, .lastWriterWins, .clientWins] }
+        let policy = policies[number(world.hasTimes ? 3 : 2)]
         // Nothing tells a service without keys that another device has brought a row back already.
         let canRevive = service.capabilities.createIdempotency != .probe
-        let deletions = canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
-        let isOneDomain = number(5) == 0
+        let comesBack = canRevive && !members.isDisjoint(with: [.revived, .reserved])
+        let deletions = comesBack ? .editWins : canRevive ? DeleteConflictPolicy.allCases[number(2)] : .deleteWins
+        isOneDomain = number(5) == 0
         let does = service.capabilities
         takesKeys = does.ids == .client
         note(
             "\(does.ids) \(does.deletions) \(does.createIdempotency) \(does.hasPreconditions) \(policy) \(deletions) \(isOneDomain)"
+                + members.sorted().map { " \($0)" }.joined()
         )
         let entities = ["Project", "Task", "Tag"].map {
             SyncedEntity($0, policy: policy, deleteConflicts: deletions, isOneDomain: isOneDomain)
         }
         var settings = Device.settings
-        settings.deletionGuard = nil
+        settings.deletionGuard = members.contains(.guarded) ? .half : nil
         settings.settleTime = .zero
         // Some give up at once, and leave requests that were never answered.
-        if seed % 4 == 3 { settings.attempts = 1 }
+        if seed % 4 == 3 || members.contains(.lost) { settings.attempts = 1 }
         var schema = Device.schema.replacingOccurrences(
             of: "\"entity\": \"Tag\", \"many\": true", with: "\"entity\": \"Tag\", \"many\": true, \"ordered\": true")
         if does.ids == .client || place == .parse {
@@ -74,7 +84,8 @@ actor RandomHistory {
         let serviceMayBeRestored = number(4) == 0 && does.createIdempotency != .probe
         // Of two rows with one title, which others may make so, the first device could store one only.
         let replaces = number(3) == 0 && deletions == .deleteWins && !mayBeRestored && !serviceMayBeRestored
-        var devices: [Device] = []
+        setUp = DeviceSetUp(service: service, entities: entities, settings: settings)
+        isRestored = mayBeRestored || serviceMayBeRestored || replaces
         for index in 0..<(2 + number(2)) {
             let stack = try DataStack.inMemory(SyncModel(schema: Data(schema.utf8)))
             if replaces, index == 0 {
@@ -82,7 +93,7 @@ actor RandomHistory {
             }
             let device = try Device(stack, service, entities: entities, settings)
             devices.append(device)
-            shadows.append(try await ShadowLog(device))
+            shadows.append(try await ShadowLog(device, ledger, index: index))
         }
         let mayFail = number(3) > 0
         let edits = number(2) == 0
@@ -91,9 +102,14 @@ actor RandomHistory {
             count = 100 * (step + 1)
             random = SeededNumbers(state: seed &* 31 &+ UInt64(step) &* 0x2545_F491_4F6C_DD1D)
             if omitted.contains(step) { continue }
-            let faults = SeededFaults(seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency))
+            let faults = SeededFaults(
+                seed &+ UInt64(step) &* 104_729, latest: latest(does.createIdempotency),
+                isTimely: members.contains(.lost))
             await world.setFaults(mayFail ? faults : nil)
             let index = number(devices.count)
+            await troubles.begin(seed &+ UInt64(step) &* 7_919)
+            await world.pass(random)
+            if try await takesMemberStep(index, world) { continue }
             switch number(16) {
             case 0...3:
                 if let problem = try await shadows[index].compare() { return ["device \(index): \(problem)"] }
@@ -101,7 +117,7 @@ actor RandomHistory {
             case 4 where mayBeRestored:
                 note("\(index) goes back to an older copy")
                 try await shadows[index].restore()
-            case 5 where serviceMayBeRestored: try await goBack(world, devices)
+            case 5 where serviceMayBeRestored: try await goBack(world)
             case 6 where replaces: try await replace()
             default: try await edit(index)
             }
@@ -111,16 +127,47 @@ actor RandomHistory {
         for (index, shadow) in shadows.enumerated() {
             if let problem = try await shadow.compare() { return ["device \(index): \(problem)"] }
         }
-        for _ in 0..<4 {
+        if let problems = try await rest(world) { return problems }
+        return try await problems(world)
+    }
+
+    /// Everybody syncs until all is done.
+    ///
+    /// - Returns: What keeps them from it.
+    private func rest(_ world: any HistoryWorld) async throws -> [String]? {
+        await troubles.end()
+        if members.contains(.guarded) {
+            setUp?.settings.deletionGuard = nil
+            for index in devices.indices { try reopen(index) }
+        }
+        for round in 0..<(members.isEmpty ? 4 : 8) {
             for (index, device) in devices.enumerated() {
                 do {
                     try await device.engine.sync()
                 } catch {
                     return ["device \(index) does not sync: \(error)"]
                 }
+                try await resolve(index, isLast: true)
+                if round == 1, members.contains(.ghosts), world.service.capabilities.deletions == .tombstones {
+                    try await device.engine.reset(.relink)
+                }
+                if round == 2, members.contains(.refusals) { try await wake(index) }
             }
         }
-        return try await problems(devices, world)
+        return nil
+    }
+
+    private func world() async throws -> any HistoryWorld {
+        switch place {
+        case .memory:
+            await MemoryWorld(FakeService(capabilities(), pageSize: 1 + number(5)), troubles, ledger, members)
+        case .pocketBase: try await PocketBaseWorld(pageSize: 1 + number(5), batchSize: 1 + number(6))
+        case .parse: try await ParseWorld(ids: ParseWorld.IDs.allCases[number(4)], pageSize: 1 + number(5))
+        case .changes: try await ChangesWorld()
+        case .kinto: try await KintoWorld(pageSize: 1 + number(5))
+        case .server: try await RESTServerWorld(RESTMake { number($0) })
+        case .rest: try RESTWorld(RESTMake { number($0) }, troubles, ledger, members)
+        }
     }
 
     private func capabilities() -> ServiceCapabilities {
@@ -130,7 +177,7 @@ actor RandomHistory {
         return ServiceCapabilities(
             ids: isClient ? .client : .server, deletions: number(2) == 0 ? .tombstones : .sweep,
             createIdempotency: idempotency, hasPreconditions: number(3) > 0, givesTimes: true, batchSize: 1 + number(6),
-            sendsCascades: true, ordersVersions: true)
+            sendsCascades: !members.contains(.cascades), ordersVersions: true)
     }
 
     /// How many requests later one may be carried out whose answer was lost: a row that is looked for must be there by then.
@@ -143,8 +190,9 @@ actor RandomHistory {
 
     // MARK: Steps
 
-    private func sync(_ device: Device, _ index: Int, editing world: (any HistoryWorld)?) async throws {
+    func sync(_ device: Device, _ index: Int, editing world: (any HistoryWorld)?) async throws {
         await world?.setMeanwhile { [self] in await perhapsEdit(index) }
+        await troubles.beginRun { [self] change in await edit(change, index) }
         do {
             let report = try await device.engine.sync()
             note("\(index) sync \(report.total)")
@@ -152,11 +200,14 @@ actor RandomHistory {
             note("\(index) sync: \(error)")
         }
         await world?.setMeanwhile(nil)
+        await troubles.beginRun(nil)
+        try await judgeParked(index)
+        try await resolve(index, isLast: false)
         try await shadows[index].look()
     }
 
     /// The service is restored from a copy, and everybody is told.
-    private func goBack(_ world: any HistoryWorld, _ devices: [Device]) async throws {
+    private func goBack(_ world: any HistoryWorld) async throws {
         guard let isBack = await world.goBack() else { return }
         note(isBack ? "the service goes back to its copy" : "the service is copied")
         guard isBack else { return }
@@ -181,11 +232,14 @@ actor RandomHistory {
         do { try await edit(index) } catch { note("\(error)") }
     }
 
-    private func edit(_ index: Int) async throws {
+    func edit(_ index: Int) async throws {
         count += 1
         let sql: String
         func some(_ table: String) -> String {
-            "(SELECT remoteID FROM \(table) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
+            // Those that stand only inside of others are nobody's to edit.
+            let listed = members.contains(.nested) && table == "Project" ? "WHERE name NOT GLOB 'inside*'" : ""
+            return
+                "(SELECT remoteID FROM \(table) \(listed) ORDER BY length(remoteID), remoteID LIMIT 1 OFFSET \(number(5)))"
         }
         switch number(14) {
         case 0: return try await insert(index, "Project", "name")
@@ -225,128 +279,22 @@ actor RandomHistory {
         try await shadows[index].write(sql)
     }
 
-    private func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {
+    func insert(_ index: Int, _ entity: String, _ attribute: String) async throws {
         // An app may give its rows ids by itself, where they are from here.
-        let key = takesKeys && count % 3 == 0 ? "k" + String(String(count + 100_000_000_000_000).dropFirst()) : nil
+        var key = takesKeys && count % 3 == 0 ? "k" + String(String(count + 100_000_000_000_000).dropFirst()) : nil
+        if takesKeys, members.contains(.twins), number(2) == 0 {
+            // Others make a row of this key, too.
+            let twin = "twin00000000\(100 + number(3))"
+            if try await devices[index].rows("SELECT 1 FROM \(entity) WHERE remoteID = '\(twin)'").isEmpty {
+                key = twin
+            }
+        }
         note("\(index) insert \(entity) n\(count) \(key ?? "")")
         try await shadows[index].insert(entity, attribute, "n\(count)", key: key)
     }
 
-    // MARK: What must hold
-
-    private func problems(_ devices: [Device], _ world: any HistoryWorld) async throws -> [String] {
-        var problems: [String] = []
-        let server = try await Self.lines(world)
-        for (index, device) in devices.enumerated() {
-            let rows = try await Self.lines(device, isOrdered: world.keepsOrder)
-            if rows != server {
-                problems.append(
-                    "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
-                )
-            }
-            let left = try await device.leftovers()
-            if !left.isEmpty { problems.append("device \(index) has left over: \(left)") }
-            let broken = try await device.rows("PRAGMA foreign_key_check")
-            if !broken.isEmpty { problems.append("device \(index) has dangling foreign keys: \(broken)") }
-            let orphans = try await device.rows(
-                """
-                SELECT 'known', e, k FROM sync_known n WHERE NOT EXISTS (SELECT 1 FROM Project WHERE remoteID = n.k AND n.e = 1)
-                  AND NOT EXISTS (SELECT 1 FROM Task WHERE remoteID = n.k AND n.e = 2)
-                  AND NOT EXISTS (SELECT 1 FROM Tag WHERE remoteID = n.k AND n.e = 3)
-                """)
-            if !orphans.isEmpty { problems.append("device \(index) knows rows that are not there: \(orphans)") }
-            let report = try await device.engine.sync()
-            if !report.isEmpty { problems.append("device \(index) is not done: \(report)") }
-            let lost = try await shadows[index].lost(accepted: await world.accepted)
-            if !lost.isEmpty { problems.append("device \(index) lost without a word: \(lost.sorted())") }
-        }
-        // Each row has a name of its own.
-        for entity in ["Project", "Task", "Tag"] {
-            let names = try await world.contents(of: entity).values.compactMap { $0["title"] ?? $0["name"] }
-            if Set(names).count != names.count { problems.append("\(entity) has rows twice") }
-        }
-        return problems
-    }
-
-    private static func lines(_ world: any HistoryWorld) async throws -> Set<String> {
-        var lines: Set<String> = []
-        func text(_ value: JSONValue?) -> String {
-            switch value {
-            case .string(let text)?, .number(let text)?: text
-            case .bool(let flag)?: flag ? "1" : "0"
-            default: "nil"
-            }
-        }
-        for (id, row) in try await world.contents(of: "Project") {
-            lines.insert("Project \(text(id)) \(text(row["name"]))")
-        }
-        for (id, row) in try await world.contents(of: "Tag") { lines.insert("Tag \(text(id)) \(text(row["name"]))") }
-        let projects = try await world.contents(of: "Project")
-        let tags = try await world.contents(of: "Tag")
-        for (id, row) in try await world.contents(of: "Task") {
-            // An id of a row that is gone is none.
-            let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
-            lines.insert(
-                "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
-            guard case .array(let ids)? = row["tag_ids"] else { continue }
-            let names = ids.filter { tags[$0] != nil }.map(text)
-            let list = (world.keepsOrder ? names : names.sorted()).joined(separator: " ")
-            if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
-        }
-        return lines
-    }
-
-    private static func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
-        Set(
-            try await device.rows(
-                """
-                SELECT 'Project', remoteID, name FROM Project
-                """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
-                + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
-                + device.rows(
-                    """
-                    SELECT 'list', taskID, group_concat(tagID, ' ')
-                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"))
-                    GROUP BY taskID
-                    """))
-    }
-
     // MARK: Chance
 
-    private func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
-    private func note(_ step: String) { steps.append(step) }
-}
-
-/// Faults that a seed makes.
-struct SeededFaults: Sendable {
-    private let seed: UInt64
-    private let latest: UInt64
-
-    /// - Parameter latest: A request is carried out so many requests later, at most.
-    init(_ seed: UInt64, latest: UInt64) { (self.seed, self.latest) = (seed, latest) }
-
-    func fault(_ number: Int) -> FakeService.Fault? {
-        var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
-        _ = random.next()
-        switch random.next() % 12 {
-        case 0: return .dropBefore
-        case 1: return .dropAfter
-        case 2: return .busy
-        case 3: return .late(Int(random.next() % latest))
-        default: return nil
-        }
-    }
-}
-
-/// SplitMix64.
-struct SeededNumbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
+    func note(_ step: String) { steps.append(step) }
 }

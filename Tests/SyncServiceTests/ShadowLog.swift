@@ -12,14 +12,19 @@ actor ShadowLog {
     /// Whether the outbox was empty when the rows were last looked at.
     private var isInStep = true
     private var copy: (database: DatabaseQueue, written: Set<String>, isInStep: Bool)?
+    private let ledger: HistoryLedger
+    private let index: Int
 
     private static let columns = [
         "Project": ["name"], "Task": ["title", "done", "points", "projectID"], "Tag": ["name"],
     ]
     private static let numbers = ["Project": 1, "Task": 2, "Tag": 3]
 
-    init(_ device: Device) async throws {
-        self.device = device
+    /// - Parameters:
+    ///   - ledger: Is told of each edit.
+    ///   - index: The number of the device in it.
+    init(_ device: Device, _ ledger: HistoryLedger = HistoryLedger(), index: Int = 0) async throws {
+        (self.device, self.ledger, self.index) = (device, ledger, index)
         try await device.stack.write { db in
             for (entity, columns) in Self.columns {
                 try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
@@ -31,21 +36,30 @@ actor ShadowLog {
     // MARK: Edits
 
     func write(_ sql: String) async throws {
-        let (before, after) = try await device.stack.write { db in
-            let before = try Self.cells(db)
+        let (before, after, old, new) = try await device.stack.write { db in
+            let (before, old) = (try Self.cells(db), try HistoryLedger.lines(db))
             try db.execute(sql: sql)
-            return (before, try Self.cells(db))
+            return (before, try Self.cells(db), old, try HistoryLedger.lines(db))
         }
         written.subtract(before.subtracting(after).map(Self.value))
         written.formUnion(after.subtracting(before).map(Self.value))
+        await ledger.note(old, new, by: index)
     }
 
     func insert(_ entity: String, _ attribute: String, _ value: String, key: String?) async throws {
         var values: [String: JSONValue] = [attribute: .string(value)]
         if let key { values["remoteID"] = .string(key) }
+        let old = try await device.stack.read(HistoryLedger.lines)
         try await device.stack.insert(entity, values: values)
         written.insert(value)
+        await ledger.note(old, try await device.stack.read(HistoryLedger.lines), by: index)
     }
+
+    /// Forgets what was written here: all rows were forgotten, too.
+    func forget() { (written, isInStep) = ([], false) }
+
+    /// What the outbox has is no more judged until the next run.
+    func lookAway() { isInStep = false }
 
     /// The cells whose values are written once: row and column, and behind the last space the value.
     private static func cells(_ db: Database) throws -> Set<String> {

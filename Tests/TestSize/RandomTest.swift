@@ -41,6 +41,10 @@ package enum RandomTest: String {
     case parse
     /// The same with the stub of a changes endpoint.
     case changes
+    /// The same with a REST service in memory.
+    case rest
+    /// The same with a Kinto server that really runs.
+    case kinto
     /// Histories of rows with keys of several parts.
     case parted
 
@@ -66,6 +70,8 @@ package enum RandomTest: String {
         case .pocketbase: (1, 20)
         case .parse: (6, 60)
         case .changes: (12, 120)
+        case .rest: (6, 300)
+        case .kinto: (1, 20)
         }
     }
 

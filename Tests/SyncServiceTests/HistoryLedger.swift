@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import Sync
+
+/// Who wrote and deleted what in a history, on which device: by it deletions and conflicts are judged.
+///
+/// A row is known by its names, of which no two are the same: those that it gets later are of the same row as those before.
+actor HistoryLedger {
+    /// A row of a device.
+    struct Line: Hashable, Sendable {
+        let entity: String
+        let key: String
+        let name: String
+        let points: String
+        /// The key of its project.
+        let project: String
+        /// All else that it holds.
+        let text: String
+    }
+
+    private var firsts: [String: String] = [:]
+    private var authors: [String: (device: Int, time: Date)] = [:]
+    private var writers: [String: Set<Int>] = [:]
+    private var deleted: Set<String> = []
+    /// The projects that a row was moved below by whoever wrote it, the last one at the end.
+    private var projects: [String: [String]] = [:]
+    /// The rows that were deleted by themselves, and not written again by whoever deleted them.
+    private var deletedLast: [String: Int] = [:]
+    private(set) var problems: [String] = []
+
+    // MARK: Edits
+
+    /// The rows of a device, by entity and key.
+    static func lines(_ db: Database) throws -> [String: Line] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT 'Project', remoteID || '', ifnull(name, ''), '', '', '' FROM Project
+                UNION ALL SELECT 'Tag', remoteID || '', ifnull(name, ''), '', '', '' FROM Tag
+                UNION ALL SELECT 'Task', remoteID || '', ifnull(title, ''), ifnull(points || '', ''),
+                  ifnull(projectID || '', ''), ifnull(done || '', '') || ' ' || ifnull((
+                    SELECT group_concat(tagID || ' ' || ifnull(\(Device.place), ''))
+                    FROM (SELECT * FROM Tag_tasks WHERE taskID = remoteID ORDER BY tagID)), '')
+                FROM Task
+                """)
+        var lines: [String: Line] = [:]
+        for row in rows {
+            let line = Line(entity: row[0], key: row[1], name: row[2], points: row[3], project: row[4], text: row[5])
+            lines["\(line.entity) \(line.key)"] = line
+        }
+        return lines
+    }
+
+    func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {
+        let isProjectDeleted = before.contains { $0.value.entity == "Project" && after[$0.key] == nil }
+        for (place, line) in after where before[place] != line {
+            let old = before[place]
+            if let old, old.name != line.name { firsts[line.name] = first(old.name) }
+            if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
+            if old?.name != line.name { authors[line.name] = (device, Date()) }
+            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date()) }
+            let row = first(line.name)
+            writers[row, default: []].insert(device)
+            deletedLast[row] = nil
+            if old?.project != line.project {
+                projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
+            }
+        }
+        for (place, line) in before where after[place] == nil {
+            let row = first(line.name)
+            deleted.insert(row)
+            if line.entity == "Task", !isProjectDeleted { deletedLast[row] = device }
+        }
+    }
+
+    /// The first name of a row.
+    private func first(_ name: String) -> String { firsts[name] ?? name }
+
+    // MARK: What must hold
+
+    private static func name(_ record: JSONValue) -> String { (record["title"] ?? record["name"] ?? .null).plain }
+
+    /// A row was deleted on the service: by somebody, or along with what it belongs to.
+    ///
+    /// - Parameters:
+    ///   - isAlong: Whether what it belongs to there is gone.
+    ///   - isSure: Whether the device knew its last version; else it may have belonged to something else here.
+    func judge(deletionOf record: JSONValue, _ entity: String, isAlong: Bool, isSure: Bool) {
+        let row = first(Self.name(record))
+        guard !isAlong, !deleted.contains(row) else { return }
+        let projects = projects[row] ?? []
+        guard deleted.isDisjoint(with: isSure ? Array(projects.suffix(1)) : projects) else { return }
+        problems.append("\(entity) \(Self.name(record)) was deleted there, and by none here")
+    }
+
+    /// - Parameter records: What the service has at the end, by entity.
+    func judge(_ records: [String: [JSONValue]], isRestored: Bool) -> [String] {
+        var found: [String] = []
+        for (entity, records) in records.sorted(by: { $0.key < $1.key }) {
+            let names = records.map { Self.name($0) }.filter { $0 != "null" && !$0.isEmpty }
+            let rows = Dictionary(grouping: names, by: first)
+            for (_, names) in rows where names.count > 1 { found.append("\(entity) is there twice: \(names.sorted())") }
+            guard !isRestored else { continue }
+            for (row, names) in rows {
+                guard let device = deletedLast[row], writers[row]?.subtracting([device]).isEmpty ?? true else {
+                    continue
+                }
+                found.append("\(entity) \(names) was deleted by device \(device), written by none else, and is there")
+            }
+        }
+        return found
+    }
+
+    /// A line of the log of conflicts.
+    struct Ruling: Sendable {
+        let domain: String
+        let local: String?
+        let remote: String?
+        let winner: String
+        let why: String
+    }
+
+    /// - Parameter isTimed: Whether devices and service have one clock.
+    func judge(_ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool) -> [String] {
+        let policies = ["clientWins", "serverWins", "manual", "edited later here", "edited later there", "resolved"]
+        var found: [String] = []
+        for ruling in rulings
+        where ["title", "name", "points"].contains(ruling.domain) && policies.contains(ruling.why) {
+            let (local, remote) = (ruling.local.flatMap { authors[$0] }, ruling.remote.flatMap { authors[$0] })
+            let text =
+                "\(ruling.domain) \(ruling.local ?? "nil") here, \(ruling.remote ?? "nil") there, \(ruling.winner) wins: \(ruling.why)"
+            if knowsOwn, ruling.remote != nil, remote?.device == device {
+                found.append("device \(device) takes its own value for another's: \(text)")
+            }
+            guard ruling.winner == "local" else { continue }
+            let isSet =
+                ruling.local == nil ? ruling.why != "edited later here" : local == nil || local?.device == device
+            if !isSet { found.append("device \(device) has a value win that was not set there: \(text)") }
+            if isTimed, ruling.why == "edited later here", let local, let remote, remote.device != device,
+                remote.time.timeIntervalSince(local.time) > 0.02
+            {
+                found.append("device \(device) has the earlier edit win: \(text)")
+            }
+        }
+        return found
+    }
+}

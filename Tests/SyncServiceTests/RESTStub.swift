@@ -1,0 +1,249 @@
+import Foundation
+import HTTPTypes
+import Sync
+
+@testable import SyncService
+
+/// A REST service in memory, with a clock of its own, that fails as the members of a history have it.
+actor RESTStub: HTTPTransport {
+    static let paths = ["Project": "projects", "Task": "tasks", "Tag": "tags"]
+    private static let entities = ["projects": "Project", "tasks": "Task", "tags": "Tag"]
+
+    private struct Lost: Error {}
+    private struct Reply {
+        var status: Int
+        var body: JSONValue?
+    }
+    private struct Row {
+        var record: JSONValue
+        var updated: Int64
+        var version: Int
+        var isDeleted = false
+        /// It is on no list for so many requests.
+        var lag = 0
+    }
+
+    private let make: RESTMake
+    private let troubles: HistoryTroubles
+    private let ledger: HistoryLedger
+    private let members: Set<HistoryMember>
+    private var rows: [String: [JSONValue: Row]] = [:]
+    private var keys: [String: JSONValue] = [:]
+    private var version = 0
+    private var lastID = 0
+    private var others = 0
+    /// Milliseconds since 1970.
+    private var now: Int64 = 1_800_000_000_000
+    /// How far answers are ahead of it.
+    private var ahead: Int64 = 0
+    /// The bodies of all creations and updates that were ever carried out.
+    private(set) var accepted: [JSONValue] = []
+
+    init(_ make: RESTMake, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
+        (self.make, self.troubles, self.ledger, self.members) = (make, troubles, ledger, members)
+    }
+
+    // MARK: What a history does
+
+    /// The rows there are.
+    func contents(of entity: String) -> [JSONValue: JSONValue] {
+        (rows[entity] ?? [:]).filter { !$0.value.isDeleted }.mapValues(\.record)
+    }
+
+    /// Time passes; with a clock that may be set.
+    func pass(_ step: SeededNumbers) {
+        var step = step
+        now += [100, 5_000, 100_000, 400_000][Int(step.next() % 4)]
+        ahead = 0
+        guard members.contains(.clocks) else { return }
+        switch step.next() % 8 {
+        case 0: now -= 3_600_000
+        case 1: ahead = 400 * 86_400_000
+        default: break
+        }
+    }
+
+    // MARK: The server
+
+    func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+        now += 7
+        let address = URLComponents(string: request.path ?? "/")
+        let path = (address?.path ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard let first = path.first, let entity = Self.entities[first] else { return response(Reply(status: 404)) }
+        let body = try body.map { try JSONValue(parsing: $0) }
+        var query: [String: String] = [:]
+        for item in address?.queryItems ?? [] { query[item.name] = item.value }
+        if request.method == .get {
+            await countDown()
+            return response(
+                path.count == 1 ? await list(entity, query) : await one(entity, id(path[1])))
+        }
+        return response(try await change(request, entity, path.count > 1 ? id(path[1]) : JSONValue?.none, body ?? [:]))
+    }
+
+    private func id(_ text: String) -> JSONValue { make.options.ids == .client ? .string(text) : .number(text) }
+
+    private func response(_ reply: Reply) -> (HTTPResponse, Data) {
+        var response = HTTPResponse(status: .init(code: reply.status))
+        response.headerFields[.date] = Self.date(now + ahead)
+        return (response, reply.body.map { Data(CanonicalJSON.bytes($0)) } ?? Data())
+    }
+
+    private func countDown() async {
+        let isActive = await troubles.isActive
+        for entity in rows.keys {
+            for (id, row) in rows[entity] ?? [:] where row.lag > 0 {
+                rows[entity]?[id]?.lag = isActive ? row.lag - 1 : 0
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    private func list(_ entity: String, _ query: [String: String]) async -> Reply {
+        let since = make.options.since.flatMap { query[$0] }.flatMap { Date(isoText: $0) }?.milliseconds
+        let place =
+            query["offset"].flatMap { Int($0) } ?? ((query["page"].flatMap { Int($0) } ?? 1) - 1) * make.pageSize
+        var all = (rows[entity] ?? [:]).values.filter {
+            $0.lag == 0 && (since == nil ? !$0.isDeleted : (!$0.isDeleted || make.options.deleted != nil))
+        }
+        if let since { all.removeAll { $0.updated < since } }
+        if since != nil, await troubles.isLate { all = [] }
+        all.sort { ($0.updated, $0.record["id"]?.plain ?? "") < ($1.updated, $1.record["id"]?.plain ?? "") }
+        var page = all.dropFirst(place).prefix(make.pageSize).map(\.record)
+        if !page.isEmpty, make.options.ids == .server, await troubles.hasGhost {
+            page.append(["id": "ghost", "title": "ghost"])
+        }
+        if place == 0, all.count > make.pageSize, await troubles.isShifted,
+            let first = all.first(where: { !$0.isDeleted }), let id = first.record["id"]
+        {
+            // Another client writes the first row of the list.
+            others += 1
+            let field: JSONValue =
+                entity == "Task" ? ["points": JSONValue(900_000 + others)] : ["other": JSONValue(others)]
+            write(entity, id, merged(first.record, field))
+        }
+        return Reply(
+            status: 200,
+            body: [
+                "data": .array(page), "total": JSONValue(all.count),
+                "total_pages": JSONValue((all.count + make.pageSize - 1) / make.pageSize),
+            ])
+    }
+
+    private func one(_ entity: String, _ id: JSONValue) async -> Reply {
+        if let other = await other(than: id, entity) { return Reply(status: 200, body: other) }
+        guard let row = rows[entity]?[id], !row.isDeleted else { return Reply(status: 404) }
+        return Reply(status: 200, body: row.record)
+    }
+
+    /// A row that was not asked for.
+    private func other(than id: JSONValue?, _ entity: String) async -> JSONValue? {
+        guard members.contains(.wrong), await troubles.isWrong else { return nil }
+        let others = (rows[entity] ?? [:]).filter { $0.key != id && !$0.value.isDeleted }.map(\.value.record)
+        return await troubles.one(of: others.sorted { ($0["id"]?.plain ?? "") < ($1["id"]?.plain ?? "") })
+    }
+
+    // MARK: Changes
+
+    private func change(
+        _ request: HTTPRequest, _ entity: String, _ id: JSONValue?, _ body: JSONValue
+    ) async throws -> Reply {
+        let isCreation = request.method == .post || request.headerFields[.ifNoneMatch] != nil
+        let change = HistoryChange(
+            entity: entity, kind: request.method == .delete ? .delete : isCreation ? .create : .update, id: id,
+            body: body)
+        try await troubles.meet(change)
+        if await troubles.refusal(of: change) != nil {
+            return Reply(
+                status: [422, 400, 422, change.kind == .delete ? 403 : 404][Int(now % 4)], body: ["message": "refused"])
+        }
+        if change.kind == .update, let other = await other(than: id, entity) { return Reply(status: 200, body: other) }
+        var reply = await carryOut(request, entity, id, body, change.kind)
+        if await troubles.isLost(change) { throw Lost() }
+        guard (200..<300).contains(reply.status), let record = reply.body, let id = record["id"] else { return reply }
+        if change.kind == .create, let other = await other(than: id, entity) { return Reply(status: 201, body: other) }
+        guard await troubles.isBodiless else { return reply }
+        if change.kind == .create { rows[entity]?[id]?.lag = await troubles.lag }
+        reply = Reply(status: change.kind == .create ? 202 : 204)
+        return reply
+    }
+
+    private func carryOut(
+        _ request: HTTPRequest, _ entity: String, _ id: JSONValue?, _ body: JSONValue, _ kind: PushOperation.Kind
+    ) async -> Reply {
+        switch kind {
+        case .create: return create(request, entity, id, body)
+        case .update:
+            guard let id, let row = rows[entity]?[id], !row.isDeleted else { return Reply(status: 404) }
+            if isStale(request, row) { return Reply(status: 412, body: row.record) }
+            accepted.append(body)
+            write(entity, id, request.method == .put ? merged(["id": id], body) : merged(row.record, body))
+            return Reply(status: 200, body: rows[entity]?[id]?.record)
+        case .delete:
+            guard let id, let row = rows[entity]?[id], !row.isDeleted else { return Reply(status: 404) }
+            if isStale(request, row) { return Reply(status: 412, body: row.record) }
+            if request.headerFields[.ifMatch] != nil {
+                let project = row.record["project_id"] ?? .null
+                let isAlong = project != .null && rows["Project"]?[project].map { $0.isDeleted } ?? true
+                await ledger.judge(deletionOf: row.record, entity, isAlong: isAlong, isSure: true)
+            }
+            write(entity, id, row.record, isDeleted: true)
+            return Reply(status: 204)
+        }
+    }
+
+    private func create(_ request: HTTPRequest, _ entity: String, _ id: JSONValue?, _ body: JSONValue) -> Reply {
+        let key = make.options.idempotency.flatMap { HTTPField.Name($0) }.flatMap { request.headerFields[$0] }
+        if let key, let made = keys[key], let row = rows[entity]?[made] { return Reply(status: 200, body: row.record) }
+        var id = id
+        if let own = id, let row = rows[entity]?[own] {
+            guard row.isDeleted else { return Reply(status: 412, body: row.record) }
+            if members.contains(.reserved) { return Reply(status: 410, body: ["message": "it was deleted"]) }
+        }
+        if id == JSONValue?.none {
+            lastID += 1
+            id = JSONValue(lastID)
+        }
+        guard let id else { return Reply(status: 400) }
+        if let key { keys[key] = id }
+        accepted.append(body)
+        write(entity, id, merged(["id": id], body))
+        return Reply(status: 201, body: rows[entity]?[id]?.record)
+    }
+
+    private func isStale(_ request: HTTPRequest, _ row: Row) -> Bool {
+        guard let known = request.headerFields[.ifMatch], let version = make.options.version else { return false }
+        return row.record[version].map { known != "\"\($0.plain)\"" } ?? false
+    }
+
+    private func write(_ entity: String, _ id: JSONValue, _ record: JSONValue, isDeleted: Bool = false) {
+        version += 1
+        now += 3
+        let time = JSONValue.string(Self.text(now))
+        var members: JSONValue = ["id": id, "version": JSONValue(version), "updated_at": time]
+        if isDeleted { members = merged(members, ["deleted_at": time]) }
+        rows[entity, default: [:]][id] = Row(
+            record: merged(record, members), updated: now, version: version, isDeleted: isDeleted)
+    }
+
+    /// `2027-01-15T08:00:00.123Z`.
+    private static func text(_ time: Int64) -> String {
+        let seconds = Date(timeIntervalSince1970: Double(time / 1000)).isoText
+        return seconds.prefix(19) + "." + String(1000 + time % 1000).dropFirst() + "Z"
+    }
+
+    /// `Fri, 15 Jan 2027 08:00:00 GMT`; of which day of the week is of no matter.
+    private static func date(_ time: Int64) -> String {
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let text = Self.text(time)
+        let parts = text.prefix(10).split(separator: "-")
+        let month = Int(parts[1]).map { months[$0 - 1] } ?? ""
+        return "Fri, \(parts[2]) \(month) \(parts[0]) \(text.dropFirst(11).prefix(8)) GMT"
+    }
+
+    private func merged(_ old: JSONValue, _ new: JSONValue) -> JSONValue {
+        guard case .object(let before) = old, case .object(let after) = new else { return new }
+        return .object(before.filter { member in !after.contains { $0.key == member.key } } + after)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Sync
+
+@testable import SyncService
+
+/// How a REST service of a random history is: its options, and the same for the server of `Tests/Servers/REST`.
+struct RESTMake: Sendable {
+    var options = RESTOptions()
+    var pageSize = 1000
+
+    /// - Parameter number: A number below a bound, at random.
+    init(_ number: (Int) -> Int) {
+        pageSize = 1 + number(5)
+        let isClient = number(2) == 0
+        options.records = "data"
+        options.ids = isClient ? .client : .server
+        if !isClient {
+            switch number(3) {
+            case 0: options.idempotency = "Idempotency-Key"
+            case 1: options.marker = "marker"
+            default: break
+            }
+        }
+        // Without one a PUT that makes a row would replace another one's.
+        let isSince = number(3) > 0
+        if isClient || number(2) == 0 { options.preconditions = "If-Match" }
+        if isSince {
+            options.since = "updated_since"
+            if number(3) > 0 { options.deleted = "deleted_at" }
+        }
+        options.version = number(2) == 0 ? "updated_at" : "version"
+        if number(4) == 0 { options.update = .put }
+        switch number(4) {
+        case 0: options.paging = .page(size: "per_page", limit: pageSize, total: "total_pages")
+        case 1: options.paging = .offset(limit: pageSize)
+        case 2: options.paging = .page(size: "per_page", limit: pageSize)
+        default: options.paging = .offset(limit: pageSize, total: "total")
+        }
+    }
+
+    /// The same with versions as the server has them.
+    func withNumbers() -> RESTMake {
+        var make = self
+        if make.options.preconditions != nil { make.options.version = "version" }
+        return make
+    }
+
+    /// Whether the service says when a row was changed.
+    var hasTimes: Bool { options.version == "updated_at" }
+
+    /// The settings of the server that is so.
+    var settings: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("envelope", .string(options.records)), .init("ids", .string(options.ids.rawValue)),
+            .init("updates", "both"),
+        ]
+        if let key = options.idempotency { members.append(.init("idempotency", .string(key))) }
+        if options.preconditions != nil { members.append(.init("preconditions", true)) }
+        if let since = options.since { members.append(.init("since", .string(since))) }
+        if options.deleted != nil { members.append(.init("softDelete", true)) }
+        if case .offset = options.paging {
+            members.append(.init("paging", "offset"))
+        } else {
+            members.append(.init("paging", "page"))
+        }
+        return .object(members)
+    }
+}
+
+/// The REST server of `Tests/Servers/REST`, behind a network that fails.
+struct RESTServerWorld: HistoryWorld {
+    let service: any SyncService
+    let hasTimes: Bool
+    private let space: RESTSpace
+    private let network = FailingNetwork()
+
+    init(_ make: RESTMake) async throws {
+        let make = make.withNumbers()
+        hasTimes = make.hasTimes
+        space = try await RESTServer.shared.space(make.settings)
+        service = RESTService(baseURL: space.url, options: make.options, transport: network)
+    }
+
+    var accepted: [JSONValue] { get async { await network.accepted } }
+    func setFaults(_ faults: SeededFaults?) async { await network.setFaults(faults) }
+    func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async { await network.setMeanwhile(meanwhile) }
+
+    func contents(of entity: String) async throws -> [JSONValue: JSONValue] {
+        var contents: [JSONValue: JSONValue] = [:]
+        for row in try await space.rows(RESTStub.paths[entity] ?? "") {
+            if let id = row["id"] { contents[id] = row }
+        }
+        return contents
+    }
+}
+
+/// A REST service in memory, behind a network that fails.
+struct RESTWorld: HistoryWorld {
+    let service: any SyncService
+    let hasTimes: Bool
+    private let stub: RESTStub
+    private let network: FailingNetwork
+
+    init(
+        _ make: RESTMake, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>
+    ) throws {
+        guard let url = URL(string: "http://rest.test") else { throw ServerFailure(text: "no address") }
+        hasTimes = make.hasTimes
+        stub = RESTStub(make, troubles, ledger, members)
+        network = FailingNetwork(over: stub)
+        service = RESTService(baseURL: url, options: make.options, transport: network)
+    }
+
+    var accepted: [JSONValue] { get async { await stub.accepted } }
+    func setFaults(_ faults: SeededFaults?) async { await network.setFaults(faults) }
+    func setMeanwhile(_ meanwhile: (@Sendable () async -> Void)?) async { await network.setMeanwhile(meanwhile) }
+    func contents(of entity: String) async -> [JSONValue: JSONValue] { await stub.contents(of: entity) }
+    func pass(_ step: SeededNumbers) async { await stub.pass(step) }
+}

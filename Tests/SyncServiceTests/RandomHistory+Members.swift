@@ -1,0 +1,204 @@
+import Foundation
+import Sync
+
+@testable import SyncService
+
+/// What a device of a history is opened with, again and again.
+struct DeviceSetUp {
+    let service: any SyncService
+    let entities: [SyncedEntity]
+    var settings: EngineSettings
+}
+
+// The steps of the members of a history.
+extension RandomHistory {
+    /// - Returns: Whether a member took the step.
+    func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
+        var steps: [HistoryMember] = members.intersection([.fewer, .triggers, .moves, .revived, .twins]).sorted()
+        if members.contains(.cascades) { steps.append(.moves) }
+        guard !steps.isEmpty, number(4) == 0 else { return false }
+        switch steps[number(steps.count)] {
+        case .fewer: try await fewer(index)
+        case .moves: try await move(index)
+        case .revived: try await revive(index)
+        case .twins: try await insert(index, "Task", "title")
+        default: try await withoutTriggers(index)
+        }
+        return true
+    }
+
+    /// A row is moved below one that another device deletes.
+    private func move(_ index: Int) async throws {
+        let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
+        let projects = try await devices[index].rows(
+            "SELECT remoteID FROM Project WHERE name NOT GLOB 'inside*' ORDER BY length(remoteID), remoteID")
+        guard !tasks.isEmpty, !projects.isEmpty else {
+            try await insert(index, "Task", "title")
+            return try await insert(index, "Project", "name")
+        }
+        let (task, project) = (tasks[number(tasks.count)], projects[number(projects.count)])
+        try await write(index, "UPDATE Task SET projectID = '\(project)' WHERE remoteID = '\(task)'")
+        let other = (index + 1) % devices.count
+        try await write(other, "DELETE FROM Project WHERE remoteID = '\(project)'")
+        try await sync(devices[other], other, editing: nil)
+    }
+
+    /// A row is deleted by one device, and edited by the others.
+    private func revive(_ index: Int) async throws {
+        let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
+        guard !tasks.isEmpty else { return try await insert(index, "Task", "title") }
+        let task = tasks[number(tasks.count)]
+        for other in devices.indices where other != index {
+            count += 1
+            let part = (other + number(2)) % 2 == 0 ? "title = 'e\(count)'" : "points = \(count)"
+            try await write(other, "UPDATE Task SET \(part) WHERE remoteID = '\(task)'")
+        }
+        if number(2) == 0 {
+            let other = (index + 1) % devices.count
+            try await sync(devices[other], other, editing: nil)
+        }
+        try await write(index, "DELETE FROM Task WHERE remoteID = '\(task)'")
+        for other in devices.indices { try await sync(devices[other], other, editing: nil) }
+    }
+
+    private func write(_ index: Int, _ sql: String) async throws {
+        note("\(index) \(sql)")
+        try await shadows[index].write(sql)
+    }
+
+    func reopen(_ index: Int) throws {
+        guard let setUp else { return }
+        devices[index] = try Device(devices[index].stack, setUp.service, entities: setUp.entities, setUp.settings)
+    }
+
+    /// Another engine of the same store has fewer entities.
+    private func fewer(_ index: Int) async throws {
+        guard let setUp else { return }
+        let names = [["Project"], ["Tag"], ["Task", "Tag"]][number(3)]
+        let engine = try SyncEngine(
+            stack: devices[index].stack, service: setUp.service,
+            entities: setUp.entities.filter { names.contains($0.name) }, settings: setUp.settings)
+        await shadows[index].lookAway()
+        if number(2) == 0 {
+            note("\(index) reset local by an engine of \(names)")
+            try await engine.reset(.local)
+            await shadows[index].forget()
+        } else {
+            note("\(index) sync by an engine of \(names)")
+            do { try await engine.sync() } catch { note("\(error)") }
+        }
+        try reopen(index)
+    }
+
+    /// Edits that the outbox does not see.
+    private func withoutTriggers(_ index: Int) async throws {
+        let names = try await devices[index].rows(
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox*'")
+        await shadows[index].lookAway()
+        if number(2) == 0 {
+            try await write(
+                index,
+                "DELETE FROM Task WHERE remoteID = (SELECT remoteID FROM Task WHERE remoteID NOT LIKE '-%' LIMIT 1)")
+        }
+        try await devices[index].write(names.map { "DROP TRIGGER \"\($0)\";" }.joined())
+        note("\(index) without triggers:")
+        for _ in 0...number(3) {
+            if number(2) == 0 { try await edit(index) } else { try await againWithoutTriggers(index) }
+        }
+        try reopen(index)
+        note("\(index) with triggers")
+        if number(3) == 0 {
+            note("\(index) reset relink")
+            try await devices[index].engine.reset(.relink)
+        }
+    }
+
+    /// A row that was deleted, and not sent, is made again.
+    private func againWithoutTriggers(_ index: Int) async throws {
+        let gone = try await devices[index].rows("SELECT k FROM sync_change WHERE e = 2 AND kind = 'delete' LIMIT 1")
+        guard let key = gone.first else { return }
+        count += 1
+        let sql = "INSERT OR IGNORE INTO Task (remoteID, title) VALUES ('\(key)', 'e\(count)')"
+        note("\(index) \(sql)")
+        try await shadows[index].write(sql)
+    }
+
+    /// Edits or deletes the row of a change that is on its way.
+    func edit(_ change: HistoryChange, _ index: Int) async {
+        count += 1
+        let column = change.entity == "Task" ? "title" : "name"
+        let name = (change.body["title"] ?? change.body["name"] ?? .null).plain
+        let row = change.id.map { "remoteID = '\($0.plain)'" } ?? "\(column) = '\(name)'"
+        let sql =
+            number(4) == 0 && !members.contains(.writers)
+            ? "DELETE FROM \(change.entity) WHERE \(row)"
+            : "UPDATE \(change.entity) SET \(column) = 'e\(count)' WHERE \(row)"
+        note("meanwhile: \(index) \(sql)")
+        do { try await shadows[index].write(sql) } catch { note("\(error)") }
+    }
+
+    // MARK: Decisions
+
+    /// Decides conflicts that wait, at random.
+    func resolve(_ index: Int, isLast: Bool) async throws {
+        guard members.contains(.manual), isLast || number(2) == 0 else { return }
+        for conflict in try await devices[index].engine.conflicts() where conflict.winner == "open" {
+            guard isLast || number(2) == 0 else { continue }
+            let takingRemote = number(2) == 0
+            note(
+                "\(index) resolves \(conflict.entity) \(conflict.key) \(conflict.domain): \(takingRemote ? "remote" : "local")"
+            )
+            do {
+                try await devices[index].engine.resolve(
+                    conflict.entity, key: conflict.key.json, domain: conflict.domain.isEmpty ? nil : conflict.domain,
+                    takingRemote: takingRemote)
+            } catch { note("\(error)") }
+        }
+    }
+
+    /// Edits what waits since it was refused, so that it is sent again.
+    func wake(_ index: Int) async throws {
+        let waiting = try await devices[index].rows(
+            "SELECT e, kind, k FROM sync_change WHERE state = 'parked' AND reason LIKE '%refused%'")
+        for line in waiting {
+            let parts = line.split(separator: " ").map(String.init)
+            guard parts.count == 3, let number = Int(parts[0]), (1...3).contains(number) else { continue }
+            count += 1
+            let (table, column) = [("Project", "name"), ("Task", "title"), ("Tag", "name")][number - 1]
+            let sql =
+                parts[1] == "delete"
+                ? """
+                INSERT INTO \(table) (remoteID, \(column)) VALUES ('\(parts[2])', 'e\(count)');
+                DELETE FROM \(table) WHERE remoteID = '\(parts[2])'
+                """ : "UPDATE \(table) SET \(column) = 'e\(count)' WHERE remoteID = '\(parts[2])'"
+            note("\(index) \(sql)")
+            try await shadows[index].write(sql)
+        }
+    }
+
+    /// What waits since it was refused was refused: no later edit waits with it.
+    func judgeParked(_ index: Int) async throws {
+        guard members.contains(.refusals) else { return }
+        let values = await troubles.refusedValues
+        let deletions = await troubles.refusedDeletions
+        let waiting = """
+            SELECT %@ AS value FROM sync_change c JOIN %@ x ON x.remoteID = c.k WHERE c.e = %@ AND c.state = 'parked'
+              AND c.reason LIKE '%refused%' AND EXISTS (SELECT 1 FROM sync_base WHERE e = c.e AND k = c.k AND domain = '%@')
+            """
+        for (number, table, column) in [("1", "Project", "name"), ("2", "Task", "title"), ("3", "Tag", "name")] {
+            let sql = [column, table, number, column].reduce(waiting) { text, part in
+                text.range(of: "%@").map { text.replacingCharacters(in: $0, with: part) } ?? text
+            }
+            for value in try await devices[index].rows(sql) where !values.contains(value) {
+                parkedProblems.append("device \(index) has \(column) '\(value)' wait, which was never refused")
+            }
+            let deleted = try await devices[index].rows(
+                "SELECT k FROM sync_change WHERE e = \(number) AND kind = 'delete' AND state = 'parked' AND reason LIKE '%refused%'"
+            )
+            for key in deleted where !deletions.contains("\(table) \(key)") {
+                parkedProblems.append(
+                    "device \(index) has the deletion of \(table) \(key) wait, which was never refused")
+            }
+        }
+    }
+}

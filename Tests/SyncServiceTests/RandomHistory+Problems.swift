@@ -1,0 +1,120 @@
+import Foundation
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+extension RandomHistory {
+    // MARK: What must hold
+
+    func problems(_ world: any HistoryWorld) async throws -> [String] {
+        var problems = await parkedProblems + troubles.problems + ledger.problems
+        let server = try await lines(world)
+        for (index, device) in devices.enumerated() {
+            let rows = try await Self.lines(device, isOrdered: world.keepsOrder).filter { !isUnlisted($0, server) }
+            if rows != server {
+                problems.append(
+                    "device \(index) has \(rows.subtracting(server).sorted()) and lacks \(server.subtracting(rows).sorted())"
+                )
+            }
+            let left = try await device.leftovers()
+            if !left.isEmpty { problems.append("device \(index) has left over: \(left)") }
+            let broken = try await device.rows("PRAGMA foreign_key_check")
+            if !broken.isEmpty { problems.append("device \(index) has dangling foreign keys: \(broken)") }
+            let orphans = try await device.rows(
+                """
+                SELECT 'known', e, k FROM sync_known n WHERE NOT EXISTS (SELECT 1 FROM Project WHERE remoteID = n.k AND n.e = 1)
+                  AND NOT EXISTS (SELECT 1 FROM Task WHERE remoteID = n.k AND n.e = 2)
+                  AND NOT EXISTS (SELECT 1 FROM Tag WHERE remoteID = n.k AND n.e = 3)
+                """)
+            if !orphans.isEmpty { problems.append("device \(index) knows rows that are not there: \(orphans)") }
+            let report = try await device.engine.sync()
+            if !report.isEmpty { problems.append("device \(index) is not done: \(report)") }
+            let lost = try await shadows[index].lost(accepted: await world.accepted)
+            if !lost.isEmpty { problems.append("device \(index) lost without a word: \(lost.sorted())") }
+            problems += try await judgeRulings(index, world)
+        }
+        problems += try await judgeRows(world)
+        // Each row has a name of its own.
+        for entity in ["Project", "Task", "Tag"] {
+            let names = try await world.contents(of: entity).values.compactMap { $0["title"] ?? $0["name"] }
+            if Set(names).count != names.count { problems.append("\(entity) has rows twice") }
+        }
+        return problems
+    }
+
+    /// Whether a line is of a row that stood only inside of another one, and stands there no more.
+    private func isUnlisted(_ line: String, _ server: Set<String>) -> Bool {
+        members.contains(.nested) && !server.contains(line) && line.hasPrefix("Project 90") && line.contains("inside")
+    }
+
+    /// What the log of conflicts says that cannot be.
+    private func judgeRulings(_ index: Int, _ world: any HistoryWorld) async throws -> [String] {
+        guard !isRestored, !members.contains(.fewer) else { return [] }
+        let rulings = try await devices[index].engine.conflicts().map { line in
+            HistoryLedger.Ruling(
+                domain: line.domain, local: line.local == .null ? String?.none : line.local.plain,
+                remote: line.remote == .null ? String?.none : line.remote.plain, winner: line.winner, why: line.why)
+        }
+        return await ledger.judge(
+            rulings, of: index, knowsOwn: members.contains(.lost) && !members.contains(.triggers),
+            isTimed: place == .memory && !isOneDomain)
+    }
+
+    /// What the service has that cannot be.
+    private func judgeRows(_ world: any HistoryWorld) async throws -> [String] {
+        var records: [String: [JSONValue]] = [:]
+        for entity in ["Project", "Task", "Tag"] {
+            records[entity] = Array(try await world.contents(of: entity).values)
+        }
+        guard !isRestored else { return [] }
+        return await ledger.judge(records, isRestored: members.contains(.fewer) || members.contains(.triggers))
+    }
+
+    private func lines(_ world: any HistoryWorld) async throws -> Set<String> {
+        var lines: Set<String> = []
+        func text(_ value: JSONValue?) -> String {
+            switch value {
+            case .string(let text)?, .number(let text)?: text
+            case .bool(let flag)?: flag ? "1" : "0"
+            default: "nil"
+            }
+        }
+        for (id, row) in try await world.contents(of: "Tag") { lines.insert("Tag \(text(id)) \(text(row["name"]))") }
+        let projects = try await world.contents(of: "Project")
+        var named: Set<JSONValue> = []
+        let tags = try await world.contents(of: "Tag")
+        for (id, row) in try await world.contents(of: "Task") {
+            // An id of a row that is gone is none.
+            if let id = row["project_id"] { named.insert(id) }
+            let project = row["project_id"].flatMap { projects[$0] == nil ? nil : text($0) } ?? "nil"
+            lines.insert(
+                "Task \(text(id)) \(text(row["title"])) \(text(row["points"])) \(text(row["done"])) \(project)")
+            guard case .array(let ids)? = row["tag_ids"] else { continue }
+            let names = ids.filter { tags[$0] != nil }.map(text)
+            let list = (world.keepsOrder ? names : names.sorted()).joined(separator: " ")
+            if !list.isEmpty { lines.insert("list \(text(id)) \(list)") }
+        }
+        for (id, row) in projects {
+            // One that stands only inside of tasks is there as long as it does.
+            if members.contains(.nested), TroubledService.inside.contains(id), !named.contains(id) { continue }
+            lines.insert("Project \(text(id)) \(text(row["name"]))")
+        }
+        return lines
+    }
+
+    private static func lines(_ device: Device, isOrdered: Bool) async throws -> Set<String> {
+        Set(
+            try await device.rows(
+                """
+                SELECT 'Project', remoteID, name FROM Project
+                """) + device.rows("SELECT 'Tag', remoteID, name FROM Tag")
+                + device.rows("SELECT 'Task', remoteID, title, points, done, projectID FROM Task")
+                + device.rows(
+                    """
+                    SELECT 'list', taskID, group_concat(tagID, ' ')
+                    FROM (SELECT * FROM Tag_tasks ORDER BY taskID, \(isOrdered ? "\(Device.place) NULLS LAST, tagID" : "tagID"))
+                    GROUP BY taskID
+                    """))
+    }
+}

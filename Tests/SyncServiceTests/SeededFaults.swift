@@ -1,0 +1,40 @@
+import SyncTesting
+
+/// Faults that a seed makes.
+struct SeededFaults: Sendable {
+    private let seed: UInt64
+    private let latest: UInt64
+    private let isTimely: Bool
+
+    /// - Parameters:
+    ///   - latest: A request is carried out so many requests later, at most.
+    ///   - isTimely: Whether none is carried out later.
+    init(_ seed: UInt64, latest: UInt64, isTimely: Bool = false) {
+        (self.seed, self.latest, self.isTimely) = (seed, latest, isTimely)
+    }
+
+    func fault(_ number: Int) -> FakeService.Fault? {
+        var random = SeededNumbers(state: seed &* 31 &+ UInt64(number) &* 7919)
+        _ = random.next()
+        switch random.next() % 12 {
+        case 0: return .dropBefore
+        case 1: return .dropAfter
+        case 2: return .busy
+        case 3: return isTimely ? nil : .late(Int(random.next() % latest))
+        default: return nil
+        }
+    }
+}
+
+/// SplitMix64.
+struct SeededNumbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Sync
+import SyncTesting
+
+@testable import SyncService
+
+/// A service in memory that refuses, confuses and hides, as the members of a history have it.
+actor TroubledService: SyncService {
+    /// The projects that stand only inside of tasks.
+    static let inside: Set<JSONValue> = ["900", "901", "902", 900, 901, 902]
+
+    nonisolated let memory: FakeService
+    private let troubles: HistoryTroubles
+    private let ledger: HistoryLedger
+    private nonisolated let members: Set<HistoryMember>
+    /// Rows that are on no list for so many requests.
+    private var hidden: [JSONValue: Int] = [:]
+    /// The ids that there ever were.
+    private var ids: Set<JSONValue> = []
+
+    init(_ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
+        (self.memory, self.troubles, self.ledger, self.members) = (memory, troubles, ledger, members)
+    }
+
+    nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
+    nonisolated var identity: String { memory.identity }
+
+    // MARK: Pulling
+
+    func pull(_ request: PullRequest) async throws -> PullPage {
+        var page = try await memory.pull(request)
+        await countDown()
+        await page.rows = nested(page.rows, request.entity).filter { !isInside($0.id, request.entity) }
+        if let first = page.rows.firstIndex(where: { (hidden[$0.id] ?? 0) > 0 }) {
+            // Up to here it is told.
+            page.rows = Array(page.rows[..<first])
+            page.next = nil
+            page.cursor = page.rows.last?.version ?? request.page ?? request.cursor ?? "0"
+        }
+        if page.next == nil, capabilities.ids == .server, await troubles.hasGhost {
+            page.rows.append(RemoteRow(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
+        }
+        return page
+    }
+
+    func ids(_ request: SweepRequest) async throws -> IDPage {
+        var page = try await memory.ids(request)
+        await countDown()
+        page.ids.removeAll { isInside($0, request.entity) || (hidden[$0] ?? 0) > 0 }
+        page.versions = page.versions.filter { page.ids.contains($0.key) }
+        return page
+    }
+
+    func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+        let rows = try await memory.fetch(ids, of: entity)
+        var answers: [FetchedRow] = []
+        for (id, row) in zip(ids, rows) {
+            if case .found(let found) = row, !isInside(id, entity) {
+                answers.append(.found(await nested([found], entity)[0]))
+            } else {
+                answers.append(.absent)
+            }
+        }
+        return answers
+    }
+
+    private func countDown() async {
+        let isActive = await troubles.isActive
+        hidden = isActive ? hidden.compactMapValues { $0 > 1 ? $0 - 1 : nil } : [:]
+    }
+
+    private nonisolated func isInside(_ id: JSONValue, _ entity: String) -> Bool {
+        members.contains(.nested) && entity == "Project" && Self.inside.contains(id)
+    }
+
+    /// Tasks with the project that no list has.
+    private func nested(_ rows: [RemoteRow], _ entity: String) async -> [RemoteRow] {
+        guard members.contains(.nested), entity == "Task" else { return rows }
+        let projects = await memory.contents(of: "Project")
+        return rows.map { row in
+            guard case .object(let parts)? = row.record, let id = row.record?["project_id"],
+                Self.inside.contains(id), let project = projects[id]
+            else { return row }
+            var row = row
+            row.record = .object(parts.filter { $0.key != "project_id" } + [.init("project", project)])
+            return row
+        }
+    }
+
+    // MARK: Pushing
+
+    func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        var outcomes: [PushOutcome?] = operations.map { _ in nil }
+        var sent: [(place: Int, operation: PushOperation)] = []
+        for (place, operation) in operations.enumerated() {
+            let change = operation.change
+            try await troubles.meet(change)
+            if members.contains(.reserved), operation.kind == .create, let id = operation.id,
+                await isReserved(id, operation.entity)
+            {
+                outcomes[place] = .gone
+            } else if let reason = await troubles.refusal(of: change) {
+                outcomes[place] = .rejected(reason)
+            } else if operation.kind == .update, let other = await other(than: operation.id, operation.entity) {
+                // Somebody between answers with what was asked for before.
+                outcomes[place] = .applied(other)
+            } else {
+                sent.append((place, operation))
+            }
+        }
+        let before = await contents()
+        if !sent.isEmpty {
+            let answers = try await memory.push(sent.map(\.operation))
+            for (answer, (place, _)) in zip(answers, sent) { outcomes[place] = answer }
+        }
+        try await look(since: before, sent.map(\.operation))
+        for (place, operation) in sent { outcomes[place] = await answer(outcomes[place], operation) }
+        return outcomes.map { $0 ?? .unknown("there was no answer") }
+    }
+
+    private func answer(_ outcome: PushOutcome?, _ operation: PushOperation) async -> PushOutcome? {
+        if await troubles.isLost(operation.change) { return .unknown("the answer was lost") }
+        switch outcome {
+        case .applied(let row?)?:
+            if operation.kind == .create, let other = await other(than: row.id, operation.entity) {
+                return .applied(other)
+            }
+            if await troubles.isBodiless {
+                let lag = await troubles.lag
+                if operation.kind == .create, lag > 0 { hidden[row.id] = lag }
+                return .applied(nil)
+            }
+            return .applied(await nested([row], operation.entity)[0])
+        case .conflict(let row?)?: return .conflict(await nested([row], operation.entity)[0])
+        case .exists(let row?)?: return .exists(await nested([row], operation.entity)[0])
+        default: return outcome
+        }
+    }
+
+    /// A row that was not asked for.
+    private func other(than id: JSONValue?, _ entity: String) async -> RemoteRow? {
+        guard members.contains(.wrong), await troubles.isWrong else { return nil }
+        let ids = await memory.contents(of: entity).keys.filter { $0 != id }.sorted { $0.plain < $1.plain }
+        guard let other = await troubles.one(of: ids) else { return nil }
+        guard case .found(let row)? = try? await memory.fetch([other], of: entity).first else { return nil }
+        return row
+    }
+
+    // MARK: What became of it
+
+    private static let entities = ["Project", "Task", "Tag"]
+
+    private func contents() async -> [String: [JSONValue: JSONValue]] {
+        var contents: [String: [JSONValue: JSONValue]] = [:]
+        for entity in Self.entities { contents[entity] = await memory.contents(of: entity) }
+        return contents
+    }
+
+    private func isReserved(_ id: JSONValue, _ entity: String) async -> Bool {
+        let there = await memory.contents(of: entity)
+        return ids.contains(id) && there[id] == nil
+    }
+
+    /// Has the ledger judge what was deleted, and deletes along.
+    private func look(since before: [String: [JSONValue: JSONValue]], _ operations: [PushOperation]) async throws {
+        var after = await contents()
+        let isSure = capabilities.hasPreconditions && operations.allSatisfy { $0.kind != .delete || $0.version != nil }
+        for entity in Self.entities {
+            for (id, record) in before[entity] ?? [:] where after[entity]?[id] == nil {
+                let project = record["project_id"] ?? .null
+                await ledger.judge(
+                    deletionOf: record, entity, isAlong: project != .null && after["Project"]?[project] == nil,
+                    isSure: isSure)
+                guard members.contains(.cascades), entity == "Project" else { continue }
+                for (task, record) in after["Task"] ?? [:] where record["project_id"] == id {
+                    await memory.remove("Task", task)
+                }
+            }
+        }
+        after = await contents()
+        for rows in after.values { ids.formUnion(rows.keys) }
+    }
+}
+
+extension PushOperation {
+    var change: HistoryChange { HistoryChange(entity: entity, kind: kind, id: id, body: body) }
+}
