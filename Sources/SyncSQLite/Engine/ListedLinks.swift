@@ -11,7 +11,7 @@ struct ListedLinks {
     /// Of rows that the server does not know a list says nothing: what they pointed to.
     private var columns: [(table: EngineTable, column: EngineTable.Column, key: DatabaseValue, value: DatabaseValue)] =
         []
-    private var pairs: [(pairs: EngineTable.Pairs, key: DatabaseValue, other: DatabaseValue)] = []
+    private var pairs: [(table: EngineTable, pairs: EngineTable.Pairs, key: DatabaseValue, other: DatabaseValue)] = []
     /// The order that they were in.
     private var lists: [(pairs: EngineTable.Pairs, key: DatabaseValue, others: [DatabaseValue])] = []
 
@@ -62,7 +62,7 @@ struct ListedLinks {
                 SELECT c.k, p.\(pairs.table.other) FROM sync_change c
                 JOIN \(pairs.table.table) p ON p.\(pairs.table.mine) = c.k WHERE c.e = ? AND c.kind = 'create'
                 """, arguments: [table.number])
-        self.pairs += new.map { (pairs, $0[0], $0[1]) }
+        self.pairs += new.map { (table, pairs, $0[0], $0[1]) }
         guard pairs.isOrdered else { return }
         let owners = Set(new.map { $0[0] as DatabaseValue })
         lists += try owners.map { (pairs, $0, try PairList(pairs).others(of: $0, in: db)) }
@@ -85,13 +85,14 @@ struct ListedLinks {
                       AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
                     """, arguments: [value, key, table.number, key])
         }
-        for (pairs, key, other) in pairs {
+        for (table, pairs, key, other) in pairs {
             let destination = engine.stack.layout[pairs.destination]
             try db.executeCached(
                 sql: """
                     INSERT OR IGNORE INTO \(pairs.table.table) (\(pairs.table.mine), \(pairs.table.other)) SELECT ?, ?
                     WHERE EXISTS (SELECT 1 FROM \(destination.name.quoted) WHERE \(destination.keyColumn.quoted) = ?)
-                    """, arguments: [key, other, other])
+                      AND EXISTS (SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create')
+                    """, arguments: [key, other, other, table.number, key])
         }
         for (pairs, key, others) in lists {
             let stored = try PairList(pairs).others(of: key, in: db)

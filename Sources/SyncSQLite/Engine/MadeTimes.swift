@@ -30,6 +30,13 @@ struct MadeTimes {
         return value.isNull ? 0 : max(times[Self.row] ?? 0, 0)
     }
 
+    /// The same of a row in a trigger, as SQL.
+    ///
+    /// - Parameter isRow: The condition that a line is of the row.
+    static func isRevived(_ isRow: String) -> String {
+        "EXISTS (SELECT 1 FROM \"sync_made\" WHERE \(isRow) AND \"domain\" = '' AND \"edited\" = \(revived))"
+    }
+
     /// A row is to be made anew.
     static func noteRevived(_ key: DatabaseValue, _ table: EngineTable, in db: Database) throws {
         try db.executeCached(

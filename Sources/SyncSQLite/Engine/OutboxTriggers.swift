@@ -147,7 +147,8 @@ struct OutboxTriggers {
 
     private var update: [String] {
         let bases = table.columns.map { column -> String in
-            let condition = "\(differs(column.name)) AND \(isKnown("NEW"))"
+            // Of one that is brought back the bases are kept.
+            let condition = "\(differs(column.name)) AND (\(isKnown("NEW")) OR \(MadeTimes.isRevived(isRow("NEW"))))"
             return base(column, "OLD", "NEW", condition, edits: true)
         }
         let references = table.columns.compactMap { column -> String? in

@@ -116,7 +116,7 @@ struct RequestSettlement {
         let sent = try sentDomains()
         try removeRequest()
         try TriedValues(table, db).forget(old)
-        // Without a record nobody can tell whether another device brought it back: what was edited is sent once more.
+        // Without a record it is not known whether another device brought it back: what was edited is sent once more.
         let keepsEdits = try row?.record == nil && isRevived(old)
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
