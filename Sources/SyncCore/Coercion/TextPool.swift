@@ -57,32 +57,32 @@ package struct TextPool {
         return difference == 0 ? left.count < right.count : difference < 0
     }
 
-    /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena.
+    /// A hash of a key, the same for equal keys whether their text is in the payload or in the arena. It is another one in each
+    /// process: see ``KeySecret``.
     @inline(__always)
     package func hash(_ slot: Slot) -> UInt64 {
         slot.isText ? TextPool.hash(bytes(slot)) : TextPool.mix(slot.bits)
     }
 
     @inline(__always)
-    package static func mix(_ value: UInt64) -> UInt64 {
-        let product = (value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return product.high ^ product.low
-    }
+    package static func mix(_ value: UInt64) -> UInt64 { KeySecret.ofProcess.mix(value) }
 
     @inline(__always)
     package static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        let secret = KeySecret.ofProcess
+        var hash: UInt64 = 0
         let raw = UnsafeRawBufferPointer(bytes)
         var index = 0
         while index + 8 <= raw.count {
-            hash = mix(hash ^ raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            hash = secret.mix(hash ^ raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             index += 8
         }
-        var tail: UInt64 = 0
+        // The last bytes and the length: at most seven bytes are left, so neither hides the other.
+        var tail = UInt64(truncatingIfNeeded: bytes.count)
         while index < raw.count {
             tail = tail << 8 | UInt64(raw[index])
             index += 1
         }
-        return mix(hash ^ tail)
+        return secret.mix(hash ^ tail)
     }
 }

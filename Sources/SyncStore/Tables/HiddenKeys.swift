@@ -9,6 +9,8 @@ struct HiddenKeys: Sendable {
     /// Places that are taken, also by nodes that were forgotten.
     private var taken = 0
 
+    private let secret = KeySecret.ofProcess
+
     private static let none = Int64.min
 
     var isEmpty: Bool { keys.isEmpty }
@@ -51,7 +53,7 @@ struct HiddenKeys: Sendable {
     private func place(of key: Int64) -> Int {
         let mask = places.count - 1
         // Keys that follow each other come to places far apart.
-        var place = Int((UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+        var place = Int(truncatingIfNeeded: secret.mix(UInt64(bitPattern: key)) >> 32) & mask
         while places[place] >= 0, keys[Int(places[place])] != key { place = (place + 1) & mask }
         return place
     }

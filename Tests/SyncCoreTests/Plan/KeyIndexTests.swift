@@ -40,6 +40,39 @@ struct KeyIndexTests {
         }
     }
 
+    @Test("hashes keys with a secret: those that known constants would give one hash have others")
+    func secret() {
+        // The second word of each text takes back what these constants make of the first.
+        func known(_ word: UInt64) -> UInt64 {
+            let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+            return product.high ^ product.low
+        }
+        for start in [0, 16] as [UInt64] {
+            let hashes = (1...1000).map { number -> UInt64 in
+                let first = UInt64(number) &* 0x0101_0101_0101_0101
+                var text: [UInt8] = []
+                for word in [first, known(start ^ first) ^ 0x2021_2223_2425_2627] {
+                    withUnsafeBytes(of: word.littleEndian) { text += $0 }
+                }
+                return text.withUnsafeBufferPointer { TextPool.hash($0) }
+            }
+            // What an index looks at first.
+            #expect(Set(hashes.map { $0 >> 32 }).count > 990)
+        }
+    }
+
+    @Test("has one hash for a text however it is aligned, and others for texts that begin or end like it")
+    func lengths() {
+        let zeros = [UInt8](repeating: 0, count: 64)
+        let hashes = (0..<40).map { length in
+            zeros.withUnsafeBufferPointer { TextPool.hash(UnsafeBufferPointer(rebasing: $0[..<length])) }
+        }
+        #expect(Set(hashes).count == 40)
+        let text = Array("xa text of thirty bytes, or so".utf8)
+        let moved = text.withUnsafeBufferPointer { TextPool.hash(UnsafeBufferPointer(rebasing: $0[1...])) }
+        #expect(Array(text[1...]).withUnsafeBufferPointer { TextPool.hash($0) } == moved)
+    }
+
     @Test("takes a text in the payload and one made of it for the same key")
     func texts() {
         let payload = Array("ann bob".utf8)
