@@ -7,7 +7,8 @@ import Testing
 /// it would take minutes.
 @Suite("Inference from many keys")
 struct ManySamplesTests {
-    private static let count = LongTests.count(2_000, many: 5_000)
+    /// No more are inferred.
+    private static let count = 2_000
 
     private func object(_ count: Int = count, _ member: (Int) -> String) -> String {
         "{\((0..<count).map(member).joined(separator: ", "))}"
@@ -22,6 +23,26 @@ struct ManySamplesTests {
         let found = try inferred(object { $0 == 0 ? "\"id\": 1" : "\"some_key_\($0)\": \($0)" })
         #expect(found.model.entity(named: "User")?.attributes.count == Self.count)
         #expect(found.remarks.count == Self.count + 1)
+    }
+
+    @Test("is refused for more keys or kinds of objects than it takes")
+    func limits() throws {
+        for member in [{ "\"k\($0)\": \($0)" }, { "\"k\($0)\": {\"id\": \($0), \"v\($0)\": 1}" }] as [(Int) -> String] {
+            let error = try #require(throws: SyncError.self) {
+                try inferred(object(Self.count + 2) { $0 == 0 ? "\"id\": 1" : member($0) })
+            }
+            #expect(error.code == .invalidModel)
+            #expect(error.message.contains("more than 2000"))
+        }
+        let records = (0...Self.count).map { "{\"id\": \($0), \"k\($0)\": [{\"id\": 1, \"v\($0)\": 1}]}" }
+        let model = try SyncModel(entities: [
+            SyncModel.Entity("User", attributes: [SyncModel.Attribute("id", .integer)])
+        ])
+        let error = try #require(throws: SyncError.self) {
+            try ModelExtension(
+                of: model, by: [InferenceSample(Data("[\(records.joined(separator: ","))]".utf8), entity: "User")])
+        }
+        #expect(error.code == .invalidModel)
     }
 
     @Test("gives keys without letters names that differ")
@@ -61,7 +82,7 @@ struct ManySamplesTests {
 
     @Test("tells keys that hold ids, and lists, from each other")
     func links() throws {
-        let count = LongTests.count(400, many: 2000)
+        let count = LongTests.count(400, many: 900)
         let found = try inferred(
             object(2 * count) {
                 switch $0 {

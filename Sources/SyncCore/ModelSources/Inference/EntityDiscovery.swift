@@ -13,6 +13,10 @@ struct EntityDiscovery {
     /// Samples that contradict themselves in more rounds than this are no rows below their root.
     private static let maximumRounds = 100
 
+    /// So many entities are inferred, and so many members of each: a table of SQLite has no more columns.
+    static let mostEntities = 2_000
+    static let mostMembers = 2_000
+
     private let roots: [(entity: String, object: ObservedObject)]
     private let rootNames: Set<String>
     private let rootKeys: [String: [String]]
@@ -42,15 +46,38 @@ struct EntityDiscovery {
         for root in roots { links[root.entity.lowercased()] = root.entity }
     }
 
-    mutating func run() {
+    /// - Throws: ``SyncError`` `invalidModel` for more entities or members than are inferred.
+    mutating func run() throws {
         var rounds = 0
         repeat {
             collect()
             rounds += 1
             if rounds == Self.maximumRounds { plain.formUnion(destinations.keys) }
         } while markPlainData() || separate() || unifyTwins() || rounds == Self.maximumRounds
+        try checkSize()
         let destinations = Dictionary(grouping: self.destinations, by: \.key.entity)
-        entities = order.compactMap { entity($0, destinations[$0] ?? []) }
+        let unreadable = Dictionary(grouping: self.unreadable, by: \.entity)
+        let named = Set(keyed.filter(\.value).compactMap { self.destinations[$0.key] })
+        entities = order.compactMap { name in
+            entity(name, destinations[name] ?? [], unreadable: unreadable[name] ?? [], isNamed: named.contains(name))
+        }
+    }
+
+    private func checkSize() throws {
+        let advice = "; where such keys are data, write a model that reads what holds them as JSON"
+        guard order.count <= Self.mostEntities else {
+            throw SyncError(
+                .invalidModel,
+                "the sample has more than \(Self.mostEntities) kinds of objects, and no more are inferred" + advice,
+                entity: roots.first?.entity)
+        }
+        if let wide = order.first(where: { objects[$0].map { $0.keys.count > Self.mostMembers } ?? false }) {
+            throw SyncError(
+                .invalidModel,
+                "the sample has objects with more than \(Self.mostMembers) keys, and a table has no more columns"
+                    + advice,
+                entity: wide)
+        }
     }
 
     // MARK: Collecting
@@ -246,7 +273,12 @@ struct EntityDiscovery {
         return !twins.unified.isEmpty
     }
 
-    private func entity(_ name: String, _ destinations: [(key: Place, value: String)]) -> InferredEntity? {
+    /// - Parameters:
+    ///   - unreadable: Its places of which nothing can be read.
+    ///   - isNamed: Whether its records stand under names.
+    private func entity(
+        _ name: String, _ destinations: [(key: Place, value: String)], unreadable: [Place], isNamed: Bool
+    ) -> InferredEntity? {
         guard let object = objects[name] else { return nil }
         let key = key(of: name)
         let found = destinations.map { ($0.key.key, $0.value) }
@@ -256,7 +288,6 @@ struct EntityDiscovery {
             keyType: key.count == 1 ? object.members[key[0]]?.scalars.keyType : nil,
             isRoot: isRoot(name), destinations: Dictionary(found, uniquingKeysWith: { first, _ in first }),
             keyed: Set(nameKeyed.map(\.key.key)),
-            nameOfNames: keyed.contains { $0.value && self.destinations[$0.key] == name } ? object.nameOfNames : nil,
-            unreadable: Set(unreadable.filter { $0.entity == name }.map(\.key)))
+            nameOfNames: isNamed ? object.nameOfNames : nil, unreadable: Set(unreadable.map(\.key)))
     }
 }

@@ -36,8 +36,7 @@ extension EntityDraft {
             entity.attributes[index].remoteKey = key
             return true
         }
-        guard let index = entity.relationships.firstIndex(where: { $0.name == name }),
-            entity.relationships[index].remoteKey == nil, hasObjects(name)
+        guard let index = relationshipPlace(name), entity.relationships[index].remoteKey == nil, hasObjects(name)
         else { return false }
         guard (rule ?? .snake).key(for: name) != key else { return false }
         entity.relationships[index].remoteKey = key

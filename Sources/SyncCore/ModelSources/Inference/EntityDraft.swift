@@ -103,9 +103,11 @@ struct EntityDraft {
     }
 
     func relationship(_ name: String) -> SyncModel.Relationship? {
-        guard let place = relationshipPlaces[name.lowercased()] else { return nil }
-        let found = entity.relationships[place]
-        return found.name == name ? found : nil
+        relationshipPlace(name).map { entity.relationships[$0] }
+    }
+
+    func relationshipPlace(_ name: String) -> Int? {
+        relationshipPlaces[name.lowercased()].flatMap { entity.relationships[$0].name == name ? $0 : nil }
     }
 
     private mutating func note(_ name: String, _ member: InferredMember) {

@@ -22,7 +22,7 @@ public struct InferredModel: Sendable {
     ///
     /// - Throws: ``SyncError`` of the JSON with its place, `noRecords` if there is none, `primaryKeyMissing` if no root
     ///   record has a key (it says which could be one, and which option reads JSON that is laid out in another way),
-    ///   `invalidModel` for an entity's name that cannot be one.
+    ///   `invalidModel` for an entity's name that cannot be one, and for more than 2,000 entities or 2,000 keys of one.
     public init(from samples: [InferenceSample]) throws {
         var roots = InferenceRoots()
         for sample in samples {
@@ -38,7 +38,7 @@ public struct InferredModel: Sendable {
             keys[root.entity] = try found.key(of: root.entity, root.object, named: roots.named[root.entity])
         }
         var discovery = EntityDiscovery(roots: roots.objects, rootKeys: keys)
-        discovery.run()
+        try discovery.run()
         let entities = discovery.entities.map { entity in
             var entity = entity
             entity.resourceType = roots.types[entity.name]
