@@ -57,21 +57,17 @@ struct PageWriter {
         return try rows.filter { try !engine.isOlder($0, table, in: db) }
     }
 
-    /// All at once; one by one if a constraint refuses one of them.
+    /// All at once. If a constraint refuses one of them, each half by itself, down to the row that is to blame.
     mutating func apply(_ rows: [PulledPage.Row]) throws {
-        guard !rows.isEmpty else { return }
+        guard let first = rows.first else { return }
         do {
             try attempt(rows)
         } catch {
             guard Self.isRefusal(error) else { throw error }
-            for row in rows {
-                do {
-                    try attempt([row])
-                } catch {
-                    guard Self.isRefusal(error) else { throw error }
-                    try setAside(row, Self.reason(error))
-                }
-            }
+            guard rows.count > 1 else { return try setAside(first, Self.reason(error)) }
+            let half = rows.count / 2
+            try apply(Array(rows[..<half]))
+            try apply(Array(rows[half...]))
         }
     }
 
