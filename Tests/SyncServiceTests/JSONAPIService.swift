@@ -56,7 +56,7 @@ struct JSONAPIService: SyncService {
     }
 
     private func url(_ entity: String, _ id: JSONValue? = nil) throws -> URL {
-        try exchange.url([try type(entity)] + (id.map { [Self.text($0)] } ?? []))
+        try exchange.url([try type(entity)] + (try id.map { try RowAddress($0).parts } ?? []))
     }
 
     private static func text(_ id: JSONValue) -> String { if case .string(let text) = id { text } else { "\(id)" } }
@@ -149,7 +149,12 @@ extension JSONAPIService {
     func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
         var rows: [FetchedRow] = []
         for id in ids {
-            let answer = try await exchange.send(.get, url(entity, id))
+            // An id that leads to another place is not asked for, and so is not absent.
+            guard let address = try? url(entity, id) else {
+                rows.append(.forbidden)
+                continue
+            }
+            let answer = try await exchange.send(.get, address)
             switch answer.status {
             case 200..<300:
                 // `null` is an answer: there is none.
@@ -171,6 +176,8 @@ extension JSONAPIService {
         for operation in operations {
             do {
                 outcomes.append(try await push(operation))
+            } catch let refusal as RowAddress.Refusal {
+                outcomes.append(.rejected(refusal.description))
             } catch ServiceFailure.unreachable(let text) {
                 // It may have been done, and the answer lost.
                 outcomes.append(.unknown(text))
@@ -194,9 +201,10 @@ extension JSONAPIService {
         case .create:
             answer = try await exchange.send(.post, url(operation.entity), document(operation))
         case .update:
-            answer = try await exchange.send(.patch, url(operation.entity, operation.id), document(operation))
+            answer = try await exchange.send(
+                .patch, url(operation.entity, operation.id ?? .null), document(operation))
         case .delete:
-            answer = try await exchange.send(.delete, url(operation.entity, operation.id))
+            answer = try await exchange.send(.delete, url(operation.entity, operation.id ?? .null))
         }
         return try await outcome(answer, operation)
     }

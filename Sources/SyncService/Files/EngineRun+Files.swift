@@ -62,7 +62,11 @@ extension EngineRun {
     private func adopt(
         _ file: AttachedFile, _ name: String, _ row: RemoteRow, _ files: FileStore, _ service: any FileService
     ) async throws {
-        try await files.sent(file.content.hash, as: service.reference(to: name, of: file.entity, id: row.id))
+        do {
+            try await files.sent(file.content.hash, as: service.reference(to: name, of: file.entity, id: row.id))
+        } catch let refusal as RowAddress.Refusal {
+            return try await park(file, refusal.description)
+        }
         let page = PulledPage(
             entity: file.entity, rows: [PulledPage.Row(row)], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)

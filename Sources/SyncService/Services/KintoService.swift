@@ -119,7 +119,11 @@ public struct KintoService: SyncService {
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
         var rows: [FetchedRow] = []
         for id in ids {
-            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + [RESTService.text(of: id)]))
+            guard let address = try? RowAddress(id) else {
+                rows.append(.forbidden)
+                continue
+            }
+            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
             switch answer.status {
             case 200..<300:
                 guard let row = try answer.json()["data"].flatMap(row) else {
@@ -139,7 +143,15 @@ public struct KintoService: SyncService {
     /// One batch for each 25 operations.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
         var requests: [Request] = []
-        for operation in operations { requests.append(try request(try await whole(operation))) }
+        var refused: [Int: PushOutcome] = [:]
+        for (index, operation) in operations.enumerated() {
+            do {
+                requests.append(try request(try await whole(operation)))
+            } catch let refusal as RowAddress.Refusal {
+                refused[index] = .rejected(refusal.description)
+            }
+        }
+        guard !requests.isEmpty else { return operations.indices.compactMap { refused[$0] } }
         let prefix = exchange.base.path
         let body: JSONValue = [
             "requests": .array(
@@ -157,7 +169,7 @@ public struct KintoService: SyncService {
         do {
             answer = try await exchange.send(.post, exchange.url(["batch"]), body)
         } catch ServiceFailure.unreachable(let text) {
-            return operations.map { _ in .unknown(text) }
+            return operations.indices.map { refused[$0] ?? .unknown(text) }
         }
         guard (200..<300).contains(answer.status) else {
             throw answer.refusal
@@ -166,9 +178,10 @@ public struct KintoService: SyncService {
             throw ServiceFailure.malformed("the answer to a batch has no 'responses'")
         }
         // They are in the order of the requests; one that is missing says nothing.
-        return operations.indices.map { index in
-            index < responses.count
-                ? outcome(responses[index], operations[index]) : .unknown("the batch has no answer for it")
+        var answers = responses[...]
+        return operations.enumerated().map { index, operation in
+            if let outcome = refused[index] { return outcome }
+            return answers.popFirst().map { outcome($0, operation) } ?? .unknown("the batch has no answer for it")
         }
     }
 
@@ -190,8 +203,7 @@ public struct KintoService: SyncService {
     }
 
     private func request(_ operation: PushOperation) throws -> Request {
-        guard let id = operation.id else { throw ServiceFailure.malformed("a row has no id") }
-        let path = path(of: operation.entity) + [RESTService.text(of: id)]
+        let path = try path(of: operation.entity) + RowAddress(operation.id ?? .null).parts
         let match = operation.version.map { ["If-Match": "\"\($0)\""] } ?? [:]
         // The id is in the path, and a server's own member is not sent back.
         let data: JSONValue = ["data": operation.body.without(["last_modified", "id"])]

@@ -7,7 +7,7 @@ extension ParseService: FileService {
     /// The address that a row holds; of a mere name, where the server has files of that name.
     public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
         if let url = URL(string: name), url.scheme != nil { return FileReference(url) }
-        return FileReference(try exchange.url(["files", options.applicationID, name]))
+        return FileReference(try exchange.url(["files", options.applicationID] + RowAddress(.string(name)).parts))
     }
 
     /// The bytes of a file.
@@ -36,10 +36,8 @@ extension ParseService: FileService {
         guard let field = Self.field(at: file.path) else {
             return .rejected("'\(file.path.joined(separator: "."))' is a part of an object, which holds no file")
         }
-        guard let id = RESTService.parts(of: file.id)?.first else {
-            return .rejected("its id cannot stand in an address")
-        }
         do {
+            let id = try RowAddress(file.id).parts
             let url = try exchange.url(["files", Self.plainName(file.name)])
             let stored = try await exchange.send(.post, url, content: .init(data: file.data, type: file.type))
             guard (200..<300).contains(stored.status) else { return try refused(stored) }
@@ -48,7 +46,7 @@ extension ParseService: FileService {
             }
             let reference: JSONValue = ["__type": "File", "name": .string(name)]
             let naming = Request(
-                method: .put, path: path(of: className(of: file.entity)) + [id],
+                method: .put, path: path(of: className(of: file.entity)) + id,
                 body: .object([.init(field, reference)]))
             let operation = PushOperation(
                 entity: file.entity, kind: .update, id: file.id, body: [:], version: nil, idempotencyKey: "")
@@ -56,6 +54,8 @@ extension ParseService: FileService {
             guard case .applied = outcome else { return outcome }
             guard case .found(let row)? = try await fetch([file.id], of: file.entity).first else { return .gone }
             return .applied(row)
+        } catch let refusal as RowAddress.Refusal {
+            return .rejected(refusal.description)
         } catch ServiceFailure.malformed(let text) {
             return .unknown(text)
         }

@@ -59,6 +59,8 @@ extension ParseService {
                 steps.append(try await step(operation))
             } catch let settled as Settled {
                 steps.append(.settled(settled.outcome))
+            } catch let refusal as RowAddress.Refusal {
+                steps.append(.settled(.rejected(refusal.description)))
             }
         }
         let requests: [Request] = steps.compactMap { if case .request(let request) = $0 { request } else { nil } }
@@ -183,19 +185,21 @@ extension ParseService {
         case .create:
             var body = try creation(operation)
             if let marker = options.marker { body = body.setting(.string(operation.idempotencyKey), at: [marker]) }
-            if options.ids == .client, let id = operation.id { body = body.setting(id, at: [ParseRecords.id]) }
+            if options.ids == .client, let id = operation.id {
+                // A row that is made under another id could never be changed.
+                _ = try RowAddress(id)
+                body = body.setting(id, at: [ParseRecords.id])
+            }
             return .request(Request(method: .post, path: path, body: body))
         case .update, .delete:
-            guard let id = operation.id.flatMap(RESTService.parts)?.first else {
-                return .settled(.rejected("its id cannot stand in an address"))
-            }
+            let id = try RowAddress(operation.id ?? .null).parts
             if operation.kind == .delete {
-                return .request(Request(method: .delete, path: path + [id], body: nil))
+                return .request(Request(method: .delete, path: path + id, body: nil))
             }
             let body = try await update(operation)
             // What only the server writes is not sent.
             if body == .object([]) { return .settled(.applied(nil)) }
-            return .request(Request(method: .put, path: path + [id], body: body))
+            return .request(Request(method: .put, path: path + id, body: body))
         }
     }
 

@@ -6,7 +6,8 @@ extension PocketBaseService: FileService {
     /// `/api/files/COLLECTION/ID/NAME`.
     public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
         FileReference(
-            try exchange.url(["api", "files", collection(of: entity), RESTService.text(of: id), name]))
+            try exchange.url(
+                ["api", "files", collection(of: entity)] + RowAddress(id).parts + RowAddress(.string(name)).parts))
     }
 
     /// The bytes of a file; of a protected one with a token for files, which PocketBase gives the user.
@@ -44,9 +45,9 @@ extension PocketBaseService: FileService {
 
     /// As a form: the file that the field held before goes.
     public func upload(_ file: FileUpload) async throws -> PushOutcome {
-        let url = try exchange.url(path(of: file.entity) + [RESTService.text(of: file.id)])
         let form = MultipartForm(file.path.joined(separator: "."), file)
         do {
+            let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
             let answer = try await asKnown(if: \.isRefused) {
                 try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
             }
@@ -57,6 +58,8 @@ extension PocketBaseService: FileService {
             }
             guard let row = row(try answer.json(), of: file.entity) else { return .unknown("the answer is no record") }
             return .applied(row)
+        } catch let refusal as RowAddress.Refusal {
+            return .rejected(refusal.description)
         } catch ServiceFailure.malformed(let text) {
             return .unknown(text)
         }

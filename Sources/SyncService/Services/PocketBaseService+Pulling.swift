@@ -148,8 +148,8 @@ extension PocketBaseService {
     }
 
     private func single(_ id: JSONValue, of entity: String) async throws -> FetchedRow {
-        guard let parts = RESTService.parts(of: id) else { return .absent }
-        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + parts))
+        guard let address = try? RowAddress(id) else { return .forbidden }
+        let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
         switch answer.status {
         case 200..<300:
             guard let row = row(try answer.json(), of: entity) else {

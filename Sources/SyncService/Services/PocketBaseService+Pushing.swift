@@ -5,13 +5,21 @@ import SyncCore
 extension PocketBaseService {
     /// All in one batch, done whole or not at all; one by one if it is not done, so that one bad row keeps no other waiting.
     public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
-        let stale = try await stale(operations)
-        let fresh = operations.indices.filter { stale[$0] == nil }
+        var outcomes: [Int: PushOutcome] = [:]
+        for (index, operation) in operations.enumerated() {
+            do { _ = try RowAddress(operation.id ?? .null) } catch let refusal as RowAddress.Refusal {
+                outcomes[index] = .rejected(refusal.description)
+            }
+        }
+        let addressed = operations.indices.filter { outcomes[$0] == nil }
+        for (index, row) in try await stale(addressed.map { operations[$0] }) {
+            outcomes[addressed[index]] = .conflict(row)
+        }
+        let fresh = addressed.filter { outcomes[$0] == nil }
         var whole: [PushOperation] = []
         for index in fresh { whole.append(try await completed(operations[index])) }
         var done = try await batch(whole)
         if done == nil { done = try await single(whole) }
-        var outcomes = stale.mapValues { PushOutcome.conflict($0) }
         for (index, outcome) in zip(fresh, done ?? []) { outcomes[index] = outcome }
         return operations.indices.map { outcomes[$0] ?? .unknown("there was no answer to it") }
     }
@@ -59,10 +67,10 @@ extension PocketBaseService {
     /// - Returns: Nil if nothing of it was done.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
         guard operations.count > 1, batches.isThere else { return nil }
-        let requests = operations.map { operation -> JSONValue in
+        let requests = try operations.map { operation -> JSONValue in
             var members: [JSONValue.Member] = [
                 .init("method", .string(Self.method(operation.kind).rawValue)),
-                .init("url", .string("/" + parts(operation).map(\.escapedForURL).joined(separator: "/"))),
+                .init("url", .string("/" + (try parts(operation)).map(\.escapedForURL).joined(separator: "/"))),
             ]
             if let body = sent(operation) { members.append(.init("body", body)) }
             return .object(members)
@@ -120,9 +128,6 @@ extension PocketBaseService {
     }
 
     private func single(_ operation: PushOperation) async throws -> PushOutcome {
-        guard operation.id.flatMap(RESTService.parts) != nil else {
-            return .rejected("it has no id that can stand in an address")
-        }
         do {
             let answer = try await asKnown(if: \.isRefused) {
                 try await exchange.send(
@@ -181,9 +186,9 @@ extension PocketBaseService {
         }
     }
 
-    private func parts(_ operation: PushOperation) -> [String] {
+    private func parts(_ operation: PushOperation) throws -> [String] {
         let path = path(of: operation.entity)
-        return operation.kind == .create ? path : path + (operation.id.map { [RESTService.text(of: $0)] } ?? [])
+        return operation.kind == .create ? path : path + (try RowAddress(operation.id ?? .null).parts)
     }
 }
 

@@ -25,15 +25,15 @@ extension RESTService {
     }
 
     private func push(_ operation: PushOperation) async throws -> PushOutcome {
-        if let id = operation.id, Self.parts(of: id) == nil {
-            return .rejected("its id \(id) cannot stand in an address")
-        }
         do {
+            if let id = operation.id { _ = try RowAddress(id) }
             switch operation.kind {
             case .create: return try await create(operation)
             case .update: return try await update(operation)
             case .delete: return try await delete(operation)
             }
+        } catch let refusal as RowAddress.Refusal {
+            return .rejected(refusal.description)
         } catch ServiceFailure.unreachable(let text) {
             // The request may have been done, and the answer lost.
             return .unknown(text)
@@ -186,11 +186,11 @@ extension RESTService {
     public func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
         var rows: [FetchedRow] = []
         for id in ids {
-            guard let parts = Self.parts(of: id) else {
+            guard let address = try? RowAddress(id) else {
                 rows.append(.forbidden)
                 continue
             }
-            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + parts))
+            let answer = try await exchange.send(.get, exchange.url(path(of: entity) + address.parts))
             switch answer.status {
             case 200..<300:
                 guard let row = try record(answer, entity) else {
@@ -208,27 +208,7 @@ extension RESTService {
     // MARK: Parts
 
     private func url(_ id: JSONValue, _ operation: PushOperation) throws -> URL {
-        try exchange.url(path(of: operation.entity) + (Self.parts(of: id) ?? []))
-    }
-
-    /// An id as the end of an address, part by part; nil for one that cannot be: without it, or with dots, another thing is
-    /// meant.
-    static func parts(of id: JSONValue) -> [String]? {
-        if case .array(let elements) = id {
-            let parts = elements.map(parts)
-            return parts.contains { $0 == nil } ? nil : parts.flatMap { $0 ?? [] }
-        }
-        let text = text(of: id)
-        return isPart(text) ? [text] : nil
-    }
-
-    static func isPart(_ text: String) -> Bool { !["", ".", ".."].contains(text) }
-
-    static func text(of id: JSONValue) -> String {
-        switch id {
-        case .string(let text), .number(let text): text
-        default: String(decoding: CanonicalJSON.bytes(id), as: UTF8.self)
-        }
+        try exchange.url(path(of: operation.entity) + RowAddress(id).parts)
     }
 
     private func precondition(_ operation: PushOperation) -> [HTTPField.Name: String] {

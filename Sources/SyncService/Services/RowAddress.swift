@@ -1,0 +1,83 @@
+public import Foundation
+public import SyncCore
+
+/// The part of an address that names a row: the one place where an id becomes a path.
+///
+/// Services read some ids as another place: without an id the address is that of the list, `..` leads to what is above it, and a slash
+/// or a control character may end it early. A request to such an address changes or deletes other rows, so it is never made:
+///
+/// ```swift
+/// do {
+///     let url = try exchange.url(["tasks"] + RowAddress(id).parts)
+/// } catch let refusal as RowAddress.Refusal {
+///     return .rejected(refusal.description)
+/// }
+/// ```
+public struct RowAddress: Sendable, Hashable {
+    /// The parts of the path, not escaped: one, or one for each part of an id of several.
+    public let parts: [String]
+
+    /// Why an id cannot stand in an address.
+    public struct Refusal: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+        /// A sentence that names the id.
+        public let description: String
+        /// The description, so that `localizedDescription` is it too.
+        public var errorDescription: String? { description }
+
+        fileprivate init(_ id: JSONValue, _ reason: String) {
+            description = "its id \(id.description.prefix(100)) cannot stand in an address: \(reason)"
+        }
+    }
+
+    /// The address of an id.
+    ///
+    /// - Throws: ``Refusal`` for an id that is empty, blank or null, that is `.` or `..`, or that has a slash, a control character or
+    ///   an escape such as `%2F`. The same holds for each part of an id of several, but that a part may have single slashes inside:
+    ///   the parts are escaped one by one.
+    public init(_ id: JSONValue) throws {
+        parts = try Self.parts(of: id, in: id)
+        guard case .array = id else {
+            guard !parts[0].utf8.contains(where: Self.isSlash) else { throw Refusal(id, "it has a slash") }
+            return
+        }
+    }
+
+    private static func parts(of element: JSONValue, in id: JSONValue) throws -> [String] {
+        guard case .array(let elements) = element else { return [try part(element, of: id)] }
+        guard !elements.isEmpty else { throw Refusal(id, "it is empty") }
+        return try elements.flatMap { try parts(of: $0, in: id) }
+    }
+
+    private static func part(_ element: JSONValue, of id: JSONValue) throws -> String {
+        let text = text(of: element)
+        guard element != .null, !text.allSatisfy(\.isWhitespace) else { throw Refusal(id, "it is empty") }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw Refusal(id, "it has a control character")
+        }
+        guard !hasEscape(Array(text.utf8)) else { throw Refusal(id, "it has an escape, as '%2F' is one") }
+        for segment in text.utf8.split(omittingEmptySubsequences: false, whereSeparator: isSlash) {
+            let name = String(decoding: segment, as: UTF8.self).trimmingCharacters(in: .whitespaces)
+            guard !name.isEmpty else { throw Refusal(id, "it begins or ends with a slash, or has two in a row") }
+            guard name != ".", name != ".." else { throw Refusal(id, "'\(name)' leads to another place") }
+        }
+        return text
+    }
+
+    private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
+
+    /// Whether a service that reads escapes twice would read another id.
+    private static func hasEscape(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.contains { place in
+            bytes[place] == UInt8(ascii: "%") && place + 2 < bytes.count
+                && bytes[(place + 1)...(place + 2)].allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
+        }
+    }
+
+    /// An id as text.
+    static func text(of id: JSONValue) -> String {
+        switch id {
+        case .string(let text), .number(let text): text
+        default: String(decoding: CanonicalJSON.bytes(id), as: UTF8.self)
+        }
+    }
+}
