@@ -8,37 +8,55 @@ private struct DeltaPull {
     let exchange: HTTPExchange
 
     func pull(_ request: PullRequest) async throws -> PullPage {
-        // "3 2026-11-24T09:00:00Z": a page's number, and the service's clock when the first page was asked for.
+        // "3 2026-11-24T09:00:00Z 2026-11-24T08:15:00Z": a page's number, the service's clock when the first page was asked for, less a
+        // minute, and the newest row so far, less a second.
         let place = request.page?.split(separator: " ").map(String.init) ?? []
         let page = place.first.flatMap(Int.init) ?? 1
         var query = [("sort", "updated_at"), ("page", "\(page)")]
         if let cursor = request.cursor { query.append(("updated_since", cursor)) }
         let answer = try await exchange.send(.get, exchange.url(["tasks"], query))
         guard (200..<300).contains(answer.status) else { throw answer.refusal }
+        // The service's clock was set back: what changes by it comes before the cursor.
+        if let cursor = request.cursor, let time = answer.time, cursor > time.formatted(.iso8601) {
+            throw ServiceFailure.cursorInvalid
+        }
         guard case .array(let records) = try answer.json() else { throw ServiceFailure.malformed("it is no list") }
         let (rows, skipped) = PullPage.rows(of: records) { record in
             let isDeleted = record["deleted_at"].map { $0 != .null } ?? false
-            return record["id"].map { RemoteRow(id: $0, record: isDeleted ? JSONValue?.none : record) }
+            guard let id = record["id"], case .string(let time)? = record["updated_at"] else { return nil }
+            return RemoteRow(id: id, record: isDeleted ? JSONValue?.none : record, version: time)
         }
+        // Without rows, or without a clock, the cursor stays.
+        let cursor = place.count == 3 ? min(place[1], place[2]) : request.cursor
+        if records.isEmpty { return PullPage(rows: [], cursor: cursor, time: answer.time) }
         let clock = answer.time.map { $0.addingTimeInterval(-60).formatted(.iso8601) }
         let start = request.page == nil ? clock : place.dropFirst().first
-        // Without a clock there is no cursor: the next pull is a whole one.
-        if records.isEmpty { return PullPage(rows: [], cursor: start, time: answer.time) }
-        let next = ([String(page + 1)] + (start.map { [$0] } ?? [])).joined(separator: " ")
+        let newest = rows.last?.version.flatMap { try? Date($0, strategy: .iso8601) }?.addingTimeInterval(-1)
+        let seen = start.map { [$0, newest?.formatted(.iso8601) ?? $0] } ?? []
+        let next = ([String(page + 1)] + seen).joined(separator: " ")
         return PullPage(rows: rows, next: next, time: answer.time, skipped: skipped)
     }
 }
 
 @Suite("A delta pull")
 struct DeltaPullTests {
-    @Test("hands out the clock of its first page as the cursor of its last", arguments: [true, false])
-    func pages(_ hasClock: Bool) async throws {
+    @Test(
+        "hands out the earlier of the clock of its first page and the newest row as the cursor of its last",
+        arguments: [
+            (true, "2026-11-24T09:30:00Z", "2026-11-24T09:00:00Z"),
+            (true, "2026-11-24T08:15:00Z", "2026-11-24T08:14:59Z"),
+            (false, "2026-11-24T08:15:00Z", "2026-11-23T10:00:00Z"),
+        ])
+    func pages(_ hasClock: Bool, _ newest: String, _ cursor: String) async throws {
         let memory = ServedMemory()
         let transport = Served { request, _ in
             await memory.note(request)
             let isFirst = (request.path ?? "").contains("page=1")
             let time = isFirst ? "Tue, 24 Nov 2026 09:01:00 GMT" : "Tue, 24 Nov 2026 09:30:00 GMT"
-            let rows: JSONValue = [["id": 1, "deleted_at": .null], ["id": 2, "deleted_at": "2026-11-24"]]
+            let rows: JSONValue = [
+                ["id": 1, "updated_at": "2026-11-24T08:00:00Z", "deleted_at": .null],
+                ["id": 2, "updated_at": .string(newest), "deleted_at": "2026-11-24"],
+            ]
             return (200, hasClock ? ["Date": time] : [:], isFirst ? rows : [])
         }
         let base = try #require(URL(string: "https://service.example/v1"))
@@ -48,8 +66,13 @@ struct DeltaPullTests {
         #expect(first.cursor == nil)
         let page = try #require(first.next)
         let last = try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-23T10:00:00Z", page: page))
-        #expect(last.next == nil && last.cursor == (hasClock ? "2026-11-24T09:00:00Z" : nil))
+        #expect(last.next == nil && last.cursor == cursor)
         let asked = "GET /v1/tasks?sort=updated_at&page=2&updated_since=2026-11-23T10%3A00%3A00Z"
         #expect(await memory.requests.last == asked)
+        if hasClock {
+            await #expect(throws: ServiceFailure.cursorInvalid) {
+                try await service.pull(PullRequest(entity: "Task", cursor: "2026-11-24T10:00:00Z"))
+            }
+        }
     }
 }

@@ -99,9 +99,11 @@ public struct KintoService: SyncService {
         let next = HTTPField.Name("Next-Page").flatMap { answer.headers[$0] }
         // The tag is read before the rows are: those up to it are all in this page or in those before.
         let last = [rows.last?.version.flatMap { Int64($0) }, now, known].compactMap(\.self).max() ?? 0
+        // An answer without rows moves nothing: it may come from a replica that is behind.
+        let isEmpty = records.isEmpty && request.page == nil && next == nil
         return PullPage(
             rows: rows, next: try next.map { try exchange.url(following: $0, from: answer.url).absoluteString },
-            cursor: "\(last)", isListing: isListing, time: answer.time, skipped: skipped)
+            cursor: isEmpty ? request.cursor : "\(last)", isListing: isListing, time: answer.time, skipped: skipped)
     }
 
     private func row(_ record: JSONValue) -> RemoteRow? {

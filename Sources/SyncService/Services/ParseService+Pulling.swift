@@ -10,19 +10,19 @@ extension ParseService {
         if let place { query.conditions = place.conditions }
         query.counts = request.page == nil
         let answer = try await find(className(of: request.entity), query)
+        let known = request.cursor ?? Self.beginning
+        try TimeCursor.check(Date(isoText: known), clock: answer.time)
         var rows: [RemoteRow] = []
         for record in answer.results { rows.append(try await row(record, of: request.entity)) }
         // How many a page has shows in the first one: a server may give fewer than it is asked for.
         let full = place?.full ?? answer.results.count
         let isLast = request.page == nil ? answer.isAll : answer.results.count < full
-        let last = answer.results.last.flatMap { ParsePlace($0, full: full) } ?? place
+        let began = place?.began ?? answer.time
+        let last = answer.results.last.flatMap { ParsePlace($0, full: full, began: began) } ?? place
         guard !answer.results.isEmpty, !isLast, let next = last else {
-            // Never back: the last row may have been deleted since.
-            var ends = [request.cursor ?? Self.beginning]
-            if let last, last.id != nil { ends.append(try end(of: last.time)) }
             return PullPage(
-                rows: rows, cursor: ends.max(), isListing: request.cursor == nil, time: answer.time, total: answer.count
-            )
+                rows: rows, cursor: try end(last, began, after: known), isListing: request.cursor == nil,
+                time: answer.time, total: answer.count)
         }
         return PullPage(
             rows: rows, next: next.text, isListing: request.cursor == nil, time: answer.time, total: answer.count)
@@ -31,9 +31,16 @@ extension ParseService {
     /// Before any row.
     private static let beginning = "1970-01-01T00:00:00.000Z"
 
-    private func end(of time: String) throws -> String {
-        guard let date = Date(isoText: time) else { throw ServiceFailure.malformed("'\(time)' is no time") }
-        return date.addingTimeInterval(-options.overlap.seconds).parseText
+    /// Where the next pull begins. The newest row is the last one; it may be there earlier than others that were changed before it.
+    private func end(_ last: ParsePlace?, _ began: Date?, after known: String) throws -> String {
+        // Without rows a place is the time that was asked for.
+        guard let last, last.id != nil else { return known }
+        guard let newest = Date(isoText: last.time) else {
+            throw ServiceFailure.malformed("'\(last.time)' is no time")
+        }
+        let next = TimeCursor(began: began ?? newest, newest: newest, hasRows: true)
+            .next(after: Date(isoText: known), overlap: options.overlap, margin: options.overlap)
+        return next?.parseText ?? known
     }
 
     /// All ids, by page.
@@ -176,14 +183,16 @@ struct ParsePlace {
     let id: String?
     /// How many rows the first page had, which is how many a full one has.
     let full: Int?
+    /// The service's clock at the first page.
+    let began: Date?
 
-    init(time: String) { (self.time, id, full) = (time, nil, nil) }
+    init(time: String) { (self.time, id, full, began) = (time, nil, nil, nil) }
 
-    init?(_ record: JSONValue, full: Int) {
+    init?(_ record: JSONValue, full: Int, began: Date?) {
         guard case .string(let time)? = record["updatedAt"], case .string(let id)? = record[ParseRecords.id] else {
             return nil
         }
-        (self.time, self.id, self.full) = (time, id, full)
+        (self.time, self.id, self.full, self.began) = (time, id, full, began)
     }
 
     /// As the engine keeps it.
@@ -193,10 +202,12 @@ struct ParsePlace {
             case .number(let full)? = json["n"]
         else { throw ServiceFailure.malformed("'\(text)' is no page") }
         (self.time, self.id, self.full) = (time, id, Int(full))
+        if case .string(let text)? = json["b"] { began = Date(isoText: text) } else { began = nil }
     }
 
     var text: String {
-        let json: JSONValue = ["t": .string(time), "i": .string(id ?? ""), "n": JSONValue(full ?? 0)]
+        var json: JSONValue = ["t": .string(time), "i": .string(id ?? ""), "n": JSONValue(full ?? 0)]
+        if let began { json = json.setting(.string(began.isoText), at: ["b"]) }
         return String(decoding: CanonicalJSON.bytes(json), as: UTF8.self)
     }
 

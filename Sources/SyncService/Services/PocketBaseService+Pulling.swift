@@ -28,16 +28,23 @@ extension PocketBaseService {
         if place.last != nil { query.append(("skipTotal", "1")) }
         let asked = query
         let list = try await asKnown { try await listing(of: request.entity, asked) }
+        let known = request.cursor.flatMap { Date(isoText: $0) }
+        if options.updated != nil { try TimeCursor.check(known, clock: list.time) }
         let rows = try rows(list, of: request.entity)
-        let began = place.began ?? list.time
+        var seen = place.seen
+        seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: list.time)
         let total = place.total ?? list.total
         let isListing = request.cursor == nil || options.updated == nil
         guard list.isFull, let last = rows.last, case .string(let id) = last.id else {
-            return PullPage(
-                rows: rows, cursor: options.updated == nil ? nil : began.map(cursor), isListing: isListing,
-                time: list.time, total: total)
+            var cursor: String?
+            if options.updated != nil {
+                let next = seen.next(after: known, overlap: options.overlap)
+                // As it was said, where it stays.
+                cursor = next == known ? request.cursor : next.map(Self.text)
+            }
+            return PullPage(rows: rows, cursor: cursor, isListing: isListing, time: list.time, total: total)
         }
-        let next = PocketBasePage(last: (last.version, id), began: began, total: total)
+        let next = PocketBasePage(last: (last.version, id), began: seen.began, total: total)
         return PullPage(rows: rows, next: next.text, isListing: isListing, time: list.time, total: total)
     }
 
@@ -103,13 +110,9 @@ extension PocketBaseService {
         return rows
     }
 
-    /// Where the next pull begins: what was committed by then has a time before it.
-    private func cursor(_ began: Date) -> String { Self.text(began.addingTimeInterval(-options.overlap.seconds)) }
-
     /// `2026-11-21 02:03:39.000Z`, as PocketBase compares it: as text.
     private static func text(_ time: Date) -> String {
-        let whole = Date(timeIntervalSince1970: time.timeIntervalSince1970.rounded(.down))
-        return whole.isoText.prefix(19).replacingOccurrences(of: "T", with: " ") + ".000Z"
+        time.wholeSecond.isoText.prefix(19).replacingOccurrences(of: "T", with: " ") + ".000Z"
     }
 
     /// As text in a filter.
@@ -170,6 +173,11 @@ struct PocketBasePage {
     /// The server's clock at the first page.
     var began: Date?
     var total: Int?
+
+    /// What the pages before had: the last row is the newest.
+    var seen: TimeCursor {
+        TimeCursor(began: began, newest: last?.time.flatMap { Date(isoText: $0) }, hasRows: last != nil)
+    }
 
     init(last: (time: String?, id: String)? = nil, began: Date? = nil, total: Int? = nil) {
         (self.last, self.began, self.total) = (last, began, total)

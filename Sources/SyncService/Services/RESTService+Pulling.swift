@@ -7,10 +7,14 @@ extension RESTService {
     public func pull(_ request: PullRequest) async throws -> PullPage {
         let place = try request.page.map { try RESTPage($0) } ?? RESTPage(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
+        if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
         switch answer.status {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
-        case 404 where place.number != nil: return try await end([], [], place, request, answer)
+        case 404 where place.number != nil:
+            var place = place
+            place.seen.note([], hasRows: false, clock: answer.time)
+            return try await end([], [], place, request, answer)
         case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
         default: throw answer.refusal
         }
@@ -30,7 +34,9 @@ extension RESTService {
         }
         var next = try next(after: place, json, count: records.count, answer)
         if next?.number != nil { next?.first = first }
-        next?.began = place.began ?? answer.time
+        var place = place
+        place.seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
+        next?.seen = place.seen
         next?.passes = place.passes
         guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
         return PullPage(
@@ -58,19 +64,25 @@ extension RESTService {
                 rows: rows, next: anew.text, isListing: isListing(request), time: answer.time, total: total,
                 skipped: skipped)
         }
-        // Rows that change while the pages are read are in the next pull: from the first page on.
-        let began = place.began ?? answer.time
-        let cursor = options.since == nil ? nil : began?.addingTimeInterval(-options.overlap.seconds).isoText
+        var cursor: String?
+        if options.since != nil {
+            let known = Self.time(of: request)
+            let next = place.seen.next(after: known, overlap: options.overlap)
+            // As it was said, where it stays.
+            cursor = next == known ? request.cursor : next?.wholeSecond.isoText
+        }
         return PullPage(
             rows: rows, cursor: cursor, isListing: isListing(request), time: answer.time, total: total,
             skipped: skipped)
     }
 
+    private static func time(of request: PullRequest) -> Date? { request.cursor.flatMap { Date(isoText: $0) } }
+
     /// Rows that change while pages are read may move to another one, and those behind them with them, so that one is on no page
     /// that was read: also where pages are told by addresses or words, in which nobody sees what they count. If any did, the pages
     /// are read anew, but not for ever.
     private func isShifted(_ place: RESTPage, _ request: PullRequest) async throws -> Bool {
-        guard let since = options.since, let began = place.began, !place.isFirst, place.passes < 2 else {
+        guard let since = options.since, let began = place.seen.began, !place.isFirst, place.passes < 2 else {
             return false
         }
         // Of times that are compared as text `40.4Z` is before `40Z`.
@@ -178,8 +190,8 @@ struct RESTPage {
     var number: Int?
     var address: String?
     var word: String?
-    /// The service's clock at the first page.
-    var began: Date?
+    /// What the pages before had.
+    var seen = TimeCursor()
     /// The id of the first row of the page before.
     var first: String?
     /// How often all pages were read before.
@@ -200,7 +212,10 @@ struct RESTPage {
         if case .string(let text)? = json["f"] { first = text }
         if case .string(let text)? = json["u"] { address = text }
         if case .string(let text)? = json["w"] { word = text }
+        var (began, newest): (Date?, Date?)
         if case .string(let text)? = json["t"] { began = Date(isoText: text) }
+        if case .string(let text)? = json["v"] { newest = Date(isoText: text) }
+        seen = TimeCursor(began: began, newest: newest, hasRows: json["r"] == true)
     }
 
     var text: String {
@@ -210,7 +225,9 @@ struct RESTPage {
         if let word { members.append(.init("w", .string(word))) }
         if passes > 0 { members.append(.init("p", JSONValue(passes))) }
         if let first { members.append(.init("f", .string(first))) }
-        if let began { members.append(.init("t", .string(began.isoText))) }
+        if let began = seen.began { members.append(.init("t", .string(began.isoText))) }
+        if let newest = seen.newest { members.append(.init("v", .string(newest.isoText))) }
+        if seen.hasRows { members.append(.init("r", true)) }
         return String(decoding: CanonicalJSON.bytes(.object(members)), as: UTF8.self)
     }
 }
