@@ -151,6 +151,8 @@ struct PageWriter {
         var (cursor, next): (String?, String?)
         switch page.end {
         case .none: return
+        case .anew:
+            return try db.execute(sql: "UPDATE sync_cursor SET next = NULL WHERE e = ?", arguments: [table.number])
         case .more(let page): (cursor, next) = (nil, page)
         case .last(let word):
             (cursor, next) = (word, nil)

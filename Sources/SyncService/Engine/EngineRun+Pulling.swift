@@ -20,18 +20,21 @@ extension EngineRun {
     private func pull(_ entity: String, from known: EngineCursor?) async throws {
         let cursor = known?.cursor
         var trail = PageTrail(entity, from: known?.next)
+        // The page where an earlier run ended, until it was read.
+        var rest = known?.next
         var count = 0
         while true {
             let (page, request) = (trail.page, PullRequest(entity: entity, cursor: cursor, page: trail.page))
             let answer: PullPage
             do {
                 answer = try await asking { [service] in try await service.pull(request) }
-            } catch ServiceFailure.refused(status: 400..<500, _) where page != nil && page == known?.next {
-                // Where an earlier run ended is not known any more.
-                trail = PageTrail(entity)
+            } catch let failure as ServiceFailure where rest != nil && failure.isOfPage {
+                // It is not known any more, or cannot be read.
+                (trail, rest) = (PageTrail(entity), nil)
                 continue
             }
-            let goesOn = try trail.goes(on: answer.next)
+            rest = nil
+            let goesOn = try await goes(on: answer, &trail, entity)
             try checkTimes(answer.rows, of: entity)
             if answer.isListing, page == nil { try await store.beginSweep(of: entity, lease) }
             var outcome = try await store.apply(PulledPage(answer, of: entity, takesOlder: cursor == nil), lease)
@@ -45,6 +48,17 @@ extension EngineRun {
                 if answer.isListing { listed.insert(entity) }
                 return
             }
+        }
+    }
+
+    /// Whether there is another page. Where the pages have no end, the next run begins with the first one.
+    private func goes(on answer: PullPage, _ trail: inout PageTrail, _ entity: String) async throws -> Bool {
+        do {
+            return try trail.goes(on: answer.next, after: answer.rows.map(\.id))
+        } catch {
+            let page = PulledPage(entity: entity, rows: [], end: .anew, isListing: false, serverTime: nil)
+            _ = try await store.apply(page, lease)
+            throw error
         }
     }
 
@@ -102,7 +116,7 @@ extension EngineRun {
                 while true {
                     let page = try await service.pull(PullRequest(entity: entity, cursor: cursor, page: trail.page))
                     if try await store.hasNews(PulledPage(page, of: entity, takesOlder: cursor == nil)) { return true }
-                    guard try trail.goes(on: page.next) else { break }
+                    guard try trail.goes(on: page.next, after: page.rows.map(\.id)) else { break }
                 }
             } catch ServiceFailure.cursorInvalid {
                 return true

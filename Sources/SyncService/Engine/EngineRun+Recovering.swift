@@ -268,7 +268,7 @@ extension EngineRun {
                 : try await store.unknown(
                     candidates.map(\.id), of: request.entity, since: request.taken)
             if let found = candidates.first(where: { isMarked || unknown.contains($0.id) }) { return found }
-            guard try trail.goes(on: answer.next) else { return nil }
+            guard try trail.goes(on: answer.next, after: answer.rows.map(\.id)) else { return nil }
         }
     }
 

@@ -87,7 +87,7 @@ extension EngineRun {
                 // Where a listing says versions in other words, all rows would be fetched by each.
                 comparesVersions = rows.isEmpty || rows.contains { isListed($0, answer) }
             }
-            guard try trail.goes(on: answer.next) else { return }
+            guard try trail.goes(on: answer.next, after: answer.ids) else { return }
         }
     }
 

@@ -19,6 +19,9 @@ extension ParseService {
         let isLast = request.page == nil ? answer.isAll : answer.results.count < full
         let began = place?.began ?? answer.time
         let last = answer.results.last.flatMap { ParsePlace($0, full: full, began: began) } ?? place
+        if let last, let id = last.id, let place, let before = place.id, !answer.results.isEmpty {
+            try IDOrder.check((last.time, id), after: (place.time, before), in: className(of: request.entity))
+        }
         guard !answer.results.isEmpty, !isLast, let next = last else {
             return PullPage(
                 rows: rows, cursor: try end(last, began, after: known), isListing: request.cursor == nil,
@@ -50,6 +53,9 @@ extension ParseService {
         query.counts = true
         if let page = request.page { query.conditions = [.init(ParseRecords.id, ["$gt": .string(page)])] }
         let answer = try await find(className(of: request.entity), query)
+        if let page = request.page, case .string(let last)? = answer.results.last?[ParseRecords.id] {
+            try IDOrder.check((nil, last), after: (nil, page), in: className(of: request.entity))
+        }
         let ids = answer.results.compactMap { $0[ParseRecords.id] }
         let versions = answer.results.compactMap { record -> (JSONValue, String)? in
             guard let id = record[ParseRecords.id], case .string(let time)? = record["updatedAt"] else { return nil }
@@ -99,11 +105,12 @@ extension ParseService {
     }
 
     /// The ids that a relation leads to: a record has only its name.
-    func related(to id: JSONValue, _ field: ParseRecords.Field, of entity: String) async throws -> [JSONValue] {
+    func related(to row: JSONValue, _ field: ParseRecords.Field, of entity: String) async throws -> [JSONValue] {
         let object: JSONValue = [
-            "__type": "Pointer", "className": .string(className(of: entity)), "objectId": id,
+            "__type": "Pointer", "className": .string(className(of: entity)), "objectId": row,
         ]
         var ids: [JSONValue] = []
+        var (left, stalls): (Int?, Int) = (nil, 0)
         while true {
             var query = ParseQuery(order: ParseRecords.id, limit: options.pageSize)
             query.keys = ParseRecords.id
@@ -112,10 +119,29 @@ extension ParseService {
             if let last = ids.last { query.conditions.append(.init(ParseRecords.id, ["$gt": last])) }
             let answer = try await find(records(of: entity).className(of: field), query)
             let page = answer.results.compactMap { $0[ParseRecords.id] }
-            guard let last = page.last, last != ids.last else { return ids }
+            guard !page.isEmpty else { return ids }
+            if let last = ids.last, let id = page.first(where: { !IDOrder.isAfter($0, last) }) {
+                throw endless(field, of: row, "does not go forward: \(id) comes behind \(last)")
+            }
             ids += page
             if answer.isAll { return ids }
+            // How many there are is said of those that are left.
+            if let count = answer.count {
+                if let left, count >= left { stalls += 1 }
+                left = count
+            }
+            guard stalls < 3 else { throw endless(field, of: row, "does not get shorter") }
+            guard max(ids.count, left ?? 0) <= Self.mostRelated else {
+                throw endless(field, of: row, "has more than \(Self.mostRelated) rows")
+            }
         }
+    }
+
+    /// So many rows a relation has at most.
+    private static let mostRelated = 1_000_000
+
+    private func endless(_ field: ParseRecords.Field, of row: JSONValue, _ text: String) -> ServiceFailure {
+        .malformed("the relation '\(field.name)' of \(row) \(text)")
     }
 
     // MARK: Asking

@@ -31,6 +31,9 @@ extension PocketBaseService {
         let known = request.cursor.flatMap { Date(isoText: $0) }
         if options.updated != nil { try TimeCursor.check(known, clock: list.time) }
         let rows = try rows(list, of: request.entity)
+        if let before = place.last, let last = rows.last, case .string(let id) = last.id {
+            try IDOrder.check((last.version, id), after: before, in: collection(of: request.entity))
+        }
         var seen = place.seen
         seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: list.time)
         let total = place.total ?? list.total
@@ -56,6 +59,9 @@ extension PocketBaseService {
         let asked = query
         let list = try await asKnown { try await listing(of: request.entity, asked) }
         let ids = list.items.compactMap { $0["id"] }
+        if let page = request.page, case .string(let last)? = ids.last {
+            try IDOrder.check((nil, last), after: (nil, page), in: collection(of: request.entity))
+        }
         let versions = list.items.compactMap { row($0, of: request.entity) }
             .compactMap { row in row.version.map { (row.id, $0) } }
         var page = IDPage(ids: ids, versions: Dictionary(versions) { _, last in last })

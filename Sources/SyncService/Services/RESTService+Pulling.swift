@@ -5,14 +5,13 @@ import SyncCore
 extension RESTService {
     /// One page of a list.
     public func pull(_ request: PullRequest) async throws -> PullPage {
-        let place = try request.page.map { try RESTPage($0) } ?? RESTPage(options.paging)
+        var place = try request.page.map { try RESTPage($0) } ?? RESTPage(options.paging)
         let answer = try await exchange.send(.get, url(of: place, request))
         if options.since != nil { try TimeCursor.check(Self.time(of: request), clock: answer.time) }
         switch answer.status {
         case 200..<300: break
         // The end of a list that is counted, in some frameworks.
         case 404 where place.number != nil:
-            var place = place
             place.seen.note([], hasRows: false, clock: answer.time)
             return try await end([], [], place, request, answer)
         case 410 where request.cursor != nil: throw ServiceFailure.cursorInvalid
@@ -27,15 +26,8 @@ extension RESTService {
             throw ServiceFailure.malformed(
                 "no record has a member '\(idNames(of: request.entity))'")
         }
-        // A service that does not know the parameter would give the same page for ever.
-        let first = rows.first.map { Self.text(of: $0.id) }
-        if place.number != nil, let first, first == place.first {
-            throw ServiceFailure.malformed("a page of \(request.entity) begins as the one before it did")
-        }
-        var next = try next(after: place, json, count: records.count, answer)
-        if next?.number != nil { next?.first = first }
-        var place = place
         place.seen.note(rows.map(\.time), hasRows: !rows.isEmpty, clock: answer.time)
+        var next = try next(after: place, json, count: records.count, answer)
         next?.seen = place.seen
         next?.passes = place.passes
         guard let next else { return try await end(rows, skipped, place, request, answer, total: total(json)) }
@@ -192,8 +184,6 @@ struct RESTPage {
     var word: String?
     /// What the pages before had.
     var seen = TimeCursor()
-    /// The id of the first row of the page before.
-    var first: String?
     /// How often all pages were read before.
     var passes = 0
 
@@ -209,7 +199,6 @@ struct RESTPage {
         let json = try JSONValue(parsing: text)
         if case .number(let text)? = json["n"] { number = Int(text) }
         if case .number(let text)? = json["p"] { passes = Int(text) ?? 0 }
-        if case .string(let text)? = json["f"] { first = text }
         if case .string(let text)? = json["u"] { address = text }
         if case .string(let text)? = json["w"] { word = text }
         var (began, newest): (Date?, Date?)
@@ -224,7 +213,6 @@ struct RESTPage {
         if let address { members.append(.init("u", .string(address))) }
         if let word { members.append(.init("w", .string(word))) }
         if passes > 0 { members.append(.init("p", JSONValue(passes))) }
-        if let first { members.append(.init("f", .string(first))) }
         if let began = seen.began { members.append(.init("t", .string(began.isoText))) }
         if let newest = seen.newest { members.append(.init("v", .string(newest.isoText))) }
         if seen.hasRows { members.append(.init("r", true)) }

@@ -39,6 +39,16 @@ public enum ServiceFailure: LocalizedError, Sendable, Hashable, CustomStringConv
         }
     }
 
+    /// Whether it may be owed to the page that was asked for.
+    var isOfPage: Bool {
+        switch self {
+        case .malformed, .refused(status: 400..<500, _): true
+        case .unreachable, .busy, .unauthorized, .cursorInvalid, .restored, .tooLarge, .outdated, .refusedTogether,
+            .refused:
+            false
+        }
+    }
+
     /// As an error of the engine's.
     var error: SyncError {
         switch self {

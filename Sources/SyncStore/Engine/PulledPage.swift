@@ -26,6 +26,8 @@ package struct PulledPage: Sendable {
         /// Not of a pull: single rows that were asked for.
         case none
         case more(next: String)
+        /// The pull was given up: the next one begins with the first page.
+        case anew
         /// The last page of a pull.
         case last(cursor: String?)
     }
