@@ -136,7 +136,7 @@ struct EndlessPageTests {
         }
         let error = await #expect(throws: SyncError.self) { try await device.engine.sync() }
         #expect(error?.message.contains("circle") == true, "\(error?.message ?? "")")
-        #expect(await memory.requests.count <= 8 * period)
+        #expect(await memory.requests.count <= 9 * period)
         #expect(try await device.rows("SELECT count(*) FROM sync_cursor WHERE next IS NOT NULL") == ["0"])
         await memory.set([], tag: 200)
         let count = await memory.requests.count
