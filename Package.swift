@@ -81,6 +81,13 @@ let package = Package(
             ],
             swiftSettings: ours),
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: ours),
+        .target(
+            name: "TestWork",
+            dependencies: [
+                "Sync", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            path: "Tests/TestWork", swiftSettings: ours),
         .testTarget(name: "SyncCoreTests", dependencies: ["SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncStoreTests", dependencies: ["SyncStore", "SyncCore", "TestSize"], swiftSettings: ours),
@@ -93,7 +100,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "TestSize",
+                "Sync", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -105,7 +112,7 @@ let package = Package(
             name: "SyncServiceTests",
             dependencies: [
                 "CrashingDevice",
-                "SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize",
+                "SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

@@ -15,9 +15,16 @@ extension DataStack {
     /// Compares a plan with the stored rows and writes the difference, in the transaction that the connection is in, if it
     /// is in one.
     package func sync(_ payload: StagedPayload, _ request: SyncRequest, in db: Connection) throws -> SyncResult {
+        try sync(payload, request, in: db, followed: nil)
+    }
+
+    /// - Parameter followed: What knows of arrived rows in a transaction that is not the sync's own, if it is followed.
+    func sync(
+        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, followed: ArrivalWatch?
+    ) throws -> SyncResult {
         guard let run = request.options.payload.run else {
             var none: RunMemory?
-            return try sync(payload, request, in: db, run: &none)
+            return try sync(payload, request, in: db, run: &none, followed: followed)
         }
         return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
             let page = try sync(payload, request, in: db, run: &memory)
@@ -54,10 +61,11 @@ extension DataStack {
     }
 
     private func sync(
-        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, run: inout RunMemory?
+        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, run: inout RunMemory?,
+        followed: ArrivalWatch? = nil
     ) throws -> SyncResult {
         func sync(deferringIndexes: Bool) throws -> SyncResult {
-            try transaction(db, request, deferringIndexes: deferringIndexes) { session, db in
+            try transaction(db, request, deferringIndexes: deferringIndexes, followed: followed) { session, db in
                 try stopBrokenTriggers(in: db)
                 return try session.apply(payload, run: &run)
             }

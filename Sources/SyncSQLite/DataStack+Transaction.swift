@@ -7,17 +7,19 @@ extension DataStack {
     /// Runs the work of a sync in a transaction of its own, or as a part of the caller's, if the tables are still those of
     /// the model.
     ///
-    /// - Parameter deferringIndexes: Whether the unique indexes of others hold only for what the work leads to.
+    /// - Parameters:
+    ///   - deferringIndexes: Whether the unique indexes of others hold only for what the work leads to.
+    ///   - followed: What knows of arrived rows in a transaction of the caller's, if it is followed.
     /// - Throws: ``SyncError`` `storeBusy`, `storeReadOnly`, `modelMismatch`, `CancellationError`, and what `body` throws;
     ///   the store is then as it was.
     func transaction(
-        _ db: Database, _ request: SyncRequest, deferringIndexes: Bool,
+        _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, followed: ArrivalWatch? = nil,
         _ body: (SyncSession, Database) throws -> SyncResult
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun) { db, arrivals in
-            let session = try self.session(db, arrivals, request)
+            let session = try self.session(db, arrivals ?? followed, request)
             // The indexes of an app's own tables are what its foreign keys lead to.
             result =
                 deferringIndexes && !isAdopted

@@ -9,7 +9,7 @@ struct Births {
     private let table: EngineTable
     private let db: Database
     private let marker: String?
-    private var created: [String: DatabaseValue] = [:]
+    private let rows: NewRows
 
     /// Nil for a service that keeps no such name, or if no rows are new here.
     init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
@@ -18,15 +18,27 @@ struct Births {
         self.engine = engine
         self.table = table
         self.db = db
-        let rows = try Row.fetchAll(
-            db.cachedStatement(
-                sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"),
-            arguments: [table.number])
-        for row in rows {
+        rows = engine.memory.newRows(of: table.number)
+        if rows.births == nil { try Self.read(into: rows, engine, table, nil, db) }
+        if rows.births?.isEmpty != false { return nil }
+    }
+
+    /// - Parameter key: Nil for all new rows.
+    static func read(
+        into rows: NewRows, _ engine: SQLiteEngine, _ table: EngineTable, _ key: DatabaseValue?, _ db: Database
+    ) throws {
+        let registration = engine.registration
+        let found = try db.rowsCached(
+            sql: "SELECT birth, k FROM sync_change WHERE e = ? AND kind = 'create' AND birth IS NOT NULL"
+                + (key == nil ? "" : " AND k = ?"),
+            arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+        var births = rows.births ?? [:]
+        rows.births = nil
+        for row in found {
             let birth = try row.decode(String.self, atIndex: 0)
-            created[marker == nil ? BirthID(birth).text(of: engine.registration.idLength) : birth] = row[1]
+            births[registration.marker == nil ? BirthID(birth).text(of: registration.idLength) : birth] = row[1]
         }
-        if created.isEmpty { return nil }
+        rows.births = births
     }
 
     /// Gives a new row the key of the server's row that it became.
@@ -34,7 +46,9 @@ struct Births {
     /// - Parameter key: What the server's row is known by.
     /// - Returns: What the new row is known by then; nil if there is none.
     func adopt(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> DatabaseValue? {
-        guard let name = name(of: row), let own = created[name], let id = table.key.rowKey(row.id) else { return nil }
+        guard let name = name(of: row), let own = rows.births?[name], let id = table.key.rowKey(row.id),
+            try isNew(own)
+        else { return nil }
         guard !own.isExactly(key) else { return key }
         // What became of the request that made it is found out by that.
         let isOnItsWay = try db.finds(
@@ -43,6 +57,12 @@ struct Births {
         guard !isOnItsWay, try table.isStored(own, in: db) else { return nil }
         let adoption = KeyAdoption(engine, table, db)
         return try table.isStored(key, in: db) ? adoption.unite(own, with: key) : adoption.rekey(own, to: id)
+    }
+
+    private func isNew(_ key: DatabaseValue) throws -> Bool {
+        try db.finds(
+            sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND birth IS NOT NULL",
+            arguments: [table.number, key])
     }
 
     private func name(of row: PulledPage.Row) -> String? {

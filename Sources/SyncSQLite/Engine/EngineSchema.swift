@@ -199,9 +199,26 @@ enum EngineSchema {
         "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
     ]
 
+    /// The edits that name a row: rows that pointed to it, and pairs with it. Of a value, which may be a long text, the beginning is
+    /// enough to find it by.
+    private static let namingEdits = [
+        "CREATE INDEX IF NOT EXISTS \"sync_base_value\" ON \"sync_base\" (\"e\", \"domain\", substr(\"value\", 1, 64))",
+        "CREATE INDEX IF NOT EXISTS \"sync_link_other\" ON \"sync_link\" (\"link\", \"other\")",
+    ]
+
+    /// The condition that a line of `sync_base` has a value. SQLite would look at all lines of an entity if the statement did not
+    /// name the index `sync_base_value`.
+    ///
+    /// - Parameters:
+    ///   - base: What the line is called in the statement.
+    ///   - value: The SQL of the value.
+    static func isBase(_ base: String, _ value: String) -> String {
+        "substr(\(base).\"value\", 1, 64) = substr(\(value), 1, 64) AND \(base).\"value\" = \(value)"
+    }
+
     /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys] {
+        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys] + namingEdits {
             try db.execute(sql: statement)
         }
         if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {

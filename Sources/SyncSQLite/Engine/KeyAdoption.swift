@@ -68,7 +68,7 @@ struct KeyAdoption {
     /// Another row has the key that an app gave its own one.
     func giveLocalKey(to k: DatabaseValue) throws {
         guard let key = try RowKey(engine.stack.newKey(for: table.entity, in: db)) else { return }
-        try rekey(k, to: key)
+        try engine.noteNew(rekey(k, to: key), table, in: db)
     }
 
     /// - Returns: What the row is known by afterwards.
@@ -83,7 +83,17 @@ struct KeyAdoption {
         // Of a row that was deleted here meanwhile the engine's tables still speak.
         guard let new = try table.key.k(of: key, in: db), !new.isExactly(old) else { return old }
         try follow(old, new)
+        try noteArrival(of: key)
         return new
+    }
+
+    /// Rows may wait for the one that has a key now.
+    private func noteArrival(of key: RowKey) throws {
+        let names = engine.stack.layout.entityNames(of: [table.entity.table])
+        let isAwaited = try db.finds(
+            sql: "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?",
+            arguments: [key.databaseValue])
+        if isAwaited { engine.stack.arrivals.noteArrival() }
     }
 
     private func stored(_ k: DatabaseValue) throws -> SyncRecord? {
@@ -147,8 +157,10 @@ struct KeyAdoption {
         for other in engine.tables {
             for column in other.columns where column.destination == table.entity.table {
                 try db.executeCached(
-                    sql: "UPDATE sync_base SET value = ? WHERE e = ? AND domain = ? AND value = ?",
-                    arguments: [new, other.number, column.name, old])
+                    sql: """
+                        UPDATE sync_base INDEXED BY sync_base_value SET value = :new
+                        WHERE e = :e AND domain = :domain AND \(EngineSchema.isBase("sync_base", ":old"))
+                        """, arguments: ["new": new, "e": other.number, "domain": column.name, "old": old])
                 try db.executeCached(
                     sql: """
                         UPDATE sync_sent SET value = ? WHERE domain = ? AND value = ?

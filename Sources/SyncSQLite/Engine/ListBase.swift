@@ -26,14 +26,23 @@ struct ListBase {
         try table.setBase(keys.map(PairList.text), of: pairs.domain, key, edited: edited, in: db)
     }
 
-    /// A row that the lists name has another key.
+    /// A row that the lists name has another key, where it is stored, too. The lists that had it have it still, or it was taken out of
+    /// them.
     func follow(_ old: DatabaseValue, _ new: DatabaseValue) throws {
         guard pairs.isOrdered else { return }
+        let names = pairs.table
         try db.executeCached(
             sql: """
                 UPDATE sync_base SET value = (
-                  SELECT json_group_array(CASE WHEN value IS ? THEN ? ELSE value END) FROM json_each(sync_base.value))
-                WHERE e = ? AND domain = ? AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS ?)
-                """, arguments: [old, new, table.number, pairs.domain, old])
+                  SELECT json_group_array(CASE WHEN value IS :old THEN :new ELSE value END)
+                  FROM json_each(sync_base.value))
+                WHERE e = :e AND domain = :domain AND EXISTS (SELECT 1 FROM json_each(sync_base.value) WHERE value IS :old)
+                  AND k IN (
+                    SELECT \(names.mine) FROM \(names.table) WHERE \(names.other) IN (:old, :new)
+                    UNION SELECT owner FROM sync_link WHERE link = :link AND other IN (:old, :new))
+                """,
+            arguments: [
+                "old": old, "new": new, "e": table.number, "domain": pairs.domain, "link": pairs.name,
+            ])
     }
 }

@@ -4,7 +4,19 @@ import SyncStore
 
 /// Links that were edited here, and that the lists of other rows speak of: a list inside a record says of rows that it does
 /// not have that they belong to another one, or to none.
+///
+/// Only the rows are looked for that a list of the plan names, or that are linked with the row which the list is of.
 struct ListedLinks {
+    /// What the lists of a plan say of a link.
+    private struct Lists {
+        /// The rows that they name.
+        var named: [DatabaseValue] = []
+        /// The rows that they are of.
+        var owners: [DatabaseValue] = []
+
+        var isEmpty: Bool { named.isEmpty && owners.isEmpty }
+    }
+
     private let engine: SQLiteEngine
     private let db: Database
     private var edited: [(table: EngineTable, key: DatabaseValue)] = []
@@ -19,53 +31,115 @@ struct ListedLinks {
         self.engine = engine
         self.db = db
         for table in engine.tables {
-            for column in table.columns {
-                guard case .toOne(let link) = column.domain,
-                    plan[link].replacements.contains(where: { $0.end == .second })
-                else { continue }
-                try find(column, of: table)
+            guard try db.finds(sql: "SELECT 1 FROM sync_change WHERE e = ?", arguments: [table.number]) else {
+                continue
             }
-            for pairs in table.pairs where !plan[pairs.link].isEmpty { try find(pairs, of: table) }
+            for column in table.columns {
+                guard case .toOne(let link) = column.domain else { continue }
+                let lists = try Self.lists(plan, link, of: .second, engine, db)
+                if !lists.owners.isEmpty { try find(column, of: table, lists) }
+            }
+            for pairs in table.pairs where !plan[pairs.link].isEmpty {
+                let lists = try Self.lists(plan, pairs.link, of: pairs.end.other, engine, db)
+                if !lists.isEmpty { try find(pairs, of: table, lists) }
+            }
         }
     }
 
-    private mutating func find(_ column: EngineTable.Column, of table: EngineTable) throws {
-        let keys = try DatabaseValue.fetchAll(
-            db,
-            sql: """
-                SELECT b.k FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
-                WHERE b.e = ? AND b.domain = ? AND c.kind = 'update'
-                """, arguments: [table.number, column.name])
-        edited += keys.map { (table, $0) }
-        let name = column.name.quoted
-        let new = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT c.k, r.\(name) FROM sync_change c
-                JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
-                WHERE c.e = ? AND c.kind = 'create' AND r.\(name) IS NOT NULL
-                """, arguments: [table.number])
-        columns += new.map { (table, column, $0[0], $0[1]) }
+    /// - Parameter end: The end that the lists are of. What a row says of its own link is merged with its other edits.
+    private static func lists(
+        _ plan: ChangePlan, _ id: LinkID, of end: Link.End, _ engine: SQLiteEngine, _ db: Database
+    ) throws -> Lists {
+        let link = engine.model.compiled[id]
+        var (named, owners): (Set<NodeID>, Set<NodeID>) = ([], [])
+        for assertion in plan[id].assertions where assertion.saidBy == end || link.isSymmetric {
+            named.insert(end == .first ? assertion.second : assertion.first)
+            if link.isSymmetric { named.formUnion([assertion.first, assertion.second]) }
+        }
+        for replacement in plan[id].replacements where replacement.end == end || link.isSymmetric {
+            owners.insert(replacement.node)
+        }
+        return Lists(
+            named: try keys(of: named, plan, link.side(end.other).table, engine, db),
+            owners: try keys(of: owners, plan, link.side(end).table, engine, db))
     }
 
-    private mutating func find(_ pairs: EngineTable.Pairs, of table: EngineTable) throws {
-        let keys = try DatabaseValue.fetchAll(
-            db,
-            sql: """
-                SELECT DISTINCT l.owner FROM sync_link l JOIN sync_change c ON c.k = l.owner
-                WHERE l.link = ? AND c.e = ? AND c.kind = 'update'
-                """, arguments: [pairs.name, table.number])
-        edited += keys.map { (table, $0) }
-        let new = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT c.k, p.\(pairs.table.other) FROM sync_change c
-                JOIN \(pairs.table.table) p ON p.\(pairs.table.mine) = c.k WHERE c.e = ? AND c.kind = 'create'
-                """, arguments: [table.number])
+    /// What rows of a plan are known by. Those that have no keys are not kept in step.
+    private static func keys(
+        of nodes: Set<NodeID>, _ plan: ChangePlan, _ id: TableID, _ engine: SQLiteEngine, _ db: Database
+    ) throws -> [DatabaseValue] {
+        let own = plan.withTexts { texts in nodes.sorted().compactMap { RowKey(plan[id].nodes[$0.index].key, texts) } }
+        guard let key = engine.tables.first(where: { $0.entity.table == id })?.key else {
+            return own.map(\.databaseValue)
+        }
+        return try own.compactMap { try key.k(of: $0, in: db) }
+    }
+
+    private mutating func find(_ column: EngineTable.Column, of table: EngineTable, _ lists: Lists) throws {
+        let (rows, key, name) = (table.table.name.quoted, table.table.keyColumn.quoted, column.name.quoted)
+        for k in lists.named {
+            let isEdited = try db.finds(
+                sql: """
+                    SELECT 1 FROM sync_base b JOIN sync_change c ON c.e = b.e AND c.k = b.k
+                    WHERE b.e = ? AND b.k = ? AND b.domain = ? AND c.kind = 'update'
+                    """, arguments: [table.number, k, column.name])
+            if isEdited { edited.append((table, k)) }
+        }
+        for owner in lists.owners {
+            // Those that pointed to it, and those that point to it now.
+            edited += try db.rowsCached(
+                sql: """
+                    SELECT b.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
+                    WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":owner")) AND c.kind = 'update'
+                    UNION
+                    SELECT b.k FROM \(rows) AS r
+                    CROSS JOIN sync_base AS b ON b.e = :e AND b.k = +r.\(key) AND b.domain = :domain
+                    CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
+                    WHERE r.\(name) = :owner AND c.kind = 'update'
+                    """, arguments: ["e": table.number, "domain": column.name, "owner": owner]
+            ).map { (table, $0[0]) }
+            columns += try db.rowsCached(
+                sql: """
+                    SELECT c.k, r.\(name) FROM \(rows) AS r CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +r.\(key)
+                    WHERE r.\(name) = ? AND c.kind = 'create'
+                    """, arguments: [table.number, owner]
+            ).map { (table, column, $0[0], $0[1]) }
+        }
+    }
+
+    private mutating func find(_ pairs: EngineTable.Pairs, of table: EngineTable, _ lists: Lists) throws {
+        let names = pairs.table
+        for k in lists.named {
+            let isEdited = try db.finds(
+                sql: """
+                    SELECT 1 FROM sync_link l JOIN sync_change c ON c.k = l.owner
+                    WHERE l.link = ? AND l.owner = ? AND c.e = ? AND c.kind = 'update'
+                    """, arguments: [pairs.name, k, table.number])
+            if isEdited { edited.append((table, k)) }
+        }
+        var new: [Row] = []
+        for other in lists.owners {
+            edited += try db.rowsCached(
+                sql: """
+                    SELECT l.owner FROM sync_link AS l CROSS JOIN sync_change AS c ON c.e = :e AND c.k = l.owner
+                    WHERE l.link = :link AND l.other = :other AND c.kind = 'update'
+                    UNION
+                    SELECT c.k FROM \(names.table) AS p CROSS JOIN sync_change AS c ON c.e = :e AND c.k = +p.\(names.mine)
+                    WHERE p.\(names.other) = :other AND c.kind = 'update'
+                      AND EXISTS (SELECT 1 FROM sync_link AS l WHERE l.link = :link AND l.owner = c.k)
+                    """, arguments: ["e": table.number, "link": pairs.name, "other": other]
+            ).map { (table, $0[0]) }
+            new += try db.rowsCached(
+                sql: """
+                    SELECT c.k, p.\(names.other) FROM \(names.table) AS p
+                    CROSS JOIN sync_change AS c ON c.e = ? AND c.k = +p.\(names.mine)
+                    WHERE p.\(names.other) = ? AND c.kind = 'create'
+                    """, arguments: [table.number, other])
+        }
         self.pairs += new.map { (table, pairs, $0[0], $0[1]) }
         guard pairs.isOrdered else { return }
         let owners = Set(new.map { $0[0] as DatabaseValue })
-        lists += try owners.map { (pairs, $0, try PairList(pairs).others(of: $0, in: db)) }
+        self.lists += try owners.map { (pairs, $0, try PairList(pairs).others(of: $0, in: db)) }
     }
 
     func takeOff(_ edits: inout LocalEdits) throws {

@@ -8,34 +8,59 @@ struct NaturalKeys {
     private let engine: SQLiteEngine
     private let table: EngineTable
     private let db: Database
-    private let slots: [(name: String, column: String, type: AttributeType)]
-    private var created: [[ExactValue]: DatabaseValue] = [:]
+    private typealias Slot = (name: String, column: String, type: AttributeType)
+    private let slots: [Slot]
+    private let rows: NewRows
 
     /// Nil for an entity without such a key, or if no rows are new here.
     init?(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) throws {
-        let names = table.registration.naturalKey
-        guard !names.isEmpty else { return nil }
+        guard !table.registration.naturalKey.isEmpty else { return nil }
         self.engine = engine
         self.table = table
         self.db = db
-        slots = names.compactMap { name in
+        slots = Self.slots(engine, table)
+        rows = engine.memory.newRows(of: table.number)
+        if rows.natural == nil { try Self.read(into: rows, engine, table, nil, db) }
+        if rows.natural?.isEmpty != false { return nil }
+    }
+
+    private static func slots(_ engine: SQLiteEngine, _ table: EngineTable) -> [Slot] {
+        table.registration.naturalKey.compactMap { name in
             guard let slot = table.entity.slotByName[name] else { return nil }
             return (
                 name, table.table.columns[slot], engine.model.compiled[table.entity.table].attributes[slot].type
             )
         }
+    }
+
+    /// - Parameter key: Nil for all new rows.
+    static func read(
+        into rows: NewRows, _ engine: SQLiteEngine, _ table: EngineTable, _ key: DatabaseValue?, _ db: Database
+    ) throws {
+        let slots = slots(engine, table)
         let columns = slots.map { "r.\($0.column.quoted)" }.joined(separator: ", ")
-        let rows = try Row.fetchAll(
-            db,
+        let found = try db.rowsCached(
             sql: """
                 SELECT c.k, \(columns) FROM sync_change c
                 JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
-                WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))
-                """, arguments: [table.number])
-        for row in rows {
-            created[slots.indices.map { (row[$0 + 1] as DatabaseValue).exact }] = row[0] as DatabaseValue
+                WHERE c.e = ? AND c.kind = 'create'\(table.isOwn("r"))\(key == nil ? "" : " AND c.k = ?")
+                """, arguments: StatementArguments([table.number.databaseValue] + [key].compactMap(\.self)))
+        var natural = rows.natural ?? [:]
+        rows.natural = nil
+        for row in found {
+            natural[slots.indices.map { (row[$0 + 1] as DatabaseValue).exact }, default: []].append(row[0])
         }
-        if created.isEmpty { return nil }
+        rows.natural = natural
+    }
+
+    /// Whether a row is new still, and has these values.
+    private func isNew(_ key: DatabaseValue, _ values: [DatabaseValue]) throws -> Bool {
+        let condition = slots.map { " AND r.\($0.column.quoted) IS ? COLLATE BINARY" }.joined()
+        return try db.finds(
+            sql: """
+                SELECT 1 FROM sync_change c JOIN \(table.table.name.quoted) r ON r.\(table.table.keyColumn.quoted) = c.k
+                WHERE c.e = ? AND c.k = ? AND c.kind = 'create'\(table.isOwn("r"))\(condition)
+                """, arguments: StatementArguments([table.number.databaseValue, key] + values))
     }
 
     /// Gives a new row the key of the server's row that is the same.
@@ -48,7 +73,8 @@ struct NaturalKeys {
         let natural = slots.map { slot in
             values[slot.name].map { ColumnValue.databaseValue($0, as: slot.type) } ?? .null
         }
-        guard natural.contains(where: { !$0.isNull }), let own = created[natural.map(\.exact)], !own.isExactly(key),
+        guard natural.contains(where: { !$0.isNull }), let found = rows.natural?[natural.map(\.exact)],
+            let own = try found.last(where: { try isNew($0, natural) }), !own.isExactly(key),
             try !table.isStored(key, in: db)
         else { return nil }
         return try KeyAdoption(engine, table, db).rekey(own, to: id)

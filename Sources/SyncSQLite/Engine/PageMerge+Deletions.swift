@@ -111,6 +111,7 @@ extension PageMerge {
                   attempts = 0, rounds = 0
                 """,
             arguments: [table.number, standing.key, BirthID(reviving: row.id.text, of: table.entity.name).text])
+        try engine.noteNew(standing.key, table, in: db)
         // The bases stay: of a row that another device brings back too, only what was edited here differs from that.
         try MadeTimes.noteRevived(standing.key, table, in: db)
         try TriedValues(table, db).forget(standing.key)

@@ -130,7 +130,8 @@ struct PageMerge {
         let links = try ListedLinks(plan, engine, db)
         try links.takeOff(&edits)
         for (row, standing) in rows { try followKind(row, standing) }
-        let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
+        let result = try engine.stack.sync(
+            StagedPayload(plan), SyncRequest(options: options), in: db, followed: engine.stack.arrivals)
         noteUnread(result.diagnostics)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()

@@ -4,8 +4,8 @@ import SyncStore
 
 // New rows that wait for each other: which of them may be sent without saying what it belongs to.
 extension RequestFreezer {
-    /// A row that the server does not know yet.
-    struct NewRow: Hashable {
+    /// A row, by its table and key.
+    struct RowName: Hashable {
         let table: Int
         private let exact: ExactValue
 
@@ -15,17 +15,17 @@ extension RequestFreezer {
     }
 
     /// The rows that domains name and that the server does not know yet, or does not have any more.
-    func awaited(_ domains: [OutgoingDomain]) throws -> [NewRow] {
+    func awaited(_ domains: [OutgoingDomain]) throws -> [RowName] {
         try domains.flatMap { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
-            return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> NewRow? in
+            return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> RowName? in
                 guard !key.isNull, let table = try engine.table(destination, holding: key, in: db),
                     try isGone(key, table)
                         || db.finds(
                             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",
                             arguments: [table.number, key])
                 else { return nil }
-                return NewRow(table: table.number, key: key)
+                return RowName(table: table.number, key: key)
             }
         }
     }
@@ -33,8 +33,8 @@ extension RequestFreezer {
     /// Whether each row that a new row waits for waits for that one itself, by way of others that wait, and none of them for a row
     /// that will not be sent: only such a row is sent without saying what it belongs to.
     func isInCycle(_ key: DatabaseValue, _ table: EngineTable, _ waiting: [OutgoingDomain]) throws -> Bool {
-        let own = NewRow(table: table.number, key: key)
-        var awaitedBy: [NewRow: [NewRow]] = [:]
+        let own = RowName(table: table.number, key: key)
+        var awaitedBy: [RowName: [RowName]] = [:]
         var rest = [own]
         while let row = rest.popLast() {
             guard awaitedBy[row] == nil else { continue }
@@ -48,8 +48,8 @@ extension RequestFreezer {
         return try awaited(waiting).allSatisfy { reaches(own, from: $0, awaitedBy) }
     }
 
-    private func reaches(_ row: NewRow, from first: NewRow, _ awaitedBy: [NewRow: [NewRow]]) -> Bool {
-        var (seen, rest): (Set<NewRow>, [NewRow]) = ([], [first])
+    private func reaches(_ row: RowName, from first: RowName, _ awaitedBy: [RowName: [RowName]]) -> Bool {
+        var (seen, rest): (Set<RowName>, [RowName]) = ([], [first])
         while let next = rest.popLast() {
             if next == row { return true }
             if seen.insert(next).inserted { rest += awaitedBy[next] ?? [] }
@@ -58,7 +58,7 @@ extension RequestFreezer {
     }
 
     /// Whether a row will be sent: not one that was refused, waits for a decision, or is to be deleted.
-    private func isSendable(_ row: NewRow) throws -> Bool {
+    private func isSendable(_ row: RowName) throws -> Bool {
         try db.finds(
             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND kind = 'create' AND state = 'ready'",
             arguments: [row.table, row.key])

@@ -14,8 +14,9 @@ struct RequestFreezer {
     private let lastEdit: Int64
     /// What of each table's rows is sent, by its number.
     let edits: [Int: EditedDomains]
-    /// By table, the ids of rows that the server is known not to have, and that are not deleted yet.
-    private let gone: [Int: Set<String>]
+    /// The tables of rows that the server is known not to have, and that are not deleted yet.
+    private let gone: Set<Int>
+    private let waiting: WaitingRows
     private var requests: [FrozenRequest] = []
 
     private struct Change {
@@ -24,6 +25,14 @@ struct RequestFreezer {
         let birth: String?
         let seq: Int64
         let attempts: Int
+
+        init(_ row: Row) throws {
+            key = row[0]
+            kind = try row.decode(atIndex: 1)
+            birth = try row.decode(atIndex: 2)
+            seq = try row.decode(atIndex: 3)
+            attempts = try row.decode(atIndex: 4)
+        }
     }
 
     /// - Parameters:
@@ -40,61 +49,96 @@ struct RequestFreezer {
                 (table.number, try EditedDomains(table, sendsWholeRows: engine.registration.sendsWholeRows, db))
             }
         ) { first, _ in first }
-        let rows = try db.rowsCached(sql: "SELECT e, id FROM sync_gone").map {
-            (try $0.decode(Int.self, atIndex: 0), [try $0.decode(String.self, atIndex: 1)])
-        }
-        gone = Dictionary(rows.map { ($0, Set($1)) }) { $0.union($1) }
+        gone = try Set(
+            order.map(\.number).filter {
+                try db.finds(sql: "SELECT 1 FROM sync_gone WHERE e = ?", arguments: [$0])
+            })
+        waiting = engine.memory.waitingRows
     }
 
     mutating func freeze(_ limit: Int) throws -> [FrozenRequest] {
-        for table in order {
-            try freeze(table, "kind <> 'delete'", limit) { try $0.freezeRow($1, table, breaksCycle: false) }
-        }
-        if requests.isEmpty { try breakCycle(order) }
-        if requests.isEmpty {
-            for table in order.reversed() {
-                try freeze(table, "kind = 'delete'", limit) { try $0.freezeDeletion($1, table, breaksCycle: false) }
-            }
+        let isAnyPassedBy = !waiting.isEmpty
+        try freezeNext(limit)
+        // What waited when it was looked at may not do so any more, for a reason that is not known here.
+        if requests.isEmpty, isAnyPassedBy {
+            waiting.clear()
+            try freezeNext(limit)
         }
         if requests.isEmpty {
             for table in order.reversed() where requests.isEmpty {
-                try freeze(table, "kind = 'delete'", 1) { try $0.freezeDeletion($1, table, breaksCycle: true) }
+                try look(through: table, "kind = 'delete'", 1) {
+                    _ = try $0.freezeDeletion($1, table, breaksCycle: true)
+                }
             }
         }
         if requests.isEmpty { try parkCycles() }
         return requests
     }
 
-    private mutating func freeze(
-        _ table: EngineTable, _ condition: String, _ limit: Int,
+    private mutating func freezeNext(_ limit: Int) throws {
+        for table in order { try freeze(.rows, table, limit) }
+        if requests.isEmpty, !waiting.hasNoCycle {
+            try breakCycle(order)
+            waiting.hasNoCycle = requests.isEmpty
+        }
+        if requests.isEmpty {
+            for table in order.reversed() { try freeze(.deletions, table, limit) }
+        }
+    }
+
+    /// Looks at what is to be looked at again, then goes on where the batch before it ended.
+    private mutating func freeze(_ pass: WaitingRows.Pass, _ table: EngineTable, _ limit: Int) throws {
+        let condition = pass == .rows ? "kind <> 'delete'" : "kind = 'delete'"
+        func look(_ freezer: inout RequestFreezer, at change: Change) throws {
+            if pass == .rows { freezer.waiting.hasNoCycle = false }
+            let awaited =
+                try pass == .rows
+                ? freezer.freezeRow(change, table, breaksCycle: false)
+                : freezer.freezeDeletion(change, table, breaksCycle: false)
+            freezer.waiting.note(RowName(table: table.number, key: change.key), waitsFor: awaited)
+        }
+        while requests.count < limit, let key = waiting.next(pass, table.number) {
+            let row = try db.rowCached(sql: Self.changes("k = ?", condition), arguments: [table.number, key, lastEdit])
+            if let row { try look(&self, at: try Change(row)) }
+        }
+        try self.look(through: table, condition, limit, after: waiting.end(pass, table.number)) { freezer, change in
+            try look(&freezer, at: change)
+            freezer.waiting.move(pass, table.number, to: change.key)
+        }
+    }
+
+    private mutating func look(
+        through table: EngineTable, _ condition: String, _ limit: Int, after key: DatabaseValue = .null,
         _ body: (inout RequestFreezer, Change) throws -> Void
     ) throws {
-        // What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT k, kind, birth, seq, attempts FROM sync_change AS c
-                WHERE e = ? AND (? IS NULL OR k > ?) AND state = 'ready' AND seq <= ? AND \(condition)
-                  AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
-                    AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
-                ORDER BY k LIMIT 1000
-                """)
-        var last = DatabaseValue.null
+        var last = key
         while requests.count < limit {
-            let changes = try Row.fetchAll(statement, arguments: [table.number, last, last, lastEdit]).map {
-                try Change(
-                    key: $0[0], kind: $0.decode(atIndex: 1), birth: $0.decode(atIndex: 2), seq: $0.decode(atIndex: 3),
-                    attempts: $0.decode(atIndex: 4))
-            }
+            let isFirst = last.isNull
+            let changes = try db.rowsCached(
+                sql: Self.changes(isFirst ? "true" : "k > ?", condition) + " ORDER BY k LIMIT 1000",
+                arguments: StatementArguments(
+                    [table.number.databaseValue] + (isFirst ? [] : [last]) + [lastEdit.databaseValue])
+            ).map(Change.init)
             guard let end = changes.last else { return }
             for change in changes where requests.count < limit { try body(&self, change) }
             last = end.key
         }
     }
 
+    /// What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
+    private static func changes(_ keys: String, _ condition: String) -> String {
+        """
+        SELECT k, kind, birth, seq, attempts FROM sync_change AS c
+        WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(condition)
+          AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
+            AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
+        """
+    }
+
     /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
     private mutating func breakCycle(_ order: [EngineTable]) throws {
         for table in order where requests.isEmpty {
-            try freeze(table, "kind = 'create'", 1) { try $0.freezeRow($1, table, breaksCycle: true) }
+            try look(through: table, "kind = 'create'", 1) { _ = try $0.freezeRow($1, table, breaksCycle: true) }
         }
     }
 
@@ -105,7 +149,7 @@ struct RequestFreezer {
     private mutating func parkCycles() throws {
         var stuck: [(change: Change, table: EngineTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
-            try freeze(table, "kind = 'create'", 1) { freezer, change in
+            try look(through: table, "kind = 'create'", 1) { freezer, change in
                 guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
                 let domains = try freezer.edits[table.number]?.all(of: change.key, values) ?? []
                 let waiting = try domains.filter { try freezer.isWaiting($0) }
@@ -124,28 +168,38 @@ struct RequestFreezer {
 
     // MARK: Rows
 
-    private mutating func freezeRow(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
-        guard let edits = edits[table.number] else { return }
+    /// - Returns: The rows that it waits for, if it does.
+    private mutating func freezeRow(
+        _ change: Change, _ table: EngineTable, breaksCycle: Bool
+    ) throws -> [RowName] {
+        guard let edits = edits[table.number] else { return [] }
         guard let values = try table.domains.values(of: change.key, in: db) else {
-            return try noteGone(change, table)
+            try noteGone(change, table)
+            return []
         }
         let isNew = change.kind == "create"
         let outgoing = isNew ? try edits.all(of: change.key, values) : try edits.dirty(of: change.key, values)
-        guard var domains = outgoing else { return }
-        if domains.isEmpty, !isNew { return try drop(change, table) }
+        guard var domains = outgoing else { return [] }
+        if domains.isEmpty, !isNew {
+            try drop(change, table)
+            return []
+        }
         let waiting = try domains.filter { try isWaiting($0) }
         if !waiting.isEmpty {
             let isSendable = waiting.allSatisfy { $0.column?.isOptional ?? true }
-            if isNew, !breaksCycle || !isSendable { return }
+            if isNew, !breaksCycle || !isSendable { return try awaited(waiting) }
             // What a whole row does not say is gone there, and one domain is not sent by halves.
-            if !isNew, engine.registration.sendsWholeRows || table.registration.isOneDomain { return }
+            if !isNew, engine.registration.sendsWholeRows || table.registration.isOneDomain {
+                return try awaited(waiting)
+            }
             var held = Set(waiting.map(\.name))
             if !isNew { for group in table.groups where !held.isDisjoint(with: group) { held.formUnion(group) } }
             domains.removeAll { held.contains($0.name) }
-            if domains.isEmpty, !isNew { return }
-            if isNew, try !isInCycle(change.key, table, waiting) { return }
+            if domains.isEmpty, !isNew { return try awaited(waiting) }
+            if isNew, try !isInCycle(change.key, table, waiting) { return try awaited(waiting) }
         }
         try send(change, table, domains)
+        return []
     }
 
     // MARK: What has to wait
@@ -154,8 +208,10 @@ struct RequestFreezer {
     private func isWaiting(_ domain: OutgoingDomain) throws -> Bool { try !awaited([domain]).isEmpty }
 
     func isGone(_ key: DatabaseValue, _ table: EngineTable) throws -> Bool {
-        guard let ids = gone[table.number] else { return false }
-        return try ids.contains(bodies.remoteID(of: key, table).text)
+        guard gone.contains(table.number) else { return false }
+        return try db.finds(
+            sql: "SELECT 1 FROM sync_gone WHERE e = ? AND id = ?",
+            arguments: [table.number, bodies.remoteID(of: key, table).text])
     }
 
     // MARK: Requests
@@ -248,27 +304,35 @@ struct RequestFreezer {
 
     // MARK: Deletions
 
-    private mutating func freezeDeletion(_ change: Change, _ table: EngineTable, breaksCycle: Bool) throws {
+    /// - Returns: The row that goes first, if one does.
+    private mutating func freezeDeletion(
+        _ change: Change, _ table: EngineTable, breaksCycle: Bool
+    ) throws -> [RowName] {
         let isKnown = try db.finds(
             sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, change.key])
-        guard isKnown else { return try drop(change, table) }
-        guard try breaksCycle || !isPointedTo(change, table) else { return }
+        guard isKnown else {
+            try drop(change, table)
+            return []
+        }
+        if !breaksCycle, let row = try pointing(to: change, table) { return [row] }
         let remoteID = try bodies.remoteID(of: change.key, table)
         try insert(change, table, remoteID, .object([]), nil, [])
+        return []
     }
 
-    /// Whether a row that is to be deleted too, of the same table, pointed to it: that goes first.
-    private func isPointedTo(_ change: Change, _ table: EngineTable) throws -> Bool {
+    /// A row that is to be deleted too, of the same table, and pointed to it: that goes first.
+    private func pointing(to change: Change, _ table: EngineTable) throws -> RowName? {
         for column in table.columns where column.destination == table.entity.table {
-            let isPointedTo = try db.finds(
+            let row = try db.rowCached(
                 sql: """
-                    SELECT 1 FROM sync_change c JOIN sync_base b ON b.e = c.e AND b.k = c.k
-                    WHERE c.e = ? AND c.kind = 'delete' AND c.state = 'ready' AND b.domain = ? AND b.value = ?
-                      AND c.k IS NOT ?
-                    """, arguments: [table.number, column.name, change.key, change.key])
-            if isPointedTo { return true }
+                    SELECT c.k FROM sync_base AS b INDEXED BY sync_base_value CROSS JOIN sync_change AS c ON c.e = b.e AND c.k = b.k
+                    WHERE b.e = :e AND b.domain = :domain AND \(EngineSchema.isBase("b", ":key"))
+                      AND c.kind = 'delete' AND c.state = 'ready' AND c.k IS NOT :key
+                    LIMIT 1
+                    """, arguments: ["e": table.number, "domain": column.name, "key": change.key])
+            if let row { return RowName(table: table.number, key: row[0]) }
         }
-        return false
+        return nil
     }
 
     // MARK: Changes that are none

@@ -66,6 +66,7 @@ extension RequestSettlement {
             try adoption.tellReferring(to: key, formerly: old)
             return key
         }
+        try engine.noteNew(moved, table, in: db)
         self.key = moved
         return true
     }

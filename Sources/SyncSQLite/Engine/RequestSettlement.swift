@@ -241,6 +241,7 @@ struct RequestSettlement {
                 WHERE e = ? AND k = ?
                 """,
             arguments: [table.number, key])
+        try engine.noteNew(key, table, in: db)
     }
 
     // MARK: Not applied

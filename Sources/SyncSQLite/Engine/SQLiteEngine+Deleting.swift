@@ -7,7 +7,8 @@ extension SQLiteEngine {
         guardedBy limit: DeletionGuard?, swept: [String], _ lease: EngineLease
     ) async throws -> (outcome: PageOutcome, refusal: SyncError?) {
         let swept = try swept.map { try table($0) }
-        return try await writing(lease) { [self] db in
+        return try await writing(lease, keepsMemory: true) { [self] db in
+            memory.waitingRows.clear()
             // It goes in any case, also if the guard refuses what is merely missing.
             var outcome = try deleteGone(guarded: false, in: db)
             // What is refused is tried again with what is missing.

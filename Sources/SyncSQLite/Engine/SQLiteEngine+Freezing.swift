@@ -6,7 +6,7 @@ extension SQLiteEngine {
     package func freeze(
         _ limit: Int, of entities: [String], upTo edit: Int64?, _ lease: EngineLease
     ) async throws -> (requests: [FrozenRequest], edit: Int64) {
-        try await writing(lease) { [self] db in
+        try await writing(lease, keepsMemory: true) { [self] db in
             let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT seq FROM sync_engine")) ?? 0
             let tables = parentsFirst.filter { entities.contains($0.entity.name) }
             var freezer = try RequestFreezer(self, tables, upTo: edit ?? last, db)
@@ -15,7 +15,7 @@ extension SQLiteEngine {
     }
 
     package func unanswered(_ lease: EngineLease) async throws -> [FrozenRequest] {
-        try await writing(lease) { [self] db in
+        try await writing(lease, keepsMemory: true) { [self] db in
             try tables.flatMap { table in
                 try db.rowsCached(
                     sql: """

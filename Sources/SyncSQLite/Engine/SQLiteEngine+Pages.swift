@@ -117,7 +117,8 @@ extension SQLiteEngine {
 
     package func apply(_ pages: [PulledPage], _ lease: EngineLease) async throws -> PageOutcome {
         for page in pages { _ = try table(page.entity) }
-        return try await writing(lease) { [self] db in
+        return try await writing(lease, keepsMemory: true) { [self] db in
+            memory.waitingRows.clear()
             var outcome = PageOutcome()
             for table in pages.count > 1 ? parentsFirst : tables {
                 for page in pages where page.entity == table.entity.name {

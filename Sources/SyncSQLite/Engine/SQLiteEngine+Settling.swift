@@ -49,13 +49,17 @@ extension SQLiteEngine {
     package func settle(
         _ replies: [SettledRequest], serverTime: Int64?, _ lease: EngineLease
     ) async throws -> PageOutcome {
-        try await writing(lease) { [self] db in
+        try await writing(lease, keepsMemory: true) { [self] db in
             var outcome = PageOutcome()
             var answers: [RequestSettlement.Answer] = []
             try db.execute(sql: "UPDATE sync_engine SET seq = seq + 1")
             for reply in replies {
                 var settlement = try RequestSettlement(self, reply, serverTime, db)
+                let keys = [settlement.key]
                 try settlement.settle()
+                for key in (keys + [settlement.key]).compactMap(\.self) {
+                    memory.waitingRows.settle(RequestFreezer.RowName(table: settlement.table.number, key: key))
+                }
                 outcome.add(settlement.outcome)
                 if let answer = settlement.answer { answers.append(answer) }
             }

@@ -10,6 +10,7 @@ package struct SQLiteEngine: EngineStore {
     /// In the order of the registration.
     let tables: [EngineTable]
     let tableByName: [String: EngineTable]
+    let memory = EngineMemory()
 
     init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [EngineTable]) {
         self.stack = stack
@@ -84,12 +85,17 @@ package struct SQLiteEngine: EngineStore {
     // MARK: Transactions
 
     /// One transaction of a run: refused to a run whose database another has taken meanwhile.
+    ///
+    /// - Parameter keepsMemory: Whether what the engine has in memory is true after it as before.
     func writing<T: Sendable>(
-        _ lease: EngineLease, _ body: @escaping @Sendable (Database) throws -> T
+        _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await transaction { db in
-            try EngineLeases.check(lease, in: db)
-            return try body(db)
+        try await transaction(keepsMemory: keepsMemory) { [stack] db in
+            // Rows come by syncs alone.
+            try stack.arrivals.follow(db) {
+                try EngineLeases.check(lease, in: db)
+                return try body(db)
+            }
         }
     }
 
@@ -97,13 +103,17 @@ package struct SQLiteEngine: EngineStore {
         try await stack.reading { db in try EngineDamage.located(in: db) { try body(db) } }
     }
 
-    func transaction<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+    func transaction<T: Sendable>(
+        keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
         let (watch, isAdopted) = (stack.watch, stack.isAdopted)
-        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") {
+        return try await StoreFailure.mapped(.storeFailure, "the store cannot be written") { [memory] in
             try await stack.database.write { db in
                 try watch.check(db)
                 return try EngineDamage.located(in: db) {
-                    try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                    try memory.during(db, isKept: keepsMemory) {
+                        try DeferredForeignKeys.during(db, isAdopted) { try body(db) }
+                    }
                 }
             }
         }

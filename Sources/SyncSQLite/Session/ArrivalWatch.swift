@@ -28,13 +28,15 @@ package final class ArrivalWatch: @unchecked Sendable {
     private let lock = NSLock()
     private var point: Point?
     private var tables: Set<TableID> = []
+    /// Of a transaction that is followed: what was settled before it.
+    private var followed: Set<TableID>?
     private var links: (dataVersion: Int, soundness: LinkSoundness) = (0, LinkSoundness())
 
     package init() {}
 
     /// The tables that are settled, if nothing was written since they were.
     func settled(at now: Point) -> Set<TableID> {
-        lock.withLock { point == now ? tables : [] }
+        lock.withLock { followed ?? (point == now ? tables : []) }
     }
 
     func settle(_ tables: Set<TableID>, at now: Point) {
@@ -48,6 +50,27 @@ package final class ArrivalWatch: @unchecked Sendable {
     func move(from start: Point, to now: Point) {
         lock.withLock { if point == start { point = now } }
     }
+
+    /// Follows what a transaction writes that brings rows by syncs alone, whatever else it changes.
+    func follow<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+        let start = try Point(db)
+        lock.withLock { followed = point == start ? tables : [] }
+        defer { lock.withLock { followed = nil } }
+        let result = try body()
+        let end = Point(dataVersion: start.dataVersion, changes: db.totalChangesCount)
+        // After what syncs in it have noted at their own ends.
+        db.afterNextTransaction(onCommit: { [self] _ in
+            lock.withLock {
+                if let point, point.dataVersion == start.dataVersion, point.changes >= start.changes {
+                    self.point = end
+                }
+            }
+        })
+        return result
+    }
+
+    /// A row came by other means than a sync in a transaction that is followed.
+    func noteArrival() { lock.withLock { if followed != nil { followed = [] } } }
 
     // MARK: Sound links
 

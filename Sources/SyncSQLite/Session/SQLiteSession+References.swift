@@ -26,7 +26,8 @@ extension SQLiteSession {
 
     // MARK: Looking up
 
-    /// The references that rows of the payload have, and those to them.
+    /// The references that rows of the payload have, and those to them. Those to a row that is only named, and is not there, are not
+    /// asked for: they wait on.
     private func referencesOfNodes(_ table: SyncTable) throws -> [RememberedReference] {
         let entities = layout.entityNames(of: [table.id])
         let owned = "WHERE owner_entity IN (\(entities)) AND owner_key = ?"
@@ -36,6 +37,7 @@ extension SQLiteSession {
             if node.index & 1023 == 1023 { try Task.checkCancellation() }
             let row = table.rowKey(node)
             if let row { found += try references(owned, row) }
+            guard table.isPresent(node) || table.batch.nodes[node.index].isGiven else { continue }
             let key = RowKey(table.batch.nodes[node.index].key, table.pool) ?? (table.hasHiddenKey ? nil : row)
             if let key { found += try references(awaited, key) }
         }

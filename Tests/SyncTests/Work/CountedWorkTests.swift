@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import TestWork
 import Testing
 
 /// How the work of a sync grows, in what SQLite counts: a slow way that slips in fails here on any machine.

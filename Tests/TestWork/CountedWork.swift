@@ -1,30 +1,32 @@
 import GRDB
 import GRDBSQLite
-import Sync
+package import Sync
 
 /// What SQLite was asked to do, counted by itself: neither the clock nor the compiler has a say in it.
-struct CountedWork: CustomStringConvertible {
+package struct CountedWork: CustomStringConvertible {
     /// How often a statement ran, by its SQL.
-    fileprivate(set) var runs: [String: Int] = [:]
+    package fileprivate(set) var runs: [String: Int] = [:]
     /// The instructions of SQLite's virtual machine.
-    fileprivate(set) var steps = 0
+    package fileprivate(set) var steps = 0
+    /// Those of each statement, by its SQL.
+    package fileprivate(set) var stepsByStatement: [String: Int] = [:]
     /// The rows looked at in scans of whole tables.
-    fileprivate(set) var scanned = 0
+    package fileprivate(set) var scanned = 0
     /// Indexes that SQLite made because the schema has none that fits.
-    fileprivate(set) var automaticIndexes = 0
+    package fileprivate(set) var automaticIndexes = 0
 
-    var statements: Int { runs.values.reduce(0, +) }
+    package var statements: Int { runs.values.reduce(0, +) }
 
-    func statements(beginning verbs: String...) -> Int {
+    package func statements(beginning verbs: String...) -> Int {
         runs.reduce(0) { sum, run in verbs.contains { run.key.hasPrefix($0) } ? sum + run.value : sum }
     }
 
-    var description: String { "\(statements) statements, \(steps) steps, \(scanned) rows scanned, \(runs)" }
+    package var description: String { "\(statements) statements, \(steps) steps, \(scanned) rows scanned, \(runs)" }
 }
 
 extension DataStack {
     /// What SQLite does on the writing connection while `body` runs.
-    func counting(_ body: () async throws -> Void) async throws -> CountedWork {
+    package func counting(_ body: () async throws -> Void) async throws -> CountedWork {
         let counter = WorkCounter()
         try await database.writeWithoutTransaction { db in counter.start(on: db) }
         do {
@@ -60,7 +62,9 @@ private final class WorkCounter: @unchecked Sendable {
     private func add(_ statement: OpaquePointer) {
         guard let sql = sqlite3_sql(statement) else { return }
         work.runs[String(cString: sql), default: 0] += 1
-        work.steps += taken(SQLITE_STMTSTATUS_VM_STEP, by: statement)
+        let steps = taken(SQLITE_STMTSTATUS_VM_STEP, by: statement)
+        work.steps += steps
+        work.stepsByStatement[String(cString: sql), default: 0] += steps
         work.scanned += taken(SQLITE_STMTSTATUS_FULLSCAN_STEP, by: statement)
         work.automaticIndexes += taken(SQLITE_STMTSTATUS_AUTOINDEX, by: statement)
     }

@@ -1,0 +1,216 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import TestWork
+import Testing
+
+@testable import SyncService
+
+/// How the work of the engine grows, in what SQLite counts.
+@Suite("Counted work of the engine")
+struct EngineWorkTests {
+    /// Tasks have their lists, and not their projects theirs.
+    private static let schema = """
+        {"entities": {
+          "Project": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "project", "export": false}}},
+          "Task": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}},
+            "relationships": {"project": {"entity": "Project", "inverse": "tasks"},
+              "tags": {"entity": "Tag", "many": true, "ordered": true, "inverse": "tasks"}}},
+          "Tag": {"attributes": {"remoteID": {"type": "integer"}, "name": {"type": "string"}},
+            "relationships": {"tasks": {"entity": "Task", "many": true, "inverse": "tags", "export": false}}}
+        }}
+        """
+
+    private static let tree = """
+        {"entities": {
+          "Node": {"attributes": {"remoteID": {"type": "integer"}, "title": {"type": "string"}},
+            "relationships": {"parent": {"entity": "Node", "inverse": "children"},
+              "children": {"entity": "Node", "many": true, "inverse": "parent", "export": false}}}
+        }}
+        """
+
+    private static let sizes = (small: 60, large: 240)
+    /// What four times as many may cost beside four times as much.
+    private static let tolerance = 1.2
+
+    /// One change in a request, as REST has it, unless a test says otherwise.
+    private func service(batchSize: Int = 1, pageSize: Int = 20, marker: String? = nil) -> FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones,
+                createIdempotency: marker.map { .marker($0) } ?? .key, hasPreconditions: true, givesTimes: true,
+                batchSize: batchSize), pageSize: pageSize)
+    }
+
+    private func device(
+        _ service: FakeService, _ schema: String = EngineWorkTests.schema,
+        _ entities: [SyncedEntity] = ["Project", "Tag", "Task"]
+    ) throws -> Device {
+        try Device(service, schema: schema, entities: entities)
+    }
+
+    /// Counts the work of a sync for few and for four times as many.
+    private func expectLinear(
+        _ prepare: (_ count: Int) async throws -> Device, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        var counted: [CountedWork] = []
+        for count in [Self.sizes.small, Self.sizes.large] {
+            let device = try await prepare(count)
+            counted.append(try await device.stack.counting { try await device.engine.sync() })
+            #expect(counted.last.map { $0.statements > count } == true, sourceLocation: sourceLocation)
+        }
+        let (small, large) = (counted[0], counted[1])
+        let factor = Double(Self.sizes.large / Self.sizes.small) * Self.tolerance
+        let grown = large.stepsByStatement.filter {
+            $0.value > 1000 && Double($0.value) > factor * Double(small.stepsByStatement[$0.key] ?? 0)
+        }
+        #expect(
+            Double(large.steps) <= Double(small.steps) * factor, "\(small.steps) \(large.steps), most in \(grown)",
+            sourceLocation: sourceLocation)
+    }
+
+    // MARK: Pushing
+
+    @Test("Changed lists are pushed in the work of each of them, not of all for each", arguments: [1, 50])
+    func changedLists(batchSize: Int) async throws {
+        try await expectLinear { count in
+            let service = service(batchSize: batchSize)
+            for id in 1...5 { await service.put("Tag", JSONValue(id), ["name": "g"]) }
+            for id in 1...count { await service.put("Task", JSONValue(id), ["title": "t", "tag_ids": [1, 2, 3]]) }
+            let device = try device(service)
+            try await device.engine.sync()
+            try await device.write("DELETE FROM Tag_tasks WHERE tagID = 2")
+            return device
+        }
+    }
+
+    @Test("New rows with lists of other new rows are pushed in the work of each of them")
+    func newLists() async throws {
+        try await expectLinear { count in
+            let device = try device(service())
+            for id in 1...count {
+                try await device.write(
+                    """
+                    INSERT INTO Tag (remoteID, name) VALUES (\(Int.min + id), 'g');
+                    INSERT INTO Task (remoteID, title) VALUES (\(Int.min + id), 't');
+                    INSERT INTO Tag_tasks (tagID, taskID) VALUES (\(Int.min + id), \(Int.min + id));
+                    """)
+            }
+            return device
+        }
+    }
+
+    @Test(
+        "Deletions in a table that references itself take the work of each row", arguments: ["tree", "list"])
+    func deletions(shape: String) async throws {
+        try await expectLinear { count in
+            let service = service(batchSize: 50)
+            for id in 1...count {
+                let parent = shape == "tree" ? id / 3 : shape == "list" ? 1 : id - 1
+                await service.put(
+                    "Node", JSONValue(id),
+                    ["title": "t", "parent_id": id == 1 || parent == 0 ? .null : JSONValue(parent)])
+            }
+            let device = try device(service, Self.tree, ["Node"])
+            try await device.engine.sync()
+            try await device.write("DELETE FROM Node")
+            return device
+        }
+    }
+
+    @Test("New rows that wait for each other in a chain are looked at when it is their turn")
+    func chain() async throws {
+        try await expectLinear { count in
+            let device = try device(service(batchSize: 50), Self.tree, ["Node"])
+            // The last row is the first that can be sent.
+            for id in 1...count {
+                try await device.write(
+                    """
+                    INSERT INTO Node (remoteID, title, parentID)
+                    VALUES (\(Int.min + count - id), 't', \(id == 1 ? "NULL" : "\(Int.min + count - id + 1)"))
+                    """)
+            }
+            return device
+        }
+    }
+
+    @Test("Rows that wait for a refused one are not looked at again for each batch")
+    func waiting() async throws {
+        try await expectLinear { count in
+            let service = service(batchSize: 50)
+            await service.put("Project", 1, ["name": "p"])
+            let device = try device(service)
+            try await device.engine.sync()
+            await service.setFault { request, _ in
+                guard case .push(let operations) = request, operations.contains(where: { $0.entity == "Project" })
+                else { return nil }
+                return .refuse
+            }
+            try await device.write("INSERT INTO Project (remoteID, name) VALUES (\(Int.min), 'refused')")
+            for id in 1...(2 * count) {
+                try await device.write(
+                    """
+                    INSERT INTO Task (remoteID, title, projectID) VALUES (\(Int.min + id), 'waits', \(Int.min));
+                    INSERT INTO Task (remoteID, title, projectID) VALUES (\(Int.min + 10_000 + id), 'goes', 1);
+                    """)
+            }
+            return device
+        }
+    }
+
+    // MARK: Pulling
+
+    @Test("Rows that come before those they point to take the work of each of them")
+    func childrenFirst() async throws {
+        try await expectLinear { count in
+            let service = service()
+            for id in 1...5 {
+                await service.put("Project", JSONValue(id), ["name": "p"])
+                await service.put("Tag", JSONValue(id), ["name": "g"])
+            }
+            for id in 1...(4 * count) {
+                await service.put(
+                    "Task", JSONValue(id),
+                    ["title": "t", "project_id": JSONValue(id % 5 + 1), "tag_ids": [1, JSONValue(id % 4 + 2)]])
+            }
+            return try device(service, Self.schema, ["Task", "Project", "Tag"])
+        }
+    }
+
+    @Test("New rows are not read again for each page", arguments: [false, true])
+    func newRows(hasMarker: Bool) async throws {
+        try await expectLinear { count in
+            let service = service(marker: hasMarker ? "birth" : nil)
+            for id in 1...(4 * count) { await service.put("Task", JSONValue(id), ["title": .string("there \(id)")]) }
+            let device = try device(
+                service, Self.schema, ["Project", "Tag", SyncedEntity("Task", naturalKey: ["title"])])
+            for id in 1...count {
+                try await device.write(
+                    "INSERT INTO Task (remoteID, title) VALUES (\(Int.min + id), '\(id % 2 == 0 ? "there" : "here") \(id)')"
+                )
+            }
+            return device
+        }
+    }
+
+    @Test("A row that a constraint refuses costs its page a few times as much", arguments: [1, 5])
+    func refused(count: Int) async throws {
+        var statements: [Int] = []
+        for refused in [0, count] {
+            let service = service(pageSize: 1000)
+            for id in 1...200 {
+                await service.put(
+                    "Task", JSONValue(id), ["title": .string(id > 100 && id <= 100 + refused ? "t1" : "t\(id)")])
+            }
+            let device = try device(service)
+            try await device.write("CREATE UNIQUE INDEX mine ON Task (title)")
+            let work = try await device.stack.counting { try await device.engine.sync() }
+            #expect(try await device.engine.parkedRows().count == refused)
+            #expect(try await device.rows("SELECT count(*) FROM Task") == ["\(200 - refused)"])
+            statements.append(work.statements)
+        }
+        #expect(statements[1] <= 6 * statements[0], "\(statements)")
+    }
+}
