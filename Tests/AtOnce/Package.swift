@@ -51,9 +51,12 @@ let package = Package(
                 + grdb,
             sources: [
                 "ChangesWorld.swift", "ConvergenceTests.swift", "Device.swift", "FailingNetwork.swift",
-                "HistoryWorld.swift", "KintoServer.swift", "LoopbackServer.swift", "ParseWorld.swift",
+                "HistoryLedger.swift", "HistoryMembers.swift", "HistoryTroubles.swift", "HistoryWorld.swift",
+                "KintoServer.swift", "KintoWorld.swift", "LoopbackServer.swift", "ParseWorld.swift",
                 "PocketBaseServer.swift", "PocketBaseSpace.swift", "PocketBaseWorld.swift", "RandomHistory.swift",
-                "RESTServer.swift", "ShadowLog.swift", "TransportTests.swift", "TwoDeviceTests.swift",
+                "RandomHistory+Members.swift", "RandomHistory+Problems.swift", "RESTServer.swift", "RESTStub.swift",
+                "RESTWorld.swift", "SeededFaults.swift", "ShadowLog.swift", "TransportTests.swift",
+                "TroubledService.swift", "TwoDeviceTests.swift",
             ],
             swiftSettings: language),
     ]
