@@ -70,8 +70,8 @@ package enum RandomTest: String {
         case .pocketbase: (1, 20)
         case .parse: (6, 60)
         case .changes: (12, 120)
-        case .rest: (6, 300)
-        case .kinto: (1, 20)
+        case .rest: (4, 100)
+        case .kinto: (1, 10)
         }
     }
 
