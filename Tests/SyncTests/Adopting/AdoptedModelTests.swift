@@ -104,7 +104,7 @@ struct AdoptedModelTests {
     @Test("says of each foreign key that is no relationship why, and which SQL makes it one")
     func foreignKeys() async throws {
         let queue = try DatabaseQueue()
-        try queue.write { db in
+        try await queue.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE authors (id INTEGER PRIMARY KEY, code TEXT UNIQUE, name TEXT);
@@ -128,7 +128,7 @@ struct AdoptedModelTests {
             #expect(remark.hasPrefix("tables.books.\(wanted)"))
         }
         let sql = try #require(adopted.remarks.first?.split(separator: "\n", maxSplits: 1).last)
-        try queue.writeWithoutTransaction { db in try db.execute(sql: String(sql)) }
+        try await queue.writeWithoutTransaction { db in try db.execute(sql: String(sql)) }
         let again = try AdoptedModel(of: queue)
         #expect(again.model.entity(named: "Book")?.relationships.map(\.name) == ["author"])
         #expect(again.remarks.count == wanted.count - 1)
