@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import SyncCore
 
@@ -6,7 +7,9 @@ import SyncCore
 /// The tables are strict, so such a value comes from a damaged file or from a program that edited the schema.
 enum EngineDamage {
     /// A text of the engine's tables is not the JSON that it should be.
-    private struct InvalidJSON: Error {}
+    private struct InvalidJSON: LocalizedError {
+        var errorDescription: String? { "a text of the engine's tables is not JSON" }
+    }
 
     /// Runs `body`. A value that cannot be decoded becomes an error that names its table, row and column.
     ///

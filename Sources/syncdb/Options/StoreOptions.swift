@@ -85,7 +85,7 @@ struct StoreOptions {
 
     /// How many bytes of the JSON are looked at to say what `--evolve` would add: the rows are written, and nobody
     /// should wait for a remark.
-    private static let glance = 64 << 10
+    private static let glance = 32 << 10
 
     /// Says what `--evolve` would add where something of the JSON had no place.
     func suggestEvolving(
