@@ -18,7 +18,7 @@
             let storage = entity.relationships.flatMap { property -> [DeclSyntax] in
                 guard let target = property.target else { return [] }
                 let rows: DeclSyntax =
-                    "\(raw: entity.access)var \(raw: property.storage) = SyncCore.Related<\(raw: target.type)>()"
+                    "\(raw: entity.access)var \(raw: property.storage) = Related<\(raw: target.type)>()"
                 guard !target.isToMany, !entity.names.contains(property.keyColumn) else { return [rows] }
                 return [
                     rows,
@@ -38,10 +38,7 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
             let code = EntityCode(entity).conformance
-            // The type is isolated to no actor because of the conformance; the members in the extension have to say so.
-            return try [
-                ExtensionDeclSyntax("nonisolated extension \(type.trimmed): SyncSQLite.EntityRecord \(raw: code)")
-            ]
+            return try [ExtensionDeclSyntax("extension \(type.trimmed): EntityRecord \(raw: code)")]
         }
     }
 #endif
