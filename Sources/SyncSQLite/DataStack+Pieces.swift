@@ -18,17 +18,15 @@ extension DataStack {
     package func sync(
         pieces next: @escaping @Sendable () throws -> PlanPiece?, ending: ChangePlan?, _ request: SyncRequest
     ) async throws -> SyncResult {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in
-                var first = try next()
-                return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
-                    memory in
-                    try self.transaction(db, request, deferringIndexes: true) { session, db in
-                        try stopBrokenTriggers(in: db)
-                        // Each piece asks for rows all over the tables.
-                        try PageCache.grow(to: PageCache.largeSize, db)
-                        return try sync(&first, then: next, ending: ending, session, db, run: &memory)
-                    }
+        try await database.writeWithoutTransaction { db in
+            var first = try next()
+            return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
+                memory in
+                try self.transaction(db, request, deferringIndexes: true) { session, db in
+                    try stopBrokenTriggers(in: db)
+                    // Each piece asks for rows all over the tables.
+                    try PageCache.grow(to: PageCache.largeSize, db)
+                    return try sync(&first, then: next, ending: ending, session, db, run: &memory)
                 }
             }
         }

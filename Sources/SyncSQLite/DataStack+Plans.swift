@@ -7,9 +7,7 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
     package func sync(_ payload: StagedPayload, _ request: SyncRequest) async throws -> SyncResult {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in try self.sync(payload, request, in: db) }
-        }
+        try await database.writeWithoutTransaction { db in try self.sync(payload, request, in: db) }
     }
 
     /// Compares a plan with the stored rows and writes the difference, in the transaction that the connection is in, if it
@@ -37,15 +35,13 @@ extension DataStack {
     ///
     /// - Returns: What the whole run changed.
     package func sweep(_ plan: ChangePlan, _ run: SyncRun, _ request: SyncRequest) async throws -> SyncResult {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in
-                try Self.remembering(run, isDryRun: false) { memory in
-                    memory?.isEnding = true
-                    let last = try self.sync(StagedPayload(plan), request, in: db, run: &memory)
-                    memory?.changes.add(last)
-                    try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
-                    return memory?.changes.result() ?? last
-                }
+        try await database.writeWithoutTransaction { db in
+            try Self.remembering(run, isDryRun: false) { memory in
+                memory?.isEnding = true
+                let last = try self.sync(StagedPayload(plan), request, in: db, run: &memory)
+                memory?.changes.add(last)
+                try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
+                return memory?.changes.result() ?? last
             }
         }
     }

@@ -21,7 +21,6 @@ public final class DataStack: Sendable {
     package let arrivals = ArrivalWatch()
     let watch: ModelWatch
     let feed = SyncResultFeed()
-    let closing = ClosingSignal()
     let unlocked: UnlockedStore?
     /// Whether the database is the app's.
     let isGuest: Bool
@@ -103,36 +102,34 @@ public final class DataStack: Sendable {
 
     /// Reads with plain GRDB. Errors of the closure pass through.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try unchanged { try StoreFailure.unlessClosed { try database.read(value) } }
+        try unchanged { try database.read(value) }
     }
 
     /// Reads with plain GRDB. Errors of the closure pass through.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await unchanged { try await StoreFailure.unlessClosed { try await database.read(value) } }
+        try await unchanged { try await database.read(value) }
     }
 
     /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
-        try StoreFailure.unlessClosed { try database.write(updates) }
+        try database.write(updates)
     }
 
     /// Writes with plain GRDB, in one transaction. Errors of the closure pass through and undo it.
     public func write<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await StoreFailure.unlessClosed { try await database.write(updates) }
+        try await database.write(updates)
     }
 
     // MARK: Whole store
 
-    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails with `storeClosed`,
-    /// and so do observations; ``syncResults`` end. A database that an app opened stays open.
+    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails. A database that
+    /// an app opened stays open.
     ///
     /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
     public func close() throws {
         if isGuest { return }
         releaseReaders()
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
-        closing.close()
-        feed.finish()
     }
 
     /// Deletes every row of every entity, whatever the delete rules say. Tables stay. To a two-way engine that is no edit: the

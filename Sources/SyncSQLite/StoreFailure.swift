@@ -22,38 +22,9 @@ enum StoreFailure {
         }
     }
 
-    /// Runs `body`; the error of a closed connection becomes one of ours, others pass.
-    static func unlessClosed<T>(_ body: () throws -> T) throws -> T {
-        do {
-            return try body()
-        } catch let error as DatabaseError where isOfClosedConnection(error) {
-            throw closed(error)
-        }
-    }
-
-    static func unlessClosed<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch let error as DatabaseError where isOfClosedConnection(error) {
-            throw closed(error)
-        }
-    }
-
-    static func closed(_ error: DatabaseError? = nil) -> SyncError {
-        SyncError(
-            .storeClosed, "the store was closed; make another stack", underlying: error.map(text),
-            underlyingError: error)
-    }
-
-    /// GRDB says it of a pool. Of a queue SQLite is asked with no connection, and has no memory for one.
-    private static func isOfClosedConnection(_ error: DatabaseError) -> Bool {
-        error.resultCode == .SQLITE_MISUSE && ["Connection is closed", "out of memory"].contains(error.message)
-    }
-
     /// What stands in the way of a store that is sound; nil for any other error.
     static func refusal(_ error: DatabaseError) -> SyncError? {
         switch error.resultCode {
-        case .SQLITE_MISUSE where isOfClosedConnection(error): closed(error)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             SyncError(
                 .storeBusy, "the store is busy: another process has locked it; try again", underlying: text(error),

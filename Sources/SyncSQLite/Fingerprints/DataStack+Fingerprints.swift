@@ -10,11 +10,7 @@ extension DataStack {
     package func sync(
         _ data: Data, _ staging: PayloadStaging, _ use: FingerprintUse, _ request: SyncRequest
     ) async throws -> SyncResult {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in
-                try self.sync(data, staging, use, request, in: db)
-            }
-        }
+        try await database.writeWithoutTransaction { db in try self.sync(data, staging, use, request, in: db) }
     }
 
     /// The same in the transaction that the connection is in, if it is in one.

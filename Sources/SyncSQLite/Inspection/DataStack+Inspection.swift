@@ -5,9 +5,7 @@ package import SyncCore
 extension DataStack {
     /// How many rows the writing connection has changed since it was opened: the same number means nothing was written.
     package func totalChanges() async throws -> Int {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in db.totalChangesCount }
-        }
+        try await database.writeWithoutTransaction { db in db.totalChangesCount }
     }
 
     /// A store that is a guest in the database of an app, in memory or in a file.
@@ -21,7 +19,7 @@ extension DataStack {
     }
 
     package func contents() async throws -> StoreContents {
-        try await StoreFailure.unlessClosed { try await database.read { db in try StoreContents(db) } }
+        try await database.read { db in try StoreContents(db) }
     }
 
     /// What SQLite finds wrong with the store, by `foreign_key_check` and `integrity_check`; empty if it is sound.

@@ -12,11 +12,7 @@ package struct SnapshotRow: Sendable, Hashable {
 extension DataStack {
     /// Changes whenever another connection has committed something since this was asked on the same one.
     package func version() async throws -> Int {
-        try await StoreFailure.unlessClosed {
-            try await database.writeWithoutTransaction { db in
-                try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0
-            }
-        }
+        try await database.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") ?? 0 }
     }
 
     /// The rows of an entity as they are at one moment, by key.

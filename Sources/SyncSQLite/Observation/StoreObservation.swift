@@ -5,8 +5,7 @@ import SyncCore
 /// of it.
 ///
 /// Whoever is slow misses values in between, and never the last. It ends when its task is cancelled or nobody iterates any
-/// more, and fails with what a fetch would throw: then the store has another model, or a name is not in it. It fails with
-/// `storeClosed` once the stack is closed.
+/// more, and fails with what a fetch would throw: then the store has another model, or a name is not in it.
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// What is read.
     public typealias Element = Value
@@ -28,22 +27,8 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
                 return try fetch(db)
             }
         }.removeDuplicates()
-        let closing = stack.closing
         begin = {
-            let stream = AsyncThrowingStream(Read.self, bufferingPolicy: .bufferingNewest(1)) { values in
-                let id = closing.add { values.finish(throwing: StoreFailure.closed()) }
-                let running = observation.start(
-                    in: database, scheduling: .task,
-                    onError: { error in
-                        let refusal = (error as? DatabaseError).flatMap(StoreFailure.refusal)
-                        values.finish(throwing: refusal ?? error)
-                    }, onChange: { values.yield($0) })
-                values.onTermination = { _ in
-                    running.cancel()
-                    closing.remove(id)
-                }
-            }
-            var values = stream.makeAsyncIterator()
+            var values = observation.values(in: database, bufferingPolicy: .bufferingNewest(1)).makeAsyncIterator()
             return { try await values.next().map(value) }
         }
     }

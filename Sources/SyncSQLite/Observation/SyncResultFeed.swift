@@ -8,16 +8,14 @@ final class SyncResultFeed: @unchecked Sendable {
     private let lock = NSLock()
     private var listeners: [Int: AsyncStream<SyncResult>.Continuation] = [:]
     private var count = 0
-    private var isFinished = false
 
     func results() -> AsyncStream<SyncResult> {
         AsyncStream { listener in
             let id = lock.withLock {
                 count += 1
-                if !isFinished { listeners[count] = listener }
-                return isFinished ? nil : count
+                listeners[count] = listener
+                return count
             }
-            guard let id else { return listener.finish() }
             listener.onTermination = { [weak self] _ in self?.remove(id) }
         }
     }
@@ -31,10 +29,6 @@ final class SyncResultFeed: @unchecked Sendable {
     }
 
     func finish() {
-        let all = lock.withLock {
-            isFinished = true
-            return Array(listeners.values)
-        }
-        for listener in all { listener.finish() }
+        for listener in lock.withLock({ Array(listeners.values) }) { listener.finish() }
     }
 }
