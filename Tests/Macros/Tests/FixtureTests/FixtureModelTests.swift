@@ -20,7 +20,6 @@ struct FixtureModelTests {
             ("blog", Blog.syncModel),
             ("company", Company.syncModel),
             ("depot", Depot.syncModel),
-            ("depot-parcels", Depotparcels.syncModel),
             ("fleet", Fleet.syncModel),
             ("forge", Forge.syncModel),
             ("forge-flat", Forgeflat.syncModel),
