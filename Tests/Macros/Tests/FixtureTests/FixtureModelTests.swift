@@ -28,7 +28,6 @@ struct FixtureModelTests {
             ("household", Household.syncModel),
             ("iso-codes", Isocodes.syncModel),
             ("library", Library.syncModel),
-            ("odata", Odata.syncModel),
             ("orchard", Orchard.syncModel),
             ("press", Press.syncModel),
             ("rides", Rides.syncModel),
@@ -39,7 +38,6 @@ struct FixtureModelTests {
             ("studio-untitled", Studiountitled.syncModel),
             ("tasks", Tasks.syncModel),
             ("village", Village.syncModel),
-            ("workshop", Workshop.syncModel),
             ("zoo", Zoo.syncModel),
             ("zoo-ids", Zooids.syncModel),
         ] as [(String, @Sendable () throws -> SyncModel)])
