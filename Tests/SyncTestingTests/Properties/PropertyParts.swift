@@ -39,9 +39,16 @@ struct PropertyParts {
         if isOver || step.parent != nil && step.repeatsRecords || step.listsOnlyUpdate { isOver = true }
         guard !isOver else { return nil }
         do {
-            switch size {
-            case .pages(let records): try await sync(step, inPagesOf: records)
-            case .pieces(let bytes): try await sync(step, inPiecesOf: bytes)
+            let results =
+                switch size {
+                case .pages(let records): try await sync(step, inPagesOf: records)
+                case .pieces(let bytes): [try await sync(step, inPiecesOf: bytes)]
+                }
+            // A part refuses a row whose key is made of a row that only a later part brings.
+            let refused = results.reduce(0) { $0 + $1.withoutKeyPart }
+            if let whole = try? expected.get(), refused > whole.withoutKeyPart {
+                isOver = true
+                return nil
             }
         } catch let error as SyncError {
             if case .pages = size { isOver = true }
@@ -54,7 +61,7 @@ struct PropertyParts {
         return differences.isEmpty ? nil : differences.joined(separator: "; ")
     }
 
-    private func sync(_ step: PropertyCase.Step, inPagesOf size: Int) async throws {
+    private func sync(_ step: PropertyCase.Step, inPagesOf size: Int) async throws -> [SyncResult] {
         let run = SyncRun()
         let pages = stride(from: 0, to: max(step.payload.count, 1), by: size).map { start in
             Array(step.payload[start..<min(start + size, step.payload.count)])
@@ -68,21 +75,24 @@ struct PropertyParts {
             record.hasKey(names) && kinds.entity(of: record, as: entity) != nil
         }
         guard step.shape == .list, pages.allSatisfy({ $0.isEmpty || $0.contains(where: isReadable) }) else {
-            return try await sync(step, inPiecesOf: .max)
+            return [try await sync(step, inPiecesOf: .max)]
         }
         var options = step.options
         options.payload = .page(of: run)
+        var results: [SyncResult] = []
         for page in pages {
-            try await Sync.changes(
-                try PropertyLayout(model: stack.model).records(page, of: step), inEntity: step.entity, stack: stack,
-                predicate: step.condition(), parent: step.parent,
-                relationship: step.relationship, operations: step.operations,
-                options: options)
+            results.append(
+                try await Sync.changes(
+                    try PropertyLayout(model: stack.model).records(page, of: step), inEntity: step.entity, stack: stack,
+                    predicate: step.condition(), parent: step.parent,
+                    relationship: step.relationship, operations: step.operations,
+                    options: options))
         }
-        try await run.finish()
+        results.append(try await run.finish())
+        return results
     }
 
-    private func sync(_ step: PropertyCase.Step, inPiecesOf size: Int) async throws {
+    private func sync(_ step: PropertyCase.Step, inPiecesOf size: Int) async throws -> SyncResult {
         let layout = PropertyLayout(model: stack.model)
         var text = step.shape == .lines ? try layout.lines(of: step) : []
         if step.shape != .lines { JSONText.append(try layout.root(of: step), to: &text) }
@@ -94,7 +104,7 @@ struct PropertyParts {
         var options = step.options
         if step.shape == .lines { options.form = .ndjson }
         options.pieces.size = size
-        try await Sync.changes(
+        return try await Sync.changes(
             chunks, inEntity: step.entity, stack: stack, predicate: step.condition(), parent: step.parent,
             relationship: step.relationship, operations: step.operations, options: options)
     }
@@ -135,6 +145,11 @@ extension JSONValue {
             return name == "owner"
         }
     }
+}
+
+extension SyncResult {
+    /// How many records were refused because a part of their key is not stored.
+    fileprivate var withoutKeyPart: Int { diagnostics.count { $0.kind == .keyPartMissing } }
 }
 
 extension Result {
