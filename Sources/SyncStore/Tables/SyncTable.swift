@@ -63,9 +63,10 @@ package final class SyncTable {
 
     /// Whether a row that is new has no value for an attribute that must have one.
     func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
-        let attribute = tree.attributes[slot]
-        guard !attribute.isOptional, attribute.defaultValue == nil else { return false }
-        return [.absent, .null].contains(value(slot, of: node).kind)
+        switch value(slot, of: node).kind {
+        case .absent, .null: !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
+        default: false
+        }
     }
 
     // MARK: Keys
