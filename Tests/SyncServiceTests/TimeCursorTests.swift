@@ -260,4 +260,22 @@ struct TimeCursorTests {
         #expect(try await titles(device).first == "a newer")
         #expect(await place.asked.last != nil)
     }
+
+    @Test("A row whose version was in the future once is taken again", arguments: Dialect.allCases)
+    func futureVersionOnce(_ dialect: Dialect) async throws {
+        let device = try device(dialect)
+        await place.put("a", "wrong", at: 240_000_000_000)
+        await place.set(clock: 1000)
+        try await device.engine.sync()
+        #expect(try await titles(device) == ["a wrong"])
+        await place.put("a", "right", at: 1200)
+        await place.set(clock: 1300)
+        try await device.engine.sync()
+        #expect(try await titles(device) == ["a right"])
+        // A replica that is behind is still passed over.
+        await place.put("a", "old", at: 1100)
+        await place.set(clock: 1310)
+        try await device.engine.sync()
+        #expect(try await titles(device) == ["a right"])
+    }
 }

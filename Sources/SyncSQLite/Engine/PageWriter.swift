@@ -54,7 +54,7 @@ struct PageWriter {
     /// The rows but for those that are older than is known: a replica of the service is behind, and the next one is not.
     func current(_ rows: [PulledPage.Row]) throws -> [PulledPage.Row] {
         guard engine.registration.ordersVersions else { return rows }
-        return try rows.filter { try !engine.isOlder($0, table, in: db) }
+        return try rows.filter { try !engine.isBehind($0, table, serverTime, in: db) }
     }
 
     /// All at once. If a constraint refuses one of them, each half by itself, down to the row that is to blame.

@@ -78,7 +78,7 @@ extension SQLiteEngine {
         let table = try table(page.entity)
         return try await reading { [self] db in
             try page.rows.contains { row in
-                if !page.takesOlder, try isOlder(row, table, in: db) { return false }
+                if !page.takesOlder, try isBehind(row, table, page.serverTime, in: db) { return false }
                 guard let key = try table.key.k(of: row.id, in: db) else { return true }
                 let known = try Row.fetchOne(
                     db, sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, key])
@@ -89,13 +89,18 @@ extension SQLiteEngine {
     }
 
     /// Whether a row comes in an older version than is known: a replica that is behind said so.
-    func isOlder(_ row: PulledPage.Row, _ table: EngineTable, in db: Database) throws -> Bool {
+    ///
+    /// - Parameter serverTime: The server's clock when it answered.
+    func isBehind(
+        _ row: PulledPage.Row, _ table: EngineTable, _ serverTime: Int64?, in db: Database
+    ) throws -> Bool {
         guard registration.ordersVersions, let version = row.version, let key = try table.key.k(of: row.id, in: db)
         else { return false }
         let known = try String.fetchOne(
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        return known.map { RowVersion(version).isOlder(than: RowVersion($0)) } ?? false
+        let now = max(serverTime ?? .min, Self.now)
+        return known.map { RowVersion(version).isBehind(RowVersion($0), at: now) } ?? false
     }
 
     package func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue] {

@@ -57,7 +57,7 @@ extension SQLiteEngine {
         guard let known else { return true }
         let (here, there) = (RowVersion(known), RowVersion(listed))
         // A listing may be behind too.
-        return !here.isSame(as: there) && !(registration.ordersVersions && there.isOlder(than: here))
+        return !here.isSame(as: there) && !(registration.ordersVersions && there.isBehind(here, at: Self.now))
     }
 
     package func missing(from entity: String, _ lease: EngineLease) async throws -> [JSONValue] {

@@ -14,11 +14,23 @@ package struct RowVersion: Sendable {
     }
 
     /// Whether it comes before another one. Words that are neither numbers nor times have no order.
-    package func isOlder(than other: RowVersion) -> Bool {
+    private func isOlder(than other: RowVersion) -> Bool {
         if let number = Int64(text), let otherNumber = Int64(other.text) { return number < otherNumber }
         guard let time, let otherTime = other.time else { return false }
         return time < otherTime
     }
+
+    /// Whether it comes before the version that is known of its row: a replica that is behind has it.
+    ///
+    /// A known version that is a time of the future was never right, so that none is older.
+    ///
+    /// - Parameter now: The later of the clocks that are known, in milliseconds since 1970. A day more than that is the future.
+    package func isBehind(_ known: RowVersion, at now: Int64) -> Bool {
+        guard isOlder(than: known) else { return false }
+        return known.time.map { $0.0 <= now + Self.day } ?? true
+    }
+
+    private static let day: Int64 = 86_400_000
 
     /// The milliseconds since 1970 of a time that is written as a date, and the digits of its fraction behind those.
     private var time: (Int64, String)? {
