@@ -103,7 +103,7 @@ struct EngineWorkTests {
     }
 
     @Test(
-        "Deletions in a table that references itself take the work of each row", arguments: ["tree", "list"])
+        "Deletions in a table that references itself take the work of each row", arguments: ["tree", "list", "chain"])
     func deletions(shape: String) async throws {
         try await expectLinear { count in
             let service = service(batchSize: 50)

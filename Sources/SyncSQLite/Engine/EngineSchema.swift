@@ -199,6 +199,10 @@ enum EngineSchema {
         "sync_file", "sync_unread", "sync_unsent", "sync_parting", "sync_tried", "sync_made",
     ]
 
+    /// The rows that are to be sent, beside which there may be many deletions.
+    private static let changedRows =
+        "CREATE INDEX IF NOT EXISTS \"sync_change_row\" ON \"sync_change\" (\"e\", \"k\") WHERE \"kind\" <> 'delete'"
+
     /// The edits that name a row: rows that pointed to it, and pairs with it. Of a value, which may be a long text, the beginning is
     /// enough to find it by.
     private static let namingEdits = [
@@ -218,7 +222,8 @@ enum EngineSchema {
 
     /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys] + namingEdits {
+        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys, changedRows] + namingEdits
+        {
             try db.execute(sql: statement)
         }
         if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {

@@ -66,7 +66,7 @@ struct RequestFreezer {
         }
         if requests.isEmpty {
             for table in order.reversed() where requests.isEmpty {
-                try look(through: table, "kind = 'delete'", 1) {
+                try look(through: table, .deletions, 1) {
                     _ = try $0.freezeDeletion($1, table, breaksCycle: true)
                 }
             }
@@ -88,7 +88,7 @@ struct RequestFreezer {
 
     /// Looks at what is to be looked at again, then goes on where the batch before it ended.
     private mutating func freeze(_ pass: WaitingRows.Pass, _ table: EngineTable, _ limit: Int) throws {
-        let condition = pass == .rows ? "kind <> 'delete'" : "kind = 'delete'"
+        let kinds: Kinds = pass == .rows ? .rows : .deletions
         func look(_ freezer: inout RequestFreezer, at change: Change) throws {
             if pass == .rows { freezer.waiting.hasNoCycle = false }
             let awaited =
@@ -98,24 +98,24 @@ struct RequestFreezer {
             freezer.waiting.note(RowName(table: table.number, key: change.key), waitsFor: awaited)
         }
         while requests.count < limit, let key = waiting.next(pass, table.number) {
-            let row = try db.rowCached(sql: Self.changes("k = ?", condition), arguments: [table.number, key, lastEdit])
+            let row = try db.rowCached(sql: Self.changes("k = ?", kinds), arguments: [table.number, key, lastEdit])
             if let row { try look(&self, at: try Change(row)) }
         }
-        try self.look(through: table, condition, limit, after: waiting.end(pass, table.number)) { freezer, change in
+        try self.look(through: table, kinds, limit, after: waiting.end(pass, table.number)) { freezer, change in
             try look(&freezer, at: change)
             freezer.waiting.move(pass, table.number, to: change.key)
         }
     }
 
     private mutating func look(
-        through table: EngineTable, _ condition: String, _ limit: Int, after key: DatabaseValue = .null,
+        through table: EngineTable, _ kinds: Kinds, _ limit: Int, after key: DatabaseValue = .null,
         _ body: (inout RequestFreezer, Change) throws -> Void
     ) throws {
         var last = key
         while requests.count < limit {
             let isFirst = last.isNull
             let changes = try db.rowsCached(
-                sql: Self.changes(isFirst ? "true" : "k > ?", condition) + " ORDER BY k LIMIT 1000",
+                sql: Self.changes(isFirst ? "true" : "k > ?", kinds) + " ORDER BY k LIMIT 1000",
                 arguments: StatementArguments(
                     [table.number.databaseValue] + (isFirst ? [] : [last]) + [lastEdit.databaseValue])
             ).map(Change.init)
@@ -125,11 +125,30 @@ struct RequestFreezer {
         }
     }
 
+    /// Which changes of the outbox are looked at.
+    private enum Kinds {
+        /// New and changed rows.
+        case rows
+        case newRows
+        case deletions
+
+        /// SQLite would look at the deletions as well if the statement did not name the index.
+        var index: String { self == .deletions ? "" : " INDEXED BY sync_change_row" }
+
+        var condition: String {
+            switch self {
+            case .rows: "kind <> 'delete'"
+            case .newRows: "kind <> 'delete' AND kind = 'create'"
+            case .deletions: "kind = 'delete'"
+            }
+        }
+    }
+
     /// What is on its way is not sent again, unless it was refused, might have been done before, and was edited since.
-    private static func changes(_ keys: String, _ condition: String) -> String {
+    private static func changes(_ keys: String, _ kinds: Kinds) -> String {
         """
-        SELECT k, kind, birth, seq, attempts FROM sync_change AS c
-        WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(condition)
+        SELECT k, kind, birth, seq, attempts FROM sync_change AS c\(kinds.index)
+        WHERE e = ? AND \(keys) AND seq <= ? AND state = 'ready' AND \(kinds.condition)
           AND NOT EXISTS (SELECT 1 FROM sync_request AS r WHERE r.e = c.e AND r.k = c.k
             AND NOT (r.kind = 'create' AND c.kind = 'create' AND r.attempts > 0 AND r.seq < c.seq AND r.taken IS NULL))
         """
@@ -138,7 +157,7 @@ struct RequestFreezer {
     /// New rows that point to each other: one is sent without saying so, and told the rest when both are there.
     private mutating func breakCycle(_ order: [EngineTable]) throws {
         for table in order where requests.isEmpty {
-            try look(through: table, "kind = 'create'", 1) { _ = try $0.freezeRow($1, table, breaksCycle: true) }
+            try look(through: table, .newRows, 1) { _ = try $0.freezeRow($1, table, breaksCycle: true) }
         }
     }
 
@@ -149,7 +168,7 @@ struct RequestFreezer {
     private mutating func parkCycles() throws {
         var stuck: [(change: Change, table: EngineTable, relationship: String)] = []
         for table in order where table.columns.contains(where: { $0.destination != nil && !$0.isOptional }) {
-            try look(through: table, "kind = 'create'", 1) { freezer, change in
+            try look(through: table, .newRows, 1) { freezer, change in
                 guard let values = try table.domains.values(of: change.key, in: freezer.db) else { return }
                 let domains = try freezer.edits[table.number]?.all(of: change.key, values) ?? []
                 let waiting = try domains.filter { try freezer.isWaiting($0) }
