@@ -20,7 +20,9 @@ struct User: EntityRecord {
 
     init(entityRow row: EntityRow) throws {
         id = try row.value("id")
-        name = try row.value("name")
+        let name: String? = try row.value("name")
+        if name == "unreadable" { throw SyncError(.valueDoesNotFit, "a name that the type does not know") }
+        self.name = name
     }
 
     func encode(into row: inout EntityValues) throws {
@@ -34,6 +36,7 @@ struct User: EntityRecord {
     @StoreQuery(User.self, id: 2) var second
     @StoreQuery(countOf: User.self) var count
     @StoreQuery("User", where: "name == 'Ann'") var records
+    @StoreQuery(User.self, skippingUnreadable: { _ in }) var readable
 
     /// What SwiftUI does before it draws a view.
     func draw() -> String {
@@ -41,6 +44,7 @@ struct User: EntityRecord {
         _second.update()
         _count.update()
         _records.update()
+        _readable.update()
         return "\(users.map { $0.name ?? "" }) \(second?.name ?? "-") \(count) \(records.count)"
     }
 
@@ -68,3 +72,9 @@ try stack.writer.write { db in
 try await list.expect(#"["Ann", "Bob"] Ann 2 1"#)
 try stack.writer.write { db in try db.execute(sql: "DELETE FROM User WHERE id = 2") }
 try await list.expect(#"["Bob"] - 1 0"#)
+try stack.writer.write { db in try db.execute(sql: "INSERT INTO User (id, name) VALUES (3, 'unreadable'), (4, 'Cy')") }
+while list.$users.error == nil || list.readable.count < 2 {
+    _ = list.draw()
+    try await Task.sleep(for: .milliseconds(1))
+}
+print("readable:", list.readable.map { $0.name ?? "" }, "error:", list.$readable.error == nil ? "none" : "there")

@@ -64,15 +64,20 @@
         ///
         /// - Parameters:
         ///   - limit: How many there are at most; nil for all.
+        ///   - skip: Is told, with each list that is read, of the rows that are no values of the type, which are left out. Without
+        ///     it `error` has the first one. The view keeps the first `skip` that it is given.
         ///   - relationships: Those whose rows are loaded with them.
         public init<Row: EntityRecord>(
             _ type: Row.Type, where predicate: RecordPredicate = .all, orderedBy order: RecordOrder = .byKey,
-            limit: Int? = nil, including relationships: (any PartialKeyPath<Row> & Sendable)...
+            limit: Int? = nil, skippingUnreadable skip: (@Sendable (UnreadableRow) -> Void)? = nil,
+            including relationships: (any PartialKeyPath<Row> & Sendable)...
         ) where Value == [Row] {
             self.init(
-                [Row.entityName, predicate, order, limit, relationships as [PartialKeyPath<Row>]], placeholder: []
+                [Row.entityName, predicate, order, limit, skip != nil, relationships as [PartialKeyPath<Row>]],
+                placeholder: []
             ) {
-                try $0.observe(type, where: predicate, orderedBy: order, limit: limit, including: relationships)
+                try $0.observe(
+                    type, where: predicate, orderedBy: order, limit: limit, skipping: skip, including: relationships)
             }
         }
 
