@@ -60,6 +60,33 @@ struct GroupTests {
         }
     }
 
+    @Test(
+        "of all columns is won with the columns that were not edited; else each column is merged by itself",
+        arguments: [false, true], [ConflictPolicy.clientWins, .lastWriterWins])
+    func unedited(_ isWhole: Bool, _ policy: ConflictPolicy) async throws {
+        for edit in [
+            "UPDATE Task SET points = 2",
+            "INSERT OR REPLACE INTO Task (remoteID, title, points, done) SELECT remoteID, title, 2, done FROM Task",
+        ] {
+            let service = FakeService()
+            func time(_ seconds: Double) -> Date { Date(timeIntervalSince1970: 1_000_000_000 + seconds) }
+            await service.put("Task", 1, ["title": "t", "points": 1], time: time(0))
+            let task = SyncedEntity("Task", policy: policy, isOneDomain: isWhole)
+            let device = try Device(service, entities: ["Project", task, "Tag"])
+            try await device.engine.sync()
+            await service.put("Task", 1, ["title": "there"], time: time(1))
+            try await device.write(edit)
+            try await device.engine.sync()
+            let expected = isWhole ? "t" : "there"
+            #expect(try await device.rows("SELECT title, points FROM Task") == ["\(expected) 2"], "\(edit)")
+            let there = await service.contents(of: "Task")[1]
+            #expect(there?["title"] == .string(expected) && there?["points"] == 2, "\(edit)")
+            let log = try await device.engine.conflicts().filter { $0.domain == "title" }
+            #expect(log.map { [$0.local, $0.remote] } == (isWhole ? [["t", "there"]] : []), "\(edit)")
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
     @Test("waits as a whole for a row that one of it leads to", arguments: [false, true])
     func waiting(_ isWhole: Bool) async throws {
         let service = FakeService()

@@ -19,7 +19,7 @@ actor HistoryLedger {
     }
 
     private var firsts: [String: String] = [:]
-    private var authors: [String: (device: Int, time: Date)] = [:]
+    private var authors: [String: (device: Int, time: Date, row: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
     private var deleted: Set<String> = []
     /// The projects that a row was moved below by whoever wrote it, the last one at the end.
@@ -57,9 +57,9 @@ actor HistoryLedger {
             let old = before[place]
             if let old, old.name != line.name { firsts[line.name] = first(old.name) }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
-            if old?.name != line.name { authors[line.name] = (device, Date()) }
-            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date()) }
             let row = first(line.name)
+            if old?.name != line.name { authors[line.name] = (device, Date(), row) }
+            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date(), row) }
             writers[row, default: []].insert(device)
             deletedLast[row] = nil
             if old?.project != line.project {
@@ -111,6 +111,8 @@ actor HistoryLedger {
         return found
     }
 
+    private func isWriter(_ device: Int, of row: String) -> Bool { writers[row]?.contains(device) ?? false }
+
     /// A line of the log of conflicts.
     struct Ruling: Sendable {
         let domain: String
@@ -120,8 +122,12 @@ actor HistoryLedger {
         let why: String
     }
 
-    /// - Parameter isTimed: Whether devices and service have one clock.
-    func judge(_ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool) -> [String] {
+    /// - Parameters:
+    ///   - isTimed: Whether devices and service have one clock.
+    ///   - isOneDomain: Whether rows are one domain: then an edit of one column has the other columns win, too.
+    func judge(
+        _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
+    ) -> [String] {
         let policies = ["clientWins", "serverWins", "manual", "edited later here", "edited later there", "resolved"]
         var found: [String] = []
         for ruling in rulings
@@ -133,10 +139,11 @@ actor HistoryLedger {
                 found.append("device \(device) takes its own value for another's: \(text)")
             }
             guard ruling.winner == "local" else { continue }
-            let isSet =
+            var isSet =
                 ruling.local == nil ? ruling.why != "edited later here" : local == nil || local?.device == device
+            if isOneDomain { isSet = local.map { isWriter(device, of: $0.row) } ?? true }
             if !isSet { found.append("device \(device) has a value win that was not set there: \(text)") }
-            if isTimed, ruling.why == "edited later here", let local, let remote, remote.device != device,
+            if isTimed, !isOneDomain, ruling.why == "edited later here", let local, let remote, remote.device != device,
                 remote.time.timeIntervalSince(local.time) > 0.02
             {
                 found.append("device \(device) has the earlier edit win: \(text)")

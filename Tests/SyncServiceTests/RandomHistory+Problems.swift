@@ -58,7 +58,7 @@ extension RandomHistory {
         }
         return await ledger.judge(
             rulings, of: index, knowsOwn: members.contains(.lost) && !members.contains(.triggers),
-            isTimed: place == .memory && !isOneDomain)
+            isTimed: place == .memory, isOneDomain: isOneDomain)
     }
 
     /// What the service has that cannot be.

@@ -1,0 +1,33 @@
+import Testing
+
+@testable import SyncService
+
+/// How the log of conflicts of a random history is judged.
+@Suite("The ledger of a random history")
+struct HistoryLedgerTests {
+    private static func task(_ title: String, _ points: String = "") -> [String: HistoryLedger.Line] {
+        [
+            "Task 1": HistoryLedger.Line(
+                entity: "Task", key: "1", name: title, points: points, project: "", text: "")
+        ]
+    }
+
+    /// What is found where the title that the first device made wins on the second device, over that of the third one.
+    private static func found(isOneDomain: Bool, isEdited: Bool) async -> [String] {
+        let ledger = HistoryLedger()
+        await ledger.note([:], task("n1"), by: 0)
+        await ledger.note(task("n1"), task("e2"), by: 2)
+        if isEdited { await ledger.note(task("n1"), task("n1", "3"), by: 1) }
+        let ruling = HistoryLedger.Ruling(
+            domain: "title", local: "n1", remote: "e2", winner: "local", why: "clientWins")
+        return await ledger.judge([ruling], of: 1, knowsOwn: false, isTimed: true, isOneDomain: isOneDomain)
+    }
+
+    @Test("A value wins that was not set on the device only where rows are one domain and the row was edited there")
+    func unedited() async {
+        #expect(await Self.found(isOneDomain: true, isEdited: true) == [])
+        #expect(await Self.found(isOneDomain: true, isEdited: false).count == 1)
+        #expect(await Self.found(isOneDomain: false, isEdited: true).count == 1)
+        #expect(await Self.found(isOneDomain: false, isEdited: false).count == 1)
+    }
+}
