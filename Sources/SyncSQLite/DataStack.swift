@@ -16,7 +16,7 @@ public final class DataStack: Sendable {
     /// What the rows are of.
     public let model: SyncModel
     package let layout: StoreLayout
-    package let database: any DatabaseWriter
+    package let database: StoreDatabase
     package let localKeys = LocalKeyCounter()
     package let arrivals = ArrivalWatch()
     let watch: ModelWatch
@@ -31,7 +31,7 @@ public final class DataStack: Sendable {
     init(_ store: OpenStore) {
         model = store.model
         layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
-        database = store.database
+        database = StoreDatabase(store.database)
         watch = ModelWatch(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
         unlocked = store.unlocked
         isGuest = store.isGuest
@@ -45,7 +45,7 @@ public final class DataStack: Sendable {
 
     /// The connection closed last removes the files beside the store, if it is the one that may write.
     private func releaseReaders() {
-        (database as? DatabasePool)?.invalidateReadOnlyConnections()
+        (database.writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
     /// Opens the store in this file, or creates it. Its folder must exist.
@@ -122,14 +122,18 @@ public final class DataStack: Sendable {
 
     // MARK: Whole store
 
-    /// Closes the file, which then holds all there is. Whatever is done with the stack after that fails. A database that
+    /// Closes the store. Its file then holds all rows.
+    ///
+    /// Every later call fails with `storeClosed`. Observations end with this error, and ``syncResults`` ends. A database that
     /// an app opened stays open.
     ///
-    /// - Throws: ``SyncError`` `storeFailure` if the store is still in use.
+    /// - Throws: ``SyncError`` `storeFailure` if the store is still in use. The stack stays open then, but its observations
+    ///   have ended.
     public func close() throws {
         if isGuest { return }
         releaseReaders()
         try StoreFailure.mapped(.storeFailure, "the store cannot be closed") { try database.close() }
+        feed.finish()
     }
 
     /// Deletes every row of every entity, whatever the delete rules say. Tables stay. To a two-way engine that is no edit: the

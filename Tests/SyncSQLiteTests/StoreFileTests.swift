@@ -142,7 +142,7 @@ import Testing
     @Test func aClosedStoreFailsWithATypedError() throws {
         let stack = try DataStack(model: Models.links(), at: url)
         try stack.close()
-        #expect(try error { _ = try stack.fetch("User") }.code == .storeFailure)
+        #expect(try error { _ = try stack.fetch("User") }.code == .storeClosed)
     }
 
     @Test func droppingRemovesEveryRowAndLeavesTheStoreUsable() throws {

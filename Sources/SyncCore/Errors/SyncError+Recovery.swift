@@ -35,6 +35,7 @@ extension SyncError.Code {
         case .unsuitableTables: "Run the SQL that is listed with each problem, or change the model."
         case .unsuitableConnection: "Add the line to the configuration of the database."
         case .unreadableStore: "See whether the file is a database of Sync's, and whole."
+        case .storeClosed: "Open another stack, or close this one later."
         case .storeFailure: "What SQLite said is in 'underlying'."
         case .storeBusy: "Try again once the other process is done."
         case .storeReadOnly: "Give this user the right to write the file and its folder."

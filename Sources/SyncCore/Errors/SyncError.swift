@@ -89,6 +89,8 @@ public struct SyncError: LocalizedError, Sendable, Hashable, CustomStringConvert
         case unsuitableTables
         /// A connection of the app's database is set to what a sync cannot work with; the message says which line mends it.
         case unsuitableConnection
+        /// The stack was closed.
+        case storeClosed
         /// There is no store at the path, none can be made there, or the file is not one, or damaged.
         case unreadableStore
         /// SQLite failed in another way, such as a full disk; `underlying` has what it said. Or the store is not sound.

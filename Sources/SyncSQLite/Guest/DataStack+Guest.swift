@@ -52,8 +52,8 @@ extension DataStack {
     public typealias Connection = Database
 
     /// The database: to read it with GRDB, and to observe it.
-    public var reader: any DatabaseReader { database }
+    public var reader: any DatabaseReader { database.writer }
 
     /// The database, to write to it with GRDB. What the app writes to the tables of the model, a sync compares as any rows.
-    public var writer: any DatabaseWriter { database }
+    public var writer: any DatabaseWriter { database.writer }
 }

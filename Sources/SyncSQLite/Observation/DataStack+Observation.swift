@@ -51,6 +51,6 @@ extension DataStack {
     /// something. Of a payload in several transactions there is one for each.
     ///
     /// Those in a transaction of the caller's are not among them: only the caller knows whether it was committed. The
-    /// sequence ends with the stack.
+    /// sequence ends when the stack is closed or gone.
     public var syncResults: AsyncStream<SyncResult> { feed.results() }
 }

@@ -4,8 +4,9 @@ import SyncCore
 /// What is read of a store, again and again: the value there is now, and then one for each transaction that makes another
 /// of it.
 ///
-/// Whoever is slow misses values in between, and never the last. It ends when its task is cancelled or nobody iterates any
-/// more, and fails with what a fetch would throw: then the store has another model, or a name is not in it.
+/// A slow consumer may skip intermediate values but always receives the latest. The observation ends when its task is
+/// cancelled or its iterator is gone. It fails with what a fetch would throw: the store has another model, a name is not
+/// in it, or the stack was closed (`storeClosed`).
 public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// What is read.
     public typealias Element = Value
@@ -28,7 +29,15 @@ public struct StoreObservation<Value: Sendable>: AsyncSequence, Sendable {
             }
         }.removeDuplicates()
         begin = {
-            var values = observation.values(in: database, bufferingPolicy: .bufferingNewest(1)).makeAsyncIterator()
+            let stream = AsyncThrowingStream(Read.self, bufferingPolicy: .bufferingNewest(1)) { values in
+                database.observe(endingWith: { values.finish(throwing: $0) }) { writer, stop in
+                    values.onTermination = { _ in stop() }
+                    return observation.start(
+                        in: writer, scheduling: .task, onError: { values.finish(throwing: $0) },
+                        onChange: { values.yield($0) })
+                }
+            }
+            var values = stream.makeAsyncIterator()
             return { try await values.next().map(value) }
         }
     }

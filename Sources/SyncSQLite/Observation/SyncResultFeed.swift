@@ -8,14 +8,16 @@ final class SyncResultFeed: @unchecked Sendable {
     private let lock = NSLock()
     private var listeners: [Int: AsyncStream<SyncResult>.Continuation] = [:]
     private var count = 0
+    private var isFinished = false
 
     func results() -> AsyncStream<SyncResult> {
         AsyncStream { listener in
             let id = lock.withLock {
                 count += 1
-                listeners[count] = listener
-                return count
+                if !isFinished { listeners[count] = listener }
+                return isFinished ? nil : count
             }
+            guard let id else { return listener.finish() }
             listener.onTermination = { [weak self] _ in self?.remove(id) }
         }
     }
@@ -29,6 +31,10 @@ final class SyncResultFeed: @unchecked Sendable {
     }
 
     func finish() {
-        for listener in lock.withLock({ Array(listeners.values) }) { listener.finish() }
+        let all = lock.withLock {
+            isFinished = true
+            return Array(listeners.values)
+        }
+        for listener in all { listener.finish() }
     }
 }

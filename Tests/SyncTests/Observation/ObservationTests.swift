@@ -103,6 +103,7 @@ struct ObservationTests {
         try await Task.sleep(for: .milliseconds(50))
         task.cancel()
         #expect(try await task.value <= 1)
+        while gone != nil { await Task.yield() }
     }
 
     @Test("is heard of by plain GRDB once for a sync that changes something, and only in the tables that it changes")

@@ -1,0 +1,233 @@
+import Foundation
+import GRDB
+import Sync
+import SyncTesting
+import Testing
+
+@Suite("A closed DataStack")
+struct ClosedStoreTests {
+    enum StoreKind: CaseIterable {
+        /// A queue without a file.
+        case memory
+        /// A pool.
+        case file
+        /// A queue that cannot write.
+        case reading
+    }
+
+    private static let json = Data(#"[{"id": 1, "stage": "open"}]"#.utf8)
+
+    /// Makes a store with one row.
+    private func withStack(_ kind: StoreKind, _ body: (DataStack) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let model = try SyncModel(Job.self, Chore.self)
+        let stack = try kind == .memory ? DataStack.inMemory(model) : DataStack(model: model, at: folder.database)
+        try await Sync.changes(Self.json, inEntity: "Job", stack: stack)
+        guard kind == .reading else { return try await body(stack) }
+        try stack.close()
+        try await body(DataStack(reading: folder.database))
+    }
+
+    @Test("Synchronous calls fail with storeClosed", arguments: StoreKind.allCases)
+    func synchronousCalls(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            try stack.close()
+            let calls: [() throws -> Void] = [
+                { _ = try stack.fetch("Job") },
+                { _ = try stack.fetch("Job", id: 1) },
+                { _ = try stack.count("Job") },
+                { _ = try stack.fetch(Job.self) },
+                { _ = try stack.fetch(Job.self, id: 1) },
+                { _ = try stack.insert("Job", values: ["id": 2]) },
+                { _ = try stack.newKey(for: "Job") },
+                { try stack.drop() },
+                { try stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
+                { try stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
+                { _ = try SyncEngine(stack: stack, service: Self.service, entities: ["Job"]) },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = #expect(throws: SyncError.self, "call \(index)") { try call() }
+                #expect(error?.code == .storeClosed, "call \(index): \(String(describing: error))")
+            }
+            try stack.close()
+        }
+    }
+
+    @Test("Asynchronous calls fail with storeClosed", arguments: StoreKind.allCases)
+    func asynchronousCalls(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            try stack.close()
+            var several = SyncOptions()
+            several.pieces.size = 1
+            several.pieces.transactions = .onePerPiece
+            let calls: [() async throws -> Void] = [
+                { _ = try await stack.fetch("Job") },
+                { _ = try await stack.fetch("Job", id: 1) },
+                { _ = try await stack.count("Job") },
+                { _ = try await stack.fetch(Job.self) },
+                { try await Sync.changes(Self.json, inEntity: "Job", stack: stack) },
+                { try await Sync.changes([Job(id: 2)], stack: stack) },
+                { _ = try await Sync.plan(Self.json, inEntity: "Job", stack: stack) },
+                { try await Sync.changes(Self.chunks, inEntity: "Job", stack: stack) },
+                { try await Sync.changes(Self.chunks, inEntity: "Job", stack: stack, options: several) },
+                { try await Sync.changes(pages: Self.chunks, inEntity: "Job", stack: stack) },
+                { _ = try await stack.insert("Job", values: ["id": 2]) },
+                { _ = try await stack.delete("Job", id: 1) },
+                { try await stack.read { db in try db.execute(sql: "SELECT * FROM Job") } },
+                { try await stack.write { db in try db.execute(sql: "DELETE FROM Job") } },
+                { try await stack.removeEngine(deletingRows: false) },
+                { _ = try await stack.examine() },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }
+                #expect(error?.code == .storeClosed, "call \(index): \(String(describing: error))")
+            }
+        }
+    }
+
+    @Test("Calls of an engine fail with storeClosed", arguments: [StoreKind.memory, .file])
+    func engineCalls(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            let engine = try SyncEngine(stack: stack, service: Self.service, entities: ["Job"])
+            try await engine.sync()
+            try stack.close()
+            let calls: [() async throws -> Void] = [
+                { try await engine.sync() },
+                { try await engine.pull() },
+                { try await engine.push() },
+                { _ = try await engine.status() },
+                { _ = try await engine.parkedRows() },
+                { _ = try await engine.conflicts() },
+                { try await engine.restore("Job", key: 1) },
+                { try await engine.reset(.local) },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }
+                #expect(error?.code == .storeClosed, "call \(index): \(String(describing: error))")
+            }
+        }
+    }
+
+    @Test("Observations fail with storeClosed, and syncResults ends at once", arguments: StoreKind.allCases)
+    func lateObservations(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            try stack.close()
+            let calls: [() async throws -> Void] = [
+                { for try await _ in stack.observe("Job") {} },
+                { for try await _ in stack.observe("Job", id: 1) {} },
+                { for try await _ in stack.observeCount("Job") {} },
+                { for try await _ in stack.observeChanges("Job") {} },
+                { for try await _ in try stack.observe(Job.self) {} },
+            ]
+            for (index, call) in calls.enumerated() {
+                let error = await #expect(throws: SyncError.self, "call \(index)") { try await call() }
+                #expect(error?.code == .storeClosed, "call \(index): \(String(describing: error))")
+            }
+            for await _ in stack.syncResults { Issue.record("a result after the close") }
+        }
+    }
+
+    @Test("The close ends observations with storeClosed, and syncResults", arguments: StoreKind.allCases)
+    func runningObservations(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            var rows = stack.observe("Job").makeAsyncIterator()
+            var row = stack.observe("Job", id: 1).makeAsyncIterator()
+            var count = stack.observeCount("Job").makeAsyncIterator()
+            var changes = stack.observeChanges("Job").makeAsyncIterator()
+            var jobs = try stack.observe(Job.self).makeAsyncIterator()
+            let results = stack.syncResults
+            #expect(try await rows.next()?.count == 1)
+            #expect(try await row.next() != nil)
+            #expect(try await count.next() == 1)
+            #expect(try await changes.next()?.rows.count == 1)
+            #expect(try await jobs.next()?.map(\.stage) == [.open])
+            try stack.close()
+            let errors = [
+                await #expect(throws: SyncError.self) { _ = try await rows.next() },
+                await #expect(throws: SyncError.self) { _ = try await row.next() },
+                await #expect(throws: SyncError.self) { _ = try await count.next() },
+                await #expect(throws: SyncError.self) { _ = try await changes.next() },
+                await #expect(throws: SyncError.self) { _ = try await jobs.next() },
+            ]
+            #expect(errors.map { $0?.code } == Array(repeating: .storeClosed, count: 5))
+            #expect(try await rows.next() == nil)
+            for await _ in results { Issue.record("a result without a sync") }
+        }
+    }
+
+    @Test("The close ends an observation that waits for a value", arguments: StoreKind.allCases)
+    func waitingObservation(_ kind: StoreKind) async throws {
+        try await withStack(kind) { stack in
+            let (began, begin) = AsyncStream<Void>.makeStream()
+            let task = Task {
+                for try await _ in stack.observe("Job") { begin.yield() }
+            }
+            for await _ in began { break }
+            try stack.close()
+            let error = await #expect(throws: SyncError.self) { try await task.value }
+            #expect(error?.code == .storeClosed)
+        }
+    }
+
+    /// An access to a closed connection crashes.
+    @Test("Calls during the close succeed or fail with storeClosed", arguments: StoreKind.allCases)
+    func concurrentCalls(_ kind: StoreKind) async throws {
+        for _ in 0..<10 {
+            try await withStack(kind) { stack in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for index in 0..<6 {
+                        group.addTask { try await Self.callUntilClosed(index, stack) }
+                    }
+                    group.addTask {
+                        try await Self.onThread {
+                            while true { _ = try stack.count("Job") }
+                        }
+                    }
+                    group.addTask {
+                        try await Self.onThread {
+                            for _ in 0..<5 { _ = try stack.count("Job") }
+                            try stack.close()
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    private static func callUntilClosed(_ index: Int, _ stack: DataStack) async throws {
+        do {
+            while true {
+                switch index % 3 {
+                case 0: _ = try await stack.fetch("Job")
+                case 1: for try await _ in stack.observeCount("Job") { break }
+                default: _ = try await Sync.plan(json, inEntity: "Job", stack: stack)
+                }
+            }
+        } catch let error as SyncError where error.code == .storeClosed {}
+    }
+
+    /// Runs calls that block, on a thread that no task needs.
+    private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+        do {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+            }
+        } catch let error as SyncError where error.code == .storeClosed {}
+    }
+
+    private static var service: FakeService {
+        FakeService(
+            ServiceCapabilities(
+                ids: .client, deletions: .tombstones, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
+        )
+    }
+
+    private static var chunks: AsyncStream<Data> {
+        AsyncStream { stream in
+            stream.yield(json)
+            stream.finish()
+        }
+    }
+}
