@@ -50,7 +50,7 @@ enum HistoryMember: String, CaseIterable, Comparable {
     /// Those that find faults that are still there: `SYNC_HISTORY_MEMBERS` alone takes them.
     static let waiting: Set<HistoryMember> = [
         .fewer, .refusals, .nested, .lost, .reserved, .triggers, .manual, .guarded, .writers, .wrong, .bodiless,
-        .cascades, .moves, .revived, .twins, .ghosts, .shifts, .late, .clocks,
+        .cascades, .moves, .revived, .twins, .ghosts, .clocks,
     ]
 
     /// Those that a place can have.
