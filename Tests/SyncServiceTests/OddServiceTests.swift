@@ -101,7 +101,8 @@ struct OddServiceTests {
             transport: Served { [memory] request, _ in
                 if request.method == .post { return (201, [:], ["id": 2, "firstName": .null, "title": "t"]) }
                 let row = await memory.rows[0]
-                return (200, [:], request.path?.hasSuffix("/tasks") == true ? .array([row]) : row)
+                if request.path?.hasSuffix("/tasks") == true { return (200, [:], .array([row])) }
+                return request.path?.hasSuffix("/1") == true ? (200, [:], row) : (404, [:], [:])
             })
         var settings = Device.settings
         settings.settleTime = .zero

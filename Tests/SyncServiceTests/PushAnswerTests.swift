@@ -183,8 +183,8 @@ struct PushAnswerTests {
 
     private func queueing(
         _ queue: Queue, _ way: String = "", status: Int = 202, body: JSONValue? = nil,
-        patience: Duration = .seconds(30),
-        settleTime: Duration = .seconds(30)
+        patience: Duration = .seconds(30_000),
+        settleTime: Duration = .seconds(30_000)
     ) throws -> Device {
         var options = RESTOptions()
         if way == "marker" { options.marker = "client_key" } else { options.idempotency = way.isEmpty ? nil : way }

@@ -305,7 +305,7 @@ struct RequestFreezer {
         requests.append(
             FrozenRequest(
                 id: id, entity: table.entity.name, kind: kind, remoteID: remoteID, body: body, version: version,
-                idempotencyKey: idem, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
+                idempotencyKey: idem, edit: change.seq, frozen: now, attempts: open?.attempts ?? 0, naturalKey: natural,
                 isRevival: isRevival))
     }
 

@@ -155,12 +155,13 @@ struct RequestSettlement {
 
     func note(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         let spelled = row?.id ?? reply.request.remoteID
+        let heardOf = reply.request.kind == .create ? "excluded.seq" : "max(seq, 0)"
         try db.executeCached(
             sql: """
                 INSERT INTO sync_known (e, k, version, time, whole, seq, remote)
                 VALUES (?, ?, ?, ?, 0, (SELECT seq FROM sync_engine), ?)
                 ON CONFLICT DO UPDATE SET version = coalesce(excluded.version, version), time = coalesce(excluded.time, time),
-                  whole = 0, seq = excluded.seq, remote = coalesce(excluded.remote, remote)
+                  whole = 0, seq = \(heardOf), remote = coalesce(excluded.remote, remote)
                 """,
             arguments: [
                 table.number, key, row?.version, row?.time,

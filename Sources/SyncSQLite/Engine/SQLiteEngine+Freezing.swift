@@ -19,7 +19,7 @@ extension SQLiteEngine {
             try tables.flatMap { table in
                 try db.rowsCached(
                     sql: """
-                        SELECT id, kind, remote, body, version, idem, frozen, attempts, natural, taken, k FROM sync_request
+                        SELECT id, kind, remote, body, version, idem, frozen, attempts, natural, taken, k, seq FROM sync_request
                         WHERE e = ? ORDER BY id
                         """, arguments: [table.number]
                 ).map { row in
@@ -31,7 +31,8 @@ extension SQLiteEngine {
                         id: try row.decode(atIndex: 0), entity: table.entity.name,
                         kind: try FrozenRequest.Kind(rawValue: row.decode(atIndex: 1)) ?? .update,
                         remoteID: try json(2), body: try json(3) ?? .object([]), version: try row.decode(atIndex: 4),
-                        idempotencyKey: try row.decode(atIndex: 5), frozen: try row.decode(atIndex: 6),
+                        idempotencyKey: try row.decode(atIndex: 5), edit: try row.decode(atIndex: 11),
+                        frozen: try row.decode(atIndex: 6),
                         attempts: try row.decode(atIndex: 7), naturalKey: try json(8),
                         isRevival: try row.decode(atIndex: 5) == BirthID(reviving: id, of: table.entity.name).text,
                         taken: try row.decode(atIndex: 9))

@@ -103,6 +103,12 @@ extension SQLiteEngine {
         return known.map { RowVersion(version).isBehind(RowVersion($0), at: now) } ?? false
     }
 
+    package func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool {
+        let key = try table(entity).key
+        guard let known = key.rowKey(id) else { return id == other }
+        return known == key.rowKey(other)
+    }
+
     package func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue] {
         let table = try table(entity)
         return try await reading { db in

@@ -89,7 +89,7 @@ extension EngineRun {
             let batch = Array(rest.prefix(batchSize))
             do {
                 try Task.checkCancellation()
-                let outcomes = try await service.pushed(batch.map(operation))
+                let outcomes = try await pushed(batch)
                 rest = rest.dropFirst(batch.count)
                 count += try await settle(batch, outcomes)
                 await patience.succeeded()
@@ -170,8 +170,7 @@ extension EngineRun {
 
     private func fetchRevived(_ request: FrozenRequest) async throws -> RemoteRow? {
         guard let id = request.remoteID else { return nil }
-        let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
-        guard case .found(let row)? = rows.first, row.record != nil else { return nil }
+        guard case .found(let row)? = try await fetch(id, request.entity), row.record != nil else { return nil }
         return row
     }
 
@@ -254,11 +253,11 @@ extension EngineRun {
         case .conflict(let row?), .exists(let row?): return .conflict(PulledPage.Row(row))
         case .conflict(nil), .exists(nil):
             guard let id = request.remoteID else { return .rejected("there is such a row already") }
-            let rows = try await asking { [service] in try await service.fetch([id], of: request.entity) }
-            switch rows.first {
+            switch try await fetch(id, request.entity) {
             case .found(let row)?: return .conflict(PulledPage.Row(row))
             case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
-            case .absent?, nil: return .gone
+            case .absent?: return .gone
+            case nil: return .unknown
             }
         }
     }

@@ -214,7 +214,8 @@ extension EngineRun {
             // Merged: what was carried out is the same on both sides.
             case .found(let row)?: return .conflict(row)
             case .forbidden?: return .rejected(FetchedRow.forbiddenReason)
-            case .absent?, nil: return .gone
+            case .absent?: return .gone
+            case nil: return .unknown("the service was asked for a row, and answered with another one")
             }
         case .delete: return try await again(request)
         }
@@ -225,13 +226,8 @@ extension EngineRun {
         return true
     }
 
-    private func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchedRow? {
-        try await asking { [service] in try await service.fetch([id], of: entity) }.first
-    }
-
     private func again(_ request: FrozenRequest) async throws -> PushOutcome {
-        let operation = operation(of: request)
-        let outcome = try await asking { [service] in try await service.pushed([operation]).first }
+        let outcome = try await asking { try await pushed([request], isReplay: true).first }
         switch outcome {
         // It is the row that the lost request made.
         case .exists(let row?): return .conflict(row)
@@ -272,7 +268,8 @@ extension EngineRun {
         }
     }
 
-    private func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
+    /// Whether a row is the one that a request makes: by its marker, or by what it says.
+    func isSame(_ row: RemoteRow, _ request: FrozenRequest) -> Bool {
         guard let record = row.record else { return false }
         if let name = service.capabilities.marker {
             return record[name] == .string(request.idempotencyKey)

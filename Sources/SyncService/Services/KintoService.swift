@@ -197,7 +197,8 @@ public struct KintoService: SyncService {
     /// A member is replaced as a whole: of one that a part of is changed, the rest is asked for.
     private func whole(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.changesParts, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
+            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
+            let record = row.record
         else { return operation }
         var operation = operation.completed(by: record)
         operation.version = operation.version ?? row.version

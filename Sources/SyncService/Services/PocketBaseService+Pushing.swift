@@ -57,7 +57,8 @@ extension PocketBaseService {
     /// A JSON field is replaced as a whole: of one that a part of is changed, the rest is asked for.
     private func completed(_ operation: PushOperation) async throws -> PushOperation {
         guard operation.changesParts, let id = operation.id,
-            case .found(let row)? = try await fetch([id], of: operation.entity).first, let record = row.record
+            case .found(let row)? = try await fetch([id], of: operation.entity).first, row.id == id,
+            let record = row.record
         else { return operation }
         return operation.completed(by: record)
     }

@@ -141,6 +141,7 @@ extension RESTService {
             guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
                 return try refusal(answer)
             }
+            guard current.id.isSpelling(of: id) else { return .unknown(EngineRun.otherRow(current.id)) }
             guard let record = current.record else { return .gone }
             // What was fetched is merged first, if it is not what the change was made on.
             if let known = operation.version, let version = current.version, version != known {
@@ -196,7 +197,7 @@ extension RESTService {
                 guard let row = try record(answer, entity) else {
                     throw ServiceFailure.malformed("a row of \(entity) was answered without an id")
                 }
-                rows.append(row.record == nil ? .absent : .found(row))
+                rows.append(row.record == nil && row.id.isSpelling(of: id) ? .absent : .found(row))
             case 404, 410: rows.append(.absent)
             case 403: rows.append(.forbidden)
             default: throw answer.refusal

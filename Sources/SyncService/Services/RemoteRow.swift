@@ -36,3 +36,16 @@ public enum FetchedRow: Sendable, Hashable {
     /// Why a change is refused of which that is so.
     static let forbiddenReason = "the user may not see the row"
 }
+
+extension JSONValue {
+    /// Whether two ids are one, as far as that shows without a model: a number may be written as a text.
+    func isSpelling(of other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.array(let parts), .array(let others)):
+            parts.count == others.count && zip(parts, others).allSatisfy { $0.isSpelling(of: $1) }
+        case (.string(let text), .number(let other)), (.number(let text), .string(let other)): text == other
+        case (.string(let text), .string(let other)): text.lowercased() == other.lowercased()
+        default: self == other
+        }
+    }
+}

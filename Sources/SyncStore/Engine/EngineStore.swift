@@ -133,6 +133,9 @@ package protocol EngineStore: Sendable {
     /// Those of some ids that no stored row has, or only one that was heard of when the counter of edits was there or later.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
+    /// Whether two ids are those of one row, however they are written.
+    func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool
+
     /// The id that a record has; nil if it has none that can be read.
     func id(of record: JSONValue, _ entity: String) throws -> JSONValue?
 }

@@ -15,6 +15,8 @@ package struct FrozenRequest: Sendable {
     package let version: String?
     /// The same for every try to send it.
     package let idempotencyKey: String
+    /// The counter of the edit that is sent.
+    package let edit: Int64
     /// When it was frozen, in milliseconds since 1970.
     package let frozen: Int64
     /// How often it was sent and never answered; more than 0 if a try may have been carried out.
@@ -35,7 +37,7 @@ package struct FrozenRequest: Sendable {
 
     package init(
         id: Int64, entity: String, kind: Kind, remoteID: JSONValue?, body: JSONValue, version: String?,
-        idempotencyKey: String, frozen: Int64, attempts: Int, naturalKey: JSONValue?,
+        idempotencyKey: String, edit: Int64, frozen: Int64, attempts: Int, naturalKey: JSONValue?,
         isRevival: Bool = false, taken: Int64? = nil
     ) {
         self.id = id
@@ -45,6 +47,7 @@ package struct FrozenRequest: Sendable {
         self.body = body
         self.version = version
         self.idempotencyKey = idempotencyKey
+        self.edit = edit
         self.frozen = frozen
         self.attempts = attempts
         self.naturalKey = naturalKey

@@ -1,0 +1,172 @@
+import Foundation
+import Sync
+import SyncTesting
+import Testing
+
+@testable import SyncService
+
+/// Answers that have another row than was asked for, as a cache between may give them.
+@Suite("Answers with another row")
+struct WrongRowTests {
+    /// A service in memory whose answers are another row's for a while.
+    private actor Confused: SyncService {
+        nonisolated let memory: FakeService
+        private let other: JSONValue
+        private let kind: PushOperation.Kind
+        /// How many answers to changes are wrong still, and how many to requests for a row.
+        private var changes: Int
+        private var rows: Int
+        /// Whether the changes with wrong answers are done.
+        private let isDone: Bool
+
+        init(
+            _ memory: FakeService, other: JSONValue, kind: PushOperation.Kind, changes: Int, rows: Int = 0,
+            isDone: Bool = true
+        ) {
+            (self.memory, self.other, self.kind) = (memory, other, kind)
+            (self.changes, self.rows, self.isDone) = (changes, rows, isDone)
+        }
+
+        nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
+        nonisolated var identity: String { memory.identity }
+
+        func pull(_ request: PullRequest) async throws -> PullPage { try await memory.pull(request) }
+        func ids(_ request: SweepRequest) async throws -> IDPage { try await memory.ids(request) }
+
+        func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+            var outcomes: [PushOutcome] = []
+            for operation in operations {
+                let isWrong = operation.kind == kind && operation.entity == "Task" && changes > 0
+                if isWrong { changes -= 1 }
+                if isWrong, !isDone {
+                    outcomes.append(rows > 0 ? .conflict(nil) : .applied(await row()))
+                    continue
+                }
+                let outcome = try await memory.push([operation])[0]
+                outcomes.append(isWrong ? .applied(await row()) : outcome)
+            }
+            return outcomes
+        }
+
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+            guard rows > 0 else { return try await memory.fetch(ids, of: entity) }
+            rows -= 1
+            // Another row, that was deleted.
+            return ids.map { _ in .found(RemoteRow(id: other, record: nil, version: "99")) }
+        }
+
+        private func row() async -> RemoteRow {
+            let record = await memory.contents(of: "Task")[other] ?? ["id": other, "title": "t"]
+            return RemoteRow(id: other, record: record, version: "1")
+        }
+    }
+
+    private func memory(_ idempotency: ServiceCapabilities.CreateIdempotency) async -> FakeService {
+        let memory = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .tombstones, createIdempotency: idempotency, hasPreconditions: true,
+                givesTimes: true, batchSize: 10))
+        for id in 1...6 { await memory.put("Task", JSONValue(id), ["title": .string("t\(id)")]) }
+        return memory
+    }
+
+    /// The titles of the tasks, which are the same here and there in the end.
+    private func titles(_ device: Device, _ memory: FakeService) async throws -> [String] {
+        for _ in 0..<3 { try await device.engine.sync() }
+        let there = await memory.contents(of: "Task").map { "\($0.key) \($0.value["title"] ?? .null)" }.sorted()
+        let here = try await device.rows("SELECT remoteID, '\"' || title || '\"' FROM Task ORDER BY remoteID")
+        #expect(here == there)
+        #expect(try await device.leftovers() == [])
+        return there
+    }
+
+    @Test(
+        "A new row is not taken for one that is known", arguments: [1, 3, 5],
+        [.key, .marker("birth"), .probe] as [ServiceCapabilities.CreateIdempotency])
+    func creation(_ other: Int, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
+        for changes in [1, 2] {
+            let memory = await memory(idempotency)
+            let service = Confused(memory, other: JSONValue(other), kind: .create, changes: changes)
+            let device = try Device(service, entities: ["Project", "Task", "Tag"])
+            try await device.engine.sync()
+            try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+            try await device.write("DELETE FROM Task WHERE remoteID = 3")
+            try await device.stack.insert("Task", values: ["title": "new"])
+            let expected = [
+                #"1 "edited""#, #"2 "t2""#, #"4 "t4""#, #"5 "t5""#, #"6 "t6""#,
+            ]
+            let titles = try await titles(device, memory)
+            #expect(titles.filter { !$0.contains("new") } == expected)
+            #expect(titles.count { $0.contains("new") } == 1)
+        }
+    }
+
+    @Test("Two new rows are not the same one")
+    func twoCreations() async throws {
+        let memory = await memory(.key)
+        let service = Confused(memory, other: 7, kind: .create, changes: 2)
+        let device = try Device(service, entities: ["Project", "Task", "Tag"])
+        try await device.engine.sync()
+        for title in ["one", "two"] { try await device.stack.insert("Task", values: ["title": .string(title)]) }
+        let titles = try await titles(device, memory)
+        #expect(titles.count == 8)
+        for title in ["one", "two"] { #expect(titles.count { $0.contains(title) } == 1) }
+    }
+
+    @Test("A change that was not done is sent again", arguments: [1, 2, 10])
+    func change(_ changes: Int) async throws {
+        let memory = await memory(.key)
+        let service = Confused(memory, other: 5, kind: .update, changes: changes, isDone: false)
+        let device = try Device(service, entities: ["Project", "Task", "Tag"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        if changes > 3 {
+            try await device.engine.sync()
+            #expect(try await device.engine.parkedRows().map(\.reason).first?.contains("another row") == true)
+            #expect(try await device.rows("SELECT title FROM Task WHERE remoteID IN (1, 5)") == ["edited", "t5"])
+            return
+        }
+        #expect(try await titles(device, memory).first == #"1 "edited""#)
+    }
+
+    @Test("A row is not deleted here because another one was deleted there")
+    func fetched() async throws {
+        let memory = await memory(.key)
+        let service = Confused(memory, other: 5, kind: .update, changes: 1, rows: 1, isDone: false)
+        let device = try Device(service, entities: ["Project", "Task", "Tag"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'edited' WHERE remoteID = 1")
+        let titles = try await titles(device, memory)
+        #expect(titles.first == #"1 "edited""#)
+        #expect(titles.count == 6)
+    }
+
+    @Test(
+        "REST: a record that is replaced is not filled from another one, and a deleted one is the one that was asked for"
+    )
+    func rest() async throws {
+        let memory = ServedMemory()
+        var options = RESTOptions()
+        (options.update, options.deleted) = (.put, "gone")
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            transport: Served { request, _ in
+                await memory.note(request)
+                return (200, [:], ["id": 5, "title": "five", "extra": "of five", "gone": true])
+            })
+        let outcome = try await service.push([
+            PushOperation(
+                entity: "Task", kind: .update, id: 1, body: ["title": "one"], version: nil, cursor: nil,
+                idempotencyKey: "k")
+        ])
+        guard case .unknown(let reason)? = outcome.first else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(reason.contains("another row"))
+        #expect(await memory.requests.allSatisfy { $0.hasPrefix("GET") })
+        #expect(try await service.fetch([1], of: "Task") != [.absent])
+        #expect(try await service.fetch([5], of: "Task") == [.absent])
+        #expect(try await service.fetch(["5"], of: "Task") == [.absent])
+    }
+}
