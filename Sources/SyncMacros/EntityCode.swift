@@ -1,8 +1,10 @@
 #if Macros
     import SwiftSyntax
 
-    /// The code that `@Entity` adds. What names other types is in the type itself, where they are seen as its own lines see
-    /// them; initialisers are in the extension, so that the type keeps that of its members.
+    /// The code that `@Entity` adds. Types are named with their modules, since an app may have types of the same names.
+    ///
+    /// What names other types is in the type itself, where they are seen as its own lines see them. Initialisers are in the
+    /// extension, so that the type keeps the initialiser of its members.
     struct EntityCode {
         private let entity: EntityDeclaration
         private var type: String { entity.declaration.name.text }
@@ -13,27 +15,28 @@
         var members: [String] {
             let access = entity.access
             let members = [
-                "\(access)static var entityName: String { \(entity.entityName) }",
-                "\(access)static var databaseTableName: String { \(entity.argument("table")?.trimmedDescription ?? "entityName") }",
-                "\(access)static var syncEntity: SyncModel.Entity {\n\(model)\n}",
-                "\(access)static var syncProperties: [PartialKeyPath<\(type)>: SyncProperty] {\n\(properties)\n}",
+                "\(access)static var entityName: Swift.String { \(entity.entityName) }",
+                "\(access)static var databaseTableName: Swift.String { \(entity.argument("table")?.trimmedDescription ?? "entityName") }",
+                "\(access)static var syncEntity: SyncCore.SyncModel.Entity {\n\(model)\n}",
+                "\(access)static var syncProperties: [Swift.PartialKeyPath<\(type)>: SyncCore.SyncProperty] {\n\(properties)\n}",
                 "\(access)typealias SyncKey = \(key.type)",
                 "\(access)var syncKey: SyncKey? { \(key.value) }",
-                "\(access)var syncID: JSONValue { \(key.id) }",
+                "\(access)var syncID: SyncCore.JSONValue { \(key.id) }",
             ]
-            return entity.hasColumns ? members : members + ["\(access)enum Columns {\n\(columns)\n}"]
+            return entity.hasColumns ? members : members + ["\(access)nonisolated enum Columns {\n\(columns)\n}"]
         }
 
         /// The conformance.
         var conformance: String {
             let access = entity.access
             var members = [
-                "\(access)init(entityRow row: EntityRow) throws {\n\(reading)\n}",
-                "\(access)func encode(into row: inout EntityValues) throws {\n\(writing)\n}",
+                "\(access)init(entityRow row: SyncSQLite.EntityRow) throws {\n\(reading)\n}",
+                "\(access)func encode(into row: inout SyncSQLite.EntityValues) throws {\n\(writing)\n}",
             ]
             if !entity.relationships.isEmpty {
                 members.append(
-                    "\(access)mutating func load(_ rows: [any EntityRecord], of relationship: String) {\n\(loading)\n}")
+                    "\(access)mutating func load(_ rows: [any SyncSQLite.EntityRecord], of relationship: Swift.String) {\n\(loading)\n}"
+                )
             }
             return "{\n" + members.joined(separator: "\n") + "\n}"
         }
@@ -60,7 +63,7 @@
             ] {
                 add(label, to: &arguments)
             }
-            return "SyncModel.Entity(\(arguments.joined(separator: ", ")))"
+            return "SyncCore.SyncModel.Entity(\(arguments.joined(separator: ", ")))"
         }
 
         private func add(_ label: String, to arguments: inout [String]) {
@@ -68,7 +71,7 @@
         }
 
         private func attribute(_ property: EntityProperty) -> String {
-            var arguments = ["\"\(property.name)\"", "(\(property.type ?? "Never")).self"]
+            var arguments = ["\"\(property.name)\"", "(\(property.type ?? "Swift.Never")).self"]
             add("remoteKey", from: "RemoteKey", of: property, to: &arguments)
             if property.isPrimaryKey, entity.primaryKey == nil {
                 arguments.append("isPrimaryKey: true")
@@ -121,11 +124,11 @@
             let attributes = entity.attributes.map { "\\\(type).\($0.identifier): \"\($0.name)\"" }
             let relationships = entity.relationships.compactMap { property in
                 property.target.map {
-                    "\\\(type).\(property.identifier): SyncProperty(\"\(property.name)\", to: \($0.type).self)"
+                    "\\\(type).\(property.identifier): SyncCore.SyncProperty(\"\(property.name)\", to: \($0.type).self)"
                 }
             }
             // The key of the one row stands for the relationship: nil where it leads to none.
-            let keys = toOne.map { "\\\(type).\($0.keyName): SyncProperty(\"\($0.name)\")" }
+            let keys = toOne.map { "\\\(type).\($0.keyName): SyncCore.SyncProperty(\"\($0.name)\")" }
             let all = attributes + relationships + keys
             return all.isEmpty ? "[:]" : "[\n\(all.joined(separator: ",\n"))\n]"
         }
@@ -134,7 +137,7 @@
         private var columns: String {
             let attributes = entity.attributes.map { (code: $0.identifier, name: $0.column) }
             let columns = attributes + toOne.map { (code: $0.keyName, name: $0.storedKeyColumn) }
-            return columns.map { "\(entity.access)static let \($0.code) = EntityColumn(\"\($0.name)\")" }
+            return columns.map { "\(entity.access)static let \($0.code) = SyncSQLite.EntityColumn(\"\($0.name)\")" }
                 .joined(separator: "\n")
         }
 
@@ -145,7 +148,7 @@
             let values = parts.map { $0.isRelationship ? $0.keyName : $0.identifier }
             let id = "Self.syncID(of: \(values.joined(separator: ", ")))"
             guard parts.count == 1, let part = parts.first, !part.isRelationship, let type = part.type else {
-                return ("RowNumber", "nil", parts.isEmpty ? ".null" : id)
+                return ("SyncSQLite.RowNumber", "nil", parts.isEmpty ? ".null" : id)
             }
             return (type.hasSuffix("?") ? String(type.dropLast()) : type, part.identifier, id)
         }

@@ -18,7 +18,7 @@
             let storage = entity.relationships.flatMap { property -> [DeclSyntax] in
                 guard let target = property.target else { return [] }
                 let rows: DeclSyntax =
-                    "\(raw: entity.access)var \(raw: property.storage) = Related<\(raw: target.type)>()"
+                    "\(raw: entity.access)var \(raw: property.storage) = SyncCore.Related<\(raw: target.type)>()"
                 guard !target.isToMany, !entity.names.contains(property.keyColumn) else { return [rows] }
                 return [
                     rows,
@@ -38,7 +38,10 @@
         ) throws -> [ExtensionDeclSyntax] {
             guard let entity = EntityDeclaration(declaration, node) else { return [] }
             let code = EntityCode(entity).conformance
-            return try [ExtensionDeclSyntax("extension \(type.trimmed): EntityRecord \(raw: code)")]
+            // Under a default isolation the conformance keeps the type nonisolated, but not the members of an extension.
+            return try [
+                ExtensionDeclSyntax("nonisolated extension \(type.trimmed): SyncSQLite.EntityRecord \(raw: code)")
+            ]
         }
     }
 #endif

@@ -36,6 +36,13 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
         .testTarget(
+            name: "IsolatedTests",
+            dependencies: [
+                .product(name: "Sync", package: "Sync"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: [.defaultIsolation(MainActor.self)]),
+        .testTarget(
             name: "EntityMacrosTests",
             dependencies: [
                 "EntityMacros",
