@@ -124,7 +124,7 @@ actor HistoryLedger {
 
     /// - Parameters:
     ///   - isTimed: Whether devices and service have one clock.
-    ///   - isOneDomain: Whether rows are one domain: then an edit of one column has the other columns win, too.
+    ///   - isOneDomain: Whether rows are one domain: then an edit of one column has the other columns win or lose, too.
     func judge(
         _ rulings: [Ruling], of device: Int, knowsOwn: Bool, isTimed: Bool, isOneDomain: Bool
     ) -> [String] {
@@ -135,7 +135,9 @@ actor HistoryLedger {
             let (local, remote) = (ruling.local.flatMap { authors[$0] }, ruling.remote.flatMap { authors[$0] })
             let text =
                 "\(ruling.domain) \(ruling.local ?? "nil") here, \(ruling.remote ?? "nil") there, \(ruling.winner) wins: \(ruling.why)"
-            if knowsOwn, ruling.remote != nil, remote?.device == device {
+            if knowsOwn, let remote, remote.device == device,
+                !isOneDomain || writers[remote.row]?.subtracting([device]).isEmpty ?? true
+            {
                 found.append("device \(device) takes its own value for another's: \(text)")
             }
             guard ruling.winner == "local" else { continue }

@@ -30,4 +30,19 @@ struct HistoryLedgerTests {
         #expect(await Self.found(isOneDomain: false, isEdited: true).count == 1)
         #expect(await Self.found(isOneDomain: false, isEdited: false).count == 1)
     }
+
+    @Test("A device loses to its own value only where rows are one domain and another device edited the row")
+    func own() async {
+        for (isOneDomain, isEdited) in [(true, true), (true, false), (false, true), (false, false)] {
+            let ledger = HistoryLedger()
+            await ledger.note([:], Self.task("n1"), by: 0)
+            await ledger.note(Self.task("n1"), Self.task("e2"), by: 0)
+            if isEdited { await ledger.note(Self.task("n1"), Self.task("n1", "3"), by: 1) }
+            let ruling = HistoryLedger.Ruling(
+                domain: "title", local: "e2", remote: "n1", winner: "remote", why: "serverWins")
+            let found = await ledger.judge(
+                [ruling], of: 0, knowsOwn: true, isTimed: true, isOneDomain: isOneDomain)
+            #expect(found.isEmpty == (isOneDomain && isEdited))
+        }
+    }
 }

@@ -196,7 +196,15 @@ actor RESTStub: HTTPTransport {
                 await ledger.judge(deletionOf: row.record, entity, isAlong: isAlong, isSure: true)
             }
             write(entity, id, row.record, isDeleted: true)
+            if entity == "Project" { deleteTasks(of: id) }
             return Reply(status: 204)
+        }
+    }
+
+    /// What belongs to a project goes along with it: its devices leave that to the service.
+    private func deleteTasks(of project: JSONValue) {
+        for (id, row) in rows["Task"] ?? [:] where row.record["project_id"] == project && !row.isDeleted {
+            write("Task", id, row.record, isDeleted: true)
         }
     }
 

@@ -34,6 +34,8 @@ extension RandomHistory {
             "SELECT remoteID FROM Project WHERE name NOT GLOB 'inside*' ORDER BY length(remoteID), remoteID")
         guard !tasks.isEmpty, !projects.isEmpty else {
             try await insert(index, "Task", "title")
+            // No two rows have one name.
+            count += 1
             return try await insert(index, "Project", "name")
         }
         let (task, project) = (tasks[number(tasks.count)], projects[number(projects.count)])
@@ -159,7 +161,10 @@ extension RandomHistory {
     /// Edits what waits since it was refused, so that it is sent again.
     func wake(_ index: Int) async throws {
         let waiting = try await devices[index].rows(
-            "SELECT e, kind, k FROM sync_change WHERE state = 'parked' AND reason LIKE '%refused%'")
+            """
+            SELECT e, kind, k FROM sync_change
+            WHERE state = 'parked' AND (reason LIKE '%refused%' OR reason LIKE '%has no place for it')
+            """)
         for line in waiting {
             let parts = line.split(separator: " ").map(String.init)
             guard parts.count == 3, let number = Int(parts[0]), (1...3).contains(number) else { continue }

@@ -29,7 +29,9 @@ actor ShadowLog {
             for (entity, columns) in Self.columns {
                 try db.execute(sql: "CREATE TABLE shadow_\(entity) (remoteID, \(columns.joined(separator: ", ")))")
             }
-            try db.execute(sql: "CREATE TABLE shadow_pairs (taskID, tagID, place)")
+            try db.execute(
+                sql: "CREATE TABLE shadow_pairs (taskID, tagID, place); CREATE TABLE shadow_pending (taskID, projectID)"
+            )
         }
     }
 
@@ -106,9 +108,17 @@ actor ShadowLog {
                 sql:
                     "DELETE FROM shadow_pairs; INSERT INTO shadow_pairs SELECT taskID, tagID, \(Device.place) FROM Tag_tasks"
             )
+            try db.execute(
+                sql: """
+                    DELETE FROM shadow_pending;
+                    INSERT INTO shadow_pending SELECT owner_key, target_key FROM sync_pending
+                    WHERE owner_entity = 'Task' AND relationship = 'project'
+                    """)
         }
     }
 
+    /// The base of a reference that waits for its row is that row's key, which the service gave last.
+    ///
     /// - Returns: How the outbox is unlike what was edited; nil if it is not.
     func compare() async throws -> String? {
         guard isInStep else { return nil }
@@ -142,6 +152,8 @@ actor ShadowLog {
                     UNION ALL SELECT 'the base is another', '\(entity)', k, '\(column)' FROM sync_base AS b
                     JOIN shadow_\(entity) AS s ON s.remoteID = b.k
                     WHERE e = \(number) AND domain = '\(column)' AND value IS NOT s.\(column)
+                      AND NOT (domain = 'projectID' AND s.\(column) IS NULL
+                        AND value = (SELECT projectID FROM shadow_pending WHERE taskID = k))
                     """)
             }
         }
