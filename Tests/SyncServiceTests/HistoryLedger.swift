@@ -53,6 +53,12 @@ actor HistoryLedger {
 
     func note(_ before: [String: Line], _ after: [String: Line], by device: Int) {
         let isProjectDeleted = before.contains { $0.value.entity == "Project" && after[$0.key] == nil }
+        // A row may take the name of one that it replaces.
+        for (place, line) in before where after[place] == nil {
+            let row = first(line.name)
+            deleted.insert(row)
+            if line.entity == "Task", !isProjectDeleted { deletedLast[row] = device }
+        }
         for (place, line) in after where before[place] != line {
             let old = before[place]
             if let old, old.name != line.name { firsts[line.name] = first(old.name) }
@@ -65,11 +71,6 @@ actor HistoryLedger {
             if old?.project != line.project {
                 projects[row, default: []].append(after["Project \(line.project)"].map { first($0.name) } ?? "")
             }
-        }
-        for (place, line) in before where after[place] == nil {
-            let row = first(line.name)
-            deleted.insert(row)
-            if line.entity == "Task", !isProjectDeleted { deletedLast[row] = device }
         }
     }
 

@@ -1,3 +1,4 @@
+import Sync
 import Testing
 
 @testable import SyncService
@@ -44,5 +45,21 @@ struct HistoryLedgerTests {
                 [ruling], of: 0, knowsOwn: true, isTimed: true, isOneDomain: isOneDomain)
             #expect(found.isEmpty == (isOneDomain && isEdited))
         }
+    }
+
+    @Test("A row is deleted that another row replaces and takes its name from")
+    func replaced() async {
+        let ledger = HistoryLedger()
+        func line(_ key: String, _ title: String) -> HistoryLedger.Line {
+            HistoryLedger.Line(entity: "Task", key: key, name: title, points: "", project: "", text: "")
+        }
+        await ledger.note([:], ["Task 1": line("1", "n1"), "Task 2": line("2", "n2")], by: 0)
+        await ledger.note(["Task 1": line("1", "n1")], ["Task 1": line("1", "e3")], by: 1)
+        await ledger.note(
+            ["Task 1": line("1", "n1"), "Task 2": line("2", "n2")], ["Task 2": line("2", "n1")], by: 0)
+        await ledger.judge(deletionOf: ["id": 1, "title": "e3"], "Task", isAlong: false, isSure: true)
+        #expect(await ledger.problems == [])
+        await ledger.judge(deletionOf: ["id": 2, "title": "n2"], "Task", isAlong: false, isSure: true)
+        #expect(await ledger.problems.count == 1)
     }
 }

@@ -194,7 +194,8 @@ extension RandomHistory {
             let sql = [column, table, number, column].reduce(waiting) { text, part in
                 text.range(of: "%@").map { text.replacingCharacters(in: $0, with: part) } ?? text
             }
-            for value in try await devices[index].rows(sql) where !values.contains(value) {
+            for value in try await devices[index].rows(sql)
+            where value != "nil" && !values.contains(value) {
                 parkedProblems.append("device \(index) has \(column) '\(value)' wait, which was never refused")
             }
             let deleted = try await devices[index].rows(
