@@ -100,7 +100,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "TestSize", "TestWork",
+                "Sync", "SyncTesting", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
