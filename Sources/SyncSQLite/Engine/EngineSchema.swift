@@ -222,10 +222,9 @@ enum EngineSchema {
 
     /// Makes what databases of earlier versions lack.
     static func createLater(in db: Database) throws {
-        for statement in [files, unread, unsent, parting, tried, triedRows, made, laterKeys, changedRows] + namingEdits
-        {
-            try db.execute(sql: statement)
-        }
+        let tables = [files, unread, unsent, parting, tried, made]
+        let indexes = [triedRows, laterKeys, changedRows] + namingEdits
+        for statement in tables + indexes { try db.execute(sql: statement) }
         if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {
             try db.execute(sql: "ALTER TABLE sync_request ADD COLUMN taken INTEGER")
         }

@@ -12,10 +12,11 @@ final class SyncResultFeed: @unchecked Sendable {
 
     func results() -> AsyncStream<SyncResult> {
         AsyncStream { listener in
-            let id = lock.withLock {
+            let id: Int? = lock.withLock {
+                guard !isFinished else { return nil }
                 count += 1
-                if !isFinished { listeners[count] = listener }
-                return isFinished ? nil : count
+                listeners[count] = listener
+                return count
             }
             guard let id else { return listener.finish() }
             listener.onTermination = { [weak self] _ in self?.remove(id) }
