@@ -103,4 +103,31 @@ struct SecretTests {
         try await device.engine.sync()
         #expect(try await device.engine.parkedRows().map(\.reason) == ["status \(status): *** may not"])
     }
+
+    @Test("A row whose answers have another row is parked without the secret, which is that row's id")
+    func otherRow() async throws {
+        let schema = """
+            {"entities": {"Task": {"attributes": {"id": {"type": "string", "primaryKey": true}, "title": "string"}}}}
+            """
+        var options = RESTOptions()
+        options.version = "version"
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")), options: options,
+            credentials: .authorization("Bearer \(Self.secret)"),
+            transport: Served { request, _ in
+                let row: JSONValue = ["id": "a", "title": "theirs", "version": 1]
+                if request.method == .patch {
+                    return (200, [:], ["id": .string(Self.secret), "title": "theirs", "version": 1])
+                }
+                return (200, [:], request.path?.hasSuffix("/tasks") == true ? [row] : row)
+            })
+        let device = try Device(service, schema: schema, entities: ["Task"])
+        try await device.engine.sync()
+        try await device.write("UPDATE Task SET title = 'mine'")
+        try await device.engine.sync()
+        let reasons = try await device.engine.parkedRows().map(\.reason)
+        #expect(
+            reasons.count == 1 && reasons.allSatisfy { $0.contains("another row") && $0.contains("***") }, "\(reasons)")
+        #expect(!reasons.joined().lowercased().contains("hush"))
+    }
 }

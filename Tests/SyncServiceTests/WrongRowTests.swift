@@ -113,6 +113,65 @@ struct WrongRowTests {
         for title in ["one", "two"] { #expect(titles.count { $0.contains(title) } == 1) }
     }
 
+    /// A service that numbers the rows of each entity from 1, and writes their texts in capitals.
+    private actor Numbering: SyncService {
+        nonisolated let identity = "numbering"
+        nonisolated let capabilities = ServiceCapabilities(
+            ids: .server, deletions: .sweep, createIdempotency: .probe, hasPreconditions: false, givesTimes: false,
+            batchSize: 10)
+        private(set) var rows: [String: [RemoteRow]] = [:]
+
+        func pull(_ request: PullRequest) async throws -> PullPage { PullPage(rows: rows[request.entity] ?? []) }
+        func ids(_ request: SweepRequest) async throws -> IDPage { IDPage(ids: (rows[request.entity] ?? []).map(\.id)) }
+
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+            ids.map { id in (rows[entity] ?? []).first { $0.id == id }.map { .found($0) } ?? .absent }
+        }
+
+        func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+            operations.map { operation in
+                let id = JSONValue((rows[operation.entity] ?? []).count + 1)
+                let name = operation.entity == "Task" ? "title" : "name"
+                let row = RemoteRow(id: id, record: .object([.init("id", id), .init(name, "IN CAPITALS")]))
+                rows[operation.entity, default: []].append(row)
+                return .applied(row)
+            }
+        }
+    }
+
+    @Test("New rows of two entities may have one id in the answers to one batch")
+    func twoEntities() async throws {
+        let service = Numbering()
+        let device = try Device(service, entities: ["Project", "Task", "Tag"])
+        for (entity, name) in [("Project", "name"), ("Task", "title"), ("Tag", "name")] {
+            try await device.stack.insert(entity, values: [name: "in capitals"])
+        }
+        try await device.engine.sync()
+        #expect(await service.rows.mapValues(\.count) == ["Project": 1, "Task": 1, "Tag": 1])
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["1 IN CAPITALS"])
+    }
+
+    @Test(
+        "A row that is first made at the service may get another id than was asked for, and one that is changed may not"
+    )
+    func remoteFirst() async throws {
+        let service = RESTService(
+            baseURL: try #require(URL(string: "https://service.example/v1")),
+            transport: Served { _, _ in (201, [:], ["id": 7, "title": "new"]) })
+        let device = try Device(service, entities: ["Task"])
+        func operation(_ kind: PushOperation.Kind) -> PushOperation {
+            PushOperation(
+                entity: "Task", kind: kind, id: 1, body: ["title": "new"], version: nil, cursor: nil,
+                idempotencyKey: "k")
+        }
+        try await device.engine.write(remoteFirst: operation(.create))
+        #expect(try await device.rows("SELECT remoteID, title FROM Task") == ["7 new"])
+        let error = await #expect(throws: SyncError.self) {
+            try await device.engine.write(remoteFirst: operation(.update))
+        }
+        #expect(error?.message.contains("another row") == true)
+    }
+
     @Test("A change that was not done is sent again", arguments: [1, 2, 10])
     func change(_ changes: Int) async throws {
         let memory = await memory(.key)

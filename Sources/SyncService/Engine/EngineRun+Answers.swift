@@ -8,16 +8,19 @@ extension EngineRun {
     /// - Parameter isReplay: Whether they were sent before, and never answered.
     func pushed(_ requests: [FrozenRequest], isReplay: Bool = false) async throws -> [PushOutcome] {
         let outcomes = try await service.pushed(requests.map(operation))
-        let ids = Dictionary(grouping: outcomes.compactMap(\.row), by: \.id).mapValues(\.count)
+        var counts: [AnsweredRow: Int] = [:]
+        for (request, outcome) in zip(requests, outcomes) {
+            if let row = outcome.row { counts[AnsweredRow(entity: request.entity, id: row.id), default: 0] += 1 }
+        }
         var checked: [PushOutcome] = []
-        for (index, outcome) in outcomes.enumerated() {
-            guard index < requests.count, let row = outcome.row else {
+        for (request, outcome) in zip(requests, outcomes) {
+            guard let row = outcome.row else {
                 checked.append(outcome)
                 continue
             }
-            let isAnswer = try await isAnswer(
-                row, to: requests[index], isReplay: isReplay, isRepeated: ids[row.id, default: 0] > 1)
-            checked.append(isAnswer ? outcome : .unknown(Self.otherRow(row.id)))
+            let isRepeated = counts[AnsweredRow(entity: request.entity, id: row.id), default: 0] > 1
+            let isAnswer = try await isAnswer(row, to: request, isReplay: isReplay, isRepeated: isRepeated)
+            checked.append(isAnswer ? outcome : .unknown(service.hidingSecrets(in: row.otherRowReason)))
         }
         return checked
     }
@@ -26,12 +29,15 @@ extension EngineRun {
     ///
     /// - Returns: Nil if the answer has another row, or none.
     func fetch(_ id: JSONValue, _ entity: String) async throws -> FetchedRow? {
-        let answer = try await asking { [service] in try await service.fetch([id], of: entity) }.first
+        let rows = try await asking { [service] in try await service.fetch([id], of: entity) }
+        return try checked(rows.first, id, entity)
+    }
+
+    /// An answer to a request for a row; nil if it has another row.
+    func checked(_ answer: FetchedRow?, _ id: JSONValue, _ entity: String) throws -> FetchedRow? {
         if case .found(let row)? = answer, try !store.areSame(row.id, id, of: entity) { return nil }
         return answer
     }
-
-    static func otherRow(_ id: JSONValue) -> String { "the answer has another row than was asked for: \(id)" }
 
     /// Whether a row is the one that a change is of.
     ///
@@ -41,14 +47,9 @@ extension EngineRun {
     ) async throws -> Bool {
         if let id = request.remoteID {
             if try store.areSame(row.id, id, of: request.entity) { return true }
-            switch (request.kind, id) {
-            // A change of a part of the key gives the row another id.
-            case (.update, .array): return isSame(row, request)
-            case (.update, _), (.delete, _): return false
-            case (.create, _): break
-            }
+            guard operation(of: request).mayGiveAnotherID else { return false }
         }
-        if !isRepeated {
+        if request.kind == .create, !isRepeated {
             // Since a lost try made the row it may have been pulled.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
             if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
@@ -57,12 +58,28 @@ extension EngineRun {
     }
 }
 
+/// The row that an answer has.
+private struct AnsweredRow: Hashable {
+    let entity: String
+    let id: JSONValue
+}
+
 extension PushOutcome {
     /// The row that an answer has.
     fileprivate var row: RemoteRow? {
         switch self {
         case .applied(let row), .conflict(let row), .exists(let row): row
         case .gone, .retry, .rejected, .unknown, .silent: nil
+        }
+    }
+}
+
+extension PushOperation {
+    /// Whether the row may have another id afterwards: a new row, and one of whose key a part is changed.
+    var mayGiveAnotherID: Bool {
+        switch (kind, id) {
+        case (.create, _), (.update, .array?): true
+        case (.update, _), (.delete, _): false
         }
     }
 }

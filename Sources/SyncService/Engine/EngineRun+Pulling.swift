@@ -169,15 +169,18 @@ extension EngineRun {
         let rows: [PulledPage.Row]
         switch outcome {
         case .applied(let row):
-            if let row, let id = operation.id, try !store.areSame(row.id, id, of: operation.entity) {
-                throw SyncError(.serviceFailure, Self.otherRow(row.id), entity: operation.entity)
+            if let row, let id = operation.id, !operation.mayGiveAnotherID,
+                try !store.areSame(row.id, id, of: operation.entity)
+            {
+                throw SyncError(.serviceFailure, row.otherRowReason, entity: operation.entity)
             }
             if operation.kind == .delete, let id = operation.id {
                 rows = [PulledPage.Row(id: id, record: nil, version: nil, time: nil)]
             } else if let row, row.record != nil {
                 rows = [PulledPage.Row(row)]
             } else if let id = row?.id ?? operation.id,
-                case .found(let row)? = try await fetch(id, operation.entity)
+                case .found(let row)? = try checked(
+                    await service.fetch([id], of: operation.entity).first, id, operation.entity)
             {
                 rows = [PulledPage.Row(row)]
             } else {

@@ -28,7 +28,7 @@ extension EngineRun {
         guard let url = await files.waitingFile(file.content.hash) else {
             return try await park(file, "its bytes are not in the folder of files any more: attach it again")
         }
-        switch try await fetch(file.remoteID, file.entity) {
+        switch try checked(await service.fetch([file.remoteID], of: file.entity).first, file.remoteID, file.entity) {
         case .found(let row)?:
             if let name = file.name(in: row, of: service) { return try await adopt(file, name, row, files, service) }
         case .absent?, nil: return  // The run that finds that out deletes the row.

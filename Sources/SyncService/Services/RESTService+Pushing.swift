@@ -141,7 +141,7 @@ extension RESTService {
             guard (200..<300).contains(answer.status), let current = try record(answer, operation.entity) else {
                 return try refusal(answer)
             }
-            guard current.id.isSpelling(of: id) else { return .unknown(EngineRun.otherRow(current.id)) }
+            guard current.id.isSpelling(of: id) else { return .unknown(current.otherRowReason) }
             guard let record = current.record else { return .gone }
             // What was fetched is merged first, if it is not what the change was made on.
             if let known = operation.version, let version = current.version, version != known {

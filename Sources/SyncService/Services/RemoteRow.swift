@@ -22,6 +22,9 @@ public struct RemoteRow: Sendable, Hashable {
         self.time = time
         self.isWhole = isWhole
     }
+
+    /// Why an answer that has this row in place of another one is not believed.
+    var otherRowReason: String { "the answer has another row than was asked for: \(id)" }
 }
 
 /// What a service says of a row that it was asked for by its id.
