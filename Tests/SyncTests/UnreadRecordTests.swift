@@ -109,6 +109,21 @@ struct UnreadRecordTests {
         #expect(try await stack.count("Part", where: "id > 3") == 0)
     }
 
+    @Test("is refused after a later value that does not fit, whole and in pieces", arguments: [false, true])
+    func strictOrder(inPieces: Bool) async throws {
+        let stack = try await stack()
+        let json = Data(#"[{}, {"id": 9}, {"id": 8, "name": [1]}]"#.utf8)
+        let options = SyncOptions(isStrict: true, pieces: PieceOptions(size: 1))
+        let error = await #expect(throws: SyncError.self) {
+            inPieces
+                ? try await Sync.changes(Self.chunks(json), inEntity: "Part", stack: stack, options: options)
+                : try await Sync.changes(json, inEntity: "Part", stack: stack, options: options)
+        }
+        #expect(error?.code == .valueDoesNotFit)
+        #expect(error?.path == "[2].name")
+        #expect(try await stack.count("Part", where: "id > 3") == 0)
+    }
+
     @Test("is said to have kept rows beside more diagnostics than are listed", arguments: [false, true])
     func manyDiagnostics(inPieces: Bool) async throws {
         let stack = try await stack()

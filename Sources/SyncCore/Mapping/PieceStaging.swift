@@ -66,7 +66,9 @@ package struct PieceStaging {
     private mutating func rest() throws -> StagedPayload {
         let payload = try stage(splitter.last())
         try payload.plan.requireRecords(ofEach: roots, of: staging.model)
-        return hasRecords ? payload : try payload.requiringRecords(of: staging.model, options, after: unfitKey)
+        guard hasRecords else { return try payload.requiringRecords(of: staging.model, options, after: unfitKey) }
+        try payload.plan.requireKeys(options, firstKeyless)
+        return payload
     }
 
     private mutating func count(_ found: [ChangePlan.Root]) {
@@ -89,7 +91,6 @@ package struct PieceStaging {
         hasRecords = hasRecords || payload.plan.readableRootRecords > 0
         if !hasRecords, unfitKey == nil { unfitKey = try payload.plan.unfitKey(of: staging.model) }
         firstKeyless = firstKeyless ?? payload.plan.firstKeyless
-        if hasRecords { try payload.plan.requireKeys(options, firstKeyless) }
         progress(piece.place.offset + piece.bytes.count)
         return payload
     }
