@@ -43,9 +43,11 @@ extension Sync {
 
     private static func examine(_ json: Data, _ call: SyncCall) async throws -> SyncExamination {
         let result = try await dryRun(json, call)
-        return try SyncExamination(
-            json, of: call.entity, in: call.stack.model, hasParent: call.parent != nil, options: call.options,
-            dryRun: result)
+        return try await MappingThread.run {
+            try SyncExamination(
+                json, of: call.entity, in: call.stack.model, hasParent: call.parent != nil, options: call.options,
+                dryRun: result)
+        }
     }
 
     /// What a sync would do. Records none of which has a key are looked at one by one, unless they are not what was meant:

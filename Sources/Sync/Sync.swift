@@ -56,7 +56,7 @@ public enum Sync {
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
-    /// first suspends, so they need not be sendable.
+    /// first suspends, so they need not be sendable. Bytes are mapped on a thread for that; these keep the caller's busy.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
@@ -64,7 +64,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.changes { try $0.stage(json) }
+        return try await call.changesHere { try $0.stage(json) }
     }
 
     /// What ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)`` would change.
@@ -98,7 +98,7 @@ public enum Sync {
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         let call = SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-        return try await call.dryRun { try $0.stage(json) }
+        return try await call.dryRunHere { try $0.stage(json) }
     }
 
     /// The same for callers that are not async: `completion` is called once, on no particular thread.

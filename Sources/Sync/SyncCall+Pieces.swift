@@ -46,7 +46,9 @@ extension SyncCall {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     do {
-                        try await map(chunks, total, with: staging) { try await pieces.put($0) }
+                        try await MappingThread.begin { _ in
+                            try await map(chunks, total, with: staging) { try await pieces.put($0) }
+                        }
                         pieces.finish(.success(()))
                     } catch {
                         pieces.finish(.failure(error))
@@ -66,7 +68,13 @@ extension SyncCall {
 
     // MARK: Several transactions
 
-    private nonisolated(nonsending) func changesOneByOne<Chunks: AsyncSequence>(
+    private func changesOneByOne<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, _ total: Int?
+    ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
+        try await MappingThread.begin { _ in try await mapOneByOne(chunks, total) }
+    }
+
+    private nonisolated(nonsending) func mapOneByOne<Chunks: AsyncSequence>(
         _ chunks: Chunks, _ total: Int?
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let outer = options.payload.run
@@ -77,7 +85,7 @@ extension SyncCall {
         var results = MergedResults()
         var hasMore = false
         try await map(chunks, total, with: quiet.staging()) { piece in
-            let result = try await quiet.changes { _ in piece.payload }
+            let result = try await quiet.changesHere { _ in piece.payload }
             hasMore = piece.payload.plan.page.hasMore
             results.add(result)
         }

@@ -30,27 +30,49 @@ struct SyncCall: Sendable {
         SyncRequest(predicate: predicate, options: options, isDryRun: isDryRun)
     }
 
-    /// Maps a payload, and writes what differs.
-    nonisolated(nonsending) func changes(
+    /// Maps a payload where the caller runs, before the call first suspends, and writes what differs.
+    nonisolated(nonsending) func changesHere(
         _ stage: (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {
+        try await changes { try stage(staging()) }
+    }
+
+    /// Maps a payload where the caller runs, and finds out what differs.
+    nonisolated(nonsending) func dryRunHere(
+        _ stage: (PayloadStaging) throws -> StagedPayload
+    ) async throws -> SyncResult {
+        try await stack.sync(stage(staging()), request(isDryRun: true))
+    }
+
+    /// Maps a payload on a thread for that, and writes what differs.
+    nonisolated(nonsending) func changes(
+        _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
+    ) async throws -> SyncResult {
+        try await changes { try await MappingThread.run { try stage(staging()) } }
+    }
+
+    /// Maps a payload on a thread for that, and finds out what differs.
+    nonisolated(nonsending) func dryRun(
+        _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
+    ) async throws -> SyncResult {
+        try await stack.sync(MappingThread.run { try stage(staging()) }, request(isDryRun: true))
+    }
+
+    private nonisolated(nonsending) func changes(
+        _ staged: nonisolated(nonsending) () async throws -> StagedPayload
+    ) async throws -> SyncResult {
         guard let run = options.payload.run else {
-            return try await stack.sync(stage(staging()), request(isDryRun: false))
+            return try await stack.sync(staged(), request(isDryRun: false))
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
         do {
-            let result = try await stack.sync(stage(staging()), request(isDryRun: false))
+            let result = try await stack.sync(staged(), request(isDryRun: false))
             run.endPage(succeeded: true)
             return result
         } catch {
             run.endPage(succeeded: false)
             throw error
         }
-    }
-
-    /// Maps a payload, and finds out what differs.
-    nonisolated(nonsending) func dryRun(_ stage: (PayloadStaging) throws -> StagedPayload) async throws -> SyncResult {
-        try await stack.sync(stage(staging()), request(isDryRun: true))
     }
 
     // MARK: Bytes

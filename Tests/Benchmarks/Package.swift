@@ -37,5 +37,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Sources/EngineBenchmark", swiftSettings: ours),
+        .executableTarget(
+            name: "pool-benchmark", dependencies: [.product(name: "Sync", package: "Sync")],
+            path: "Sources/PoolBenchmark", swiftSettings: ours),
     ]
 )
