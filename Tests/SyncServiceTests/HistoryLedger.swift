@@ -19,6 +19,8 @@ actor HistoryLedger {
     }
 
     private var firsts: [String: String] = [:]
+    /// The names that rows took from rows that they replaced: the service may still have these under them.
+    private var taken: Set<String> = []
     private var authors: [String: (device: Int, time: Date, row: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
     private var deleted: Set<String> = []
@@ -61,7 +63,10 @@ actor HistoryLedger {
         }
         for (place, line) in after where before[place] != line {
             let old = before[place]
-            if let old, old.name != line.name { firsts[line.name] = first(old.name) }
+            if let old, old.name != line.name {
+                if deleted.contains(first(line.name)) { taken.insert(line.name) }
+                firsts[line.name] = first(old.name)
+            }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
             let row = first(line.name)
             if old?.name != line.name { authors[line.name] = (device, Date(), row) }
@@ -87,11 +92,12 @@ actor HistoryLedger {
     ///   - isAlong: Whether what it belongs to there is gone.
     ///   - isSure: Whether the device knew its last version; else it may have belonged to something else here.
     func judge(deletionOf record: JSONValue, _ entity: String, isAlong: Bool, isSure: Bool) {
-        let row = first(Self.name(record))
-        guard !isAlong, !deleted.contains(row) else { return }
+        let name = Self.name(record)
+        let row = first(name)
+        guard !isAlong, !deleted.contains(row), !taken.contains(name) else { return }
         let projects = projects[row] ?? []
         guard deleted.isDisjoint(with: isSure ? Array(projects.suffix(1)) : projects) else { return }
-        problems.append("\(entity) \(Self.name(record)) was deleted there, and by none here")
+        problems.append("\(entity) \(name) was deleted there, and by none here")
     }
 
     /// - Parameter records: What the service has at the end, by entity.

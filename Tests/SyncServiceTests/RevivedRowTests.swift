@@ -71,6 +71,55 @@ struct RevivedRowTests {
         }
     }
 
+    @Test("is one row, also where the one that another device made was pulled before the deletion was found")
+    func pulledBefore() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
+                batchSize: 10))
+        await service.put("Project", 1, ["name": "p"])
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
+        let devices = [try await Self.device(service), try await Self.device(service)]
+        await service.put("Project", 1, ["name": "renamed"])
+        try await devices[1].engine.sync()
+        // Each moves a task below the project, and brings it back for that.
+        for (number, device) in devices.enumerated() {
+            try await device.write("UPDATE Task SET projectID = 1 WHERE remoteID = \(number + 1)")
+        }
+        await service.remove("Project", 1)
+        for device in devices + devices { try await device.engine.sync() }
+        #expect(await service.contents(of: "Project").count == 1)
+        for device in devices {
+            let tasks = "SELECT title FROM Task JOIN Project ON projectID = Project.remoteID"
+            #expect(try await device.rows(tasks) == ["t", "t"])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("comes back once more where the row that it came back as was deleted, too")
+    func revivalDeleted() async throws {
+        for deletions in [ServiceCapabilities.Deletions.sweep, .tombstones] {
+            let service = FakeService(
+                ServiceCapabilities(
+                    ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true,
+                    givesTimes: true, batchSize: 10))
+            await service.put("Task", 1, ["title": "t"])
+            let devices = [try await Self.device(service), try await Self.device(service)]
+            for device in devices { try await device.write("UPDATE Task SET title = 'mine'") }
+            await service.remove("Task", 1)
+            try await devices[0].engine.sync()
+            try await devices[0].write("DELETE FROM Task")
+            try await devices[0].engine.sync()
+            #expect(await service.contents(of: "Task").isEmpty)
+            for device in devices.reversed() + devices { try await device.engine.sync() }
+            #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["mine"])
+            for device in devices {
+                #expect(try await device.rows("SELECT title FROM Task") == ["mine"])
+                #expect(try await device.leftovers() == [])
+            }
+        }
+    }
+
     private static let row = """
         SELECT title, points, done, (SELECT group_concat(tagID) FROM (SELECT tagID FROM Tag_tasks ORDER BY tagID)) FROM Task
         """

@@ -53,6 +53,8 @@ extension EngineRun {
             // Since a lost try made the row it may have been pulled.
             let since = isReplay || request.isTriedAgain ? request.edit : nil
             if try await !store.unknown([row.id], of: request.entity, since: since).isEmpty { return true }
+            // Another device brought the row back with the same key, and its row was pulled: the service always answers with that.
+            if request.isRevival, request.attempts >= Self.mostTries - 1 { return true }
         }
         return isSame(row, request)
     }

@@ -6,7 +6,7 @@ import SyncStore
 // that was made would come back as another one.
 extension EngineRun {
     /// So often a request is tried whose outcome stays unknown.
-    private static let mostTries = 3
+    static let mostTries = 3
 
     /// Finds out what became of requests that earlier runs left.
     ///

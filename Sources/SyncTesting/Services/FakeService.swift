@@ -215,7 +215,7 @@ public actor FakeService: SyncService {
 
     private func create(_ operation: PushOperation) -> PushOutcome {
         if capabilities.createIdempotency == .key, let id = keys[operation.idempotencyKey] {
-            return .applied(answer(operation.entity, id))
+            return .applied(answer(operation.entity, id) ?? RemoteRow(id: id, record: nil))
         }
         let id: JSONValue
         if let own = operation.id {
