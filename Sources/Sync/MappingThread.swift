@@ -1,7 +1,7 @@
 import Foundation
 
-/// A thread on which payloads are mapped. Mapping takes processor time without a pause, and on one of the few threads that run
-/// tasks it would keep all other tasks waiting. There are as many as processors.
+/// A thread that maps payloads, one per processor. Mapping does not pause: on one of the few threads that run tasks it would delay
+/// all other tasks.
 package actor MappingThread {
     private static let all = (0..<max(1, ProcessInfo.processInfo.activeProcessorCount)).map { _ in MappingThread() }
     private static let load = Load(count: all.count)

@@ -56,7 +56,7 @@ public enum Sync {
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read. The dictionaries are mapped before the call
-    /// first suspends, so they need not be sendable. Bytes are mapped on a thread for that; these keep the caller's busy.
+    /// first suspends, so they need not be sendable. Unlike that of bytes, their mapping keeps the caller's thread busy.
     @discardableResult
     public nonisolated(nonsending) static func changes(
         _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,

@@ -44,14 +44,14 @@ struct SyncCall: Sendable {
         try await stack.sync(stage(staging()), request(isDryRun: true))
     }
 
-    /// Maps a payload on a thread for that, and writes what differs.
+    /// Maps a payload on a ``MappingThread``, and writes what differs.
     nonisolated(nonsending) func changes(
         _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {
         try await changes { try await MappingThread.run { try stage(staging()) } }
     }
 
-    /// Maps a payload on a thread for that, and finds out what differs.
+    /// Maps a payload on a ``MappingThread``, and finds out what differs.
     nonisolated(nonsending) func dryRun(
         _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {

@@ -19,7 +19,8 @@ actor HistoryLedger {
     }
 
     private var firsts: [String: String] = [:]
-    /// The names that rows took from rows that they replaced: the service may still have these under them.
+    /// The names that rows took from rows that they replaced, and later names of rows that had one of these: which row has such a name
+    /// is not known.
     private var taken: Set<String> = []
     private var authors: [String: (device: Int, time: Date, row: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
@@ -64,7 +65,7 @@ actor HistoryLedger {
         for (place, line) in after where before[place] != line {
             let old = before[place]
             if let old, old.name != line.name {
-                if deleted.contains(first(line.name)) { taken.insert(line.name) }
+                if deleted.contains(first(line.name)) || taken.contains(old.name) { taken.insert(line.name) }
                 firsts[line.name] = first(old.name)
             }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }

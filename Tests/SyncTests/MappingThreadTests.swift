@@ -2,8 +2,8 @@ import Foundation
 import Sync
 import Testing
 
-/// Where payloads are mapped: the few threads that run tasks are for work that ends soon.
-@Suite("Payloads are mapped on threads for that")
+/// Mapping must not block the few threads that run tasks.
+@Suite("Payloads are mapped on threads of their own")
 struct MappingThreadTests {
     /// `@unchecked Sendable`: the variable is only touched while `lock` is held.
     private final class Places: @unchecked Sendable {

@@ -35,7 +35,7 @@ func watch() async throws -> (delays: [Double], reads: [Double]) {
         let start = clock.now
         do { try await Task.sleep(for: .milliseconds(10)) } catch { break }
         let woken = clock.now
-        _ = try await stacks[0].count("User")
+        do { _ = try await stacks[0].count("User") } catch is CancellationError { break }
         delays.append((woken - start) / .milliseconds(1) - 10)
         reads.append((clock.now - woken) / .milliseconds(1))
     }
