@@ -16,9 +16,7 @@ package actor MappingThread {
 
     /// Does work on the thread that has least to do, and waits for it without a thread of its own.
     static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
-        let index = load.take()
-        defer { load.give(back: index) }
-        return try await all[index].perform(work)
+        try await begin { _ in try work() }
     }
 
     /// Begins work on the thread that has least to do. While the work waits for others, the thread does other work.
@@ -29,8 +27,6 @@ package actor MappingThread {
         defer { load.give(back: index) }
         return try await work(all[index])
     }
-
-    private func perform<Result>(_ work: () throws -> Result) rethrows -> Result { try work() }
 
     /// How much each thread has to do.
     ///

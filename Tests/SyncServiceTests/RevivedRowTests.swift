@@ -10,10 +10,12 @@ import Testing
 struct RevivedRowTests {
     private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker")]
 
-    private static func service(_ way: ServiceCapabilities.CreateIdempotency) -> FakeService {
+    private static func service(
+        _ way: ServiceCapabilities.CreateIdempotency, deletions: ServiceCapabilities.Deletions = .tombstones
+    ) -> FakeService {
         FakeService(
             ServiceCapabilities(
-                ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,
+                ids: way == .clientID ? .client : .server, deletions: deletions, createIdempotency: way,
                 hasPreconditions: true, givesTimes: true, batchSize: 10))
     }
 
@@ -73,10 +75,7 @@ struct RevivedRowTests {
 
     @Test("is one row, also where the one that another device made was pulled before the deletion was found")
     func pulledBefore() async throws {
-        let service = FakeService(
-            ServiceCapabilities(
-                ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true,
-                batchSize: 10))
+        let service = Self.service(.key, deletions: .sweep)
         await service.put("Project", 1, ["name": "p"])
         for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t"]) }
         let devices = [try await Self.device(service), try await Self.device(service)]
@@ -99,10 +98,7 @@ struct RevivedRowTests {
     @Test("comes back once more where the row that it came back as was deleted, too")
     func revivalDeleted() async throws {
         for deletions in [ServiceCapabilities.Deletions.sweep, .tombstones] {
-            let service = FakeService(
-                ServiceCapabilities(
-                    ids: .server, deletions: deletions, createIdempotency: .key, hasPreconditions: true,
-                    givesTimes: true, batchSize: 10))
+            let service = Self.service(.key, deletions: deletions)
             await service.put("Task", 1, ["title": "t"])
             let devices = [try await Self.device(service), try await Self.device(service)]
             for device in devices { try await device.write("UPDATE Task SET title = 'mine'") }

@@ -50,14 +50,8 @@ struct MappingThreadTests {
         single.pieces.size = 1
         var several = single
         several.pieces.transactions = .onePerPiece
-        let chunks = AsyncStream<Data> { stream in
-            for byte in Self.json { stream.yield(Data([byte])) }
-            stream.finish()
-        }
-        let pages = AsyncStream<Data> { stream in
-            stream.yield(Self.json)
-            stream.finish()
-        }
+        let chunks = Self.json.map { Data([$0]) }.stream
+        let pages = [Self.json].stream
         let calls: [@MainActor () async throws -> Void] = [
             { try await Sync.changes(Self.json, inEntity: "Word", stack: stack) },
             { _ = try await Sync.plan(Self.json, inEntity: "Word", stack: stack) },
