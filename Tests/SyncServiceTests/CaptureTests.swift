@@ -100,6 +100,25 @@ struct CaptureTests {
         #expect(try await again.engine.sync().isEmpty)
     }
 
+    @Test("also if the triggers were away, and the row was deleted there: it may have been edited, and is in the log")
+    func auditedDeletion() async throws {
+        let device = try await known()
+        try await device.stack.write { db in
+            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
+                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
+            }
+        }
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        let again = try Device(device.stack, service)
+        await service.remove("Task", 1)
+        try await again.engine.sync()
+        #expect(try await again.rows("SELECT 1 FROM Task WHERE remoteID = 1") == [])
+        let line = try await again.engine.conflicts().first { $0.domain == "title" }
+        #expect(line?.local == "mine")
+        #expect(line?.why == "deleted there, and may have been edited here while triggers were missing")
+        #expect(try await again.leftovers() == [])
+    }
+
     @Test("of a row that takes the key of another one by REPLACE: it is that one, edited", arguments: [true, false])
     func replacedByKey(_ isNew: Bool) async throws {
         let service = FakeService()

@@ -218,6 +218,36 @@ struct NestedRowTests {
         #expect(try await device.rows("SELECT projectID FROM Task") == ["70"])
     }
 
+    @Test("that an engine of fewer entities pulls are not made again by one that keeps them in step")
+    func pulledByFewer() async throws {
+        let device = try Device(service)
+        try await device.engine.sync()
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        try await Device(device.stack, service, entities: ["Task", "Tag"]).engine.sync()
+        #expect(try await device.rows("SELECT remoteID, name FROM Project") == ["70 inside"])
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await requests(.create).isEmpty)
+        #expect(try await again.rows("SELECT remoteID, name FROM Project") == ["70 inside"])
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("keep what was edited of them here where an engine of fewer entities pulls them")
+    func editedAndPulledByFewer() async throws {
+        await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
+        await service.put("Project", 70, ["name": "inside"])
+        let device = try Device(service)
+        try await device.engine.sync()
+        try await device.write("UPDATE Project SET name = 'mine'")
+        let fewer = try Device(device.stack, service, entities: ["Task", "Tag"])
+        await service.put("Task", 1, ["title": "u"])
+        try await fewer.engine.sync()
+        #expect(try await device.rows("SELECT name FROM Project") == ["mine"])
+        try await Device(device.stack, service).engine.sync()
+        #expect(await service.contents(of: "Project")[70]?["name"] == "mine")
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test("that are in no list, and were edited while triggers were away, have what that overwrites in the log")
     func unlistedEdited() async throws {
         let service = FakeService(Self.sweeping)

@@ -174,7 +174,10 @@ struct PushAnswerTests {
             if now { listedAt = 0 }
             guard let listedAt, lists > listedAt else { return [] }
             return taken.enumerated().map { index, body in
-                ["id": JSONValue(100 + index), "title": body["title"] ?? .null, "points": body["points"] ?? .null]
+                [
+                    "id": JSONValue(100 + index), "title": body["title"] ?? .null, "points": body["points"] ?? .null,
+                    "client_key": body["client_key"] ?? .null,
+                ]
             }
         }
     }
@@ -196,7 +199,7 @@ struct PushAnswerTests {
             transport: Terse { [memory] request, sent in
                 await memory.note(request)
                 if request.method == .get { return (200, [:], .array(await queue.list())) }
-                if request.method == .patch { return (204, [:], nil) }
+                if [.patch, .delete].contains(request.method) { return (204, [:], nil) }
                 await queue.take(sent)
                 return (status, [:], body)
             })
@@ -273,7 +276,9 @@ struct PushAnswerTests {
         #expect(await memory.requests.filter { $0.hasPrefix("PATCH") }.count == 1)
     }
 
-    @Test("A row that was taken and is deleted here meanwhile is forgotten if it is never listed", arguments: ways)
+    @Test(
+        "A row that was taken and is deleted here meanwhile is forgotten if it is never listed, unless a marker tells it",
+        arguments: ways)
     func takenAndDeleted(_ way: String) async throws {
         let queue = Queue()
         let device = try queueing(queue, way, patience: .zero)
@@ -281,9 +286,26 @@ struct PushAnswerTests {
         try await device.engine.sync()
         try await device.write("DELETE FROM Task")
         try await Device(device.stack, queueingService(queue, way), entities: ["Task"]).engine.sync()
-        #expect(try await device.engine.parkedRows().isEmpty)
-        #expect(try await device.leftovers() == [])
         #expect(await posts() == 1)
+        if way == "marker" {
+            #expect(try await device.engine.parkedRows().count == 1)
+        } else {
+            #expect(try await device.engine.parkedRows().isEmpty)
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
+    @Test("A row with a marker that was taken, and was deleted here before it is listed, is deleted there")
+    func takenAndDeletedAndListed() async throws {
+        let queue = Queue()
+        let device = try queueing(queue, "marker", patience: .zero, settleTime: .zero)
+        try await device.stack.insert("Task", values: ["title": "mine"])
+        try await device.engine.sync()
+        try await device.write("DELETE FROM Task")
+        for _ in 0..<2 { try await device.engine.sync() }
+        _ = await queue.list(now: true)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await memory.requests.filter { $0.hasPrefix("DELETE") } == ["DELETE /v1/tasks/100"])
     }
 
     private func queueingService(_ queue: Queue, _ way: String) throws -> RESTService {

@@ -14,6 +14,8 @@ struct UsedIDTests {
         private var rows: [String: [JSONValue.Member]] = [:]
         private var clock = 0
         private(set) var puts = 0
+        private var losesNext = false
+        private var isDown = false
 
         init(_ refusal: Int) { self.refusal = refusal }
 
@@ -26,6 +28,15 @@ struct UsedIDTests {
         private func time() -> String {
             clock += 1
             return Date(timeIntervalSince1970: 1_795_435_200 + Double(clock)).isoText
+        }
+
+        /// Carries out the next creation, and answers neither that nor anything else.
+        func loseNext() { losesNext = true }
+
+        /// Answers again, and has deleted a row meanwhile.
+        func comeBack(without id: String) {
+            isDown = false
+            rows[id]?.append(.init("deleted_at", .string(time())))
         }
 
         func put(_ id: String, _ title: String) { write(id, ["title": .string(title)]) }
@@ -41,7 +52,12 @@ struct UsedIDTests {
         }
 
         func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
+            if isDown { throw URLError(.networkConnectionLost) }
             let (status, json) = answer(request, try body.map { try JSONValue(parsing: $0) } ?? .null)
+            if request.method == .put, losesNext {
+                (losesNext, isDown) = (false, true)
+                throw URLError(.networkConnectionLost)
+            }
             // Before all changes: each pull has them all.
             let headers: HTTPFields = [.date: "Mon, 23 Nov 2026 12:00:00 GMT"]
             return (
@@ -81,9 +97,12 @@ struct UsedIDTests {
 
     private static let uuid = "E443DF78-9558-467F-9BA9-1FAF7A024204"
 
-    private func device(_ service: Service, _ type: String, _ policy: DeleteConflictPolicy) throws -> Device {
+    private func device(
+        _ service: Service, _ type: String, _ policy: DeleteConflictPolicy, hasTombstones: Bool = true
+    ) throws -> Device {
         var options = RESTOptions()
-        (options.ids, options.since, options.version, options.deleted) = (.client, "since", "updated_at", "deleted_at")
+        (options.ids, options.version) = (.client, "updated_at")
+        if hasTombstones { (options.since, options.deleted) = ("since", "deleted_at") }
         let schema = """
             {"entities": {"Task": {"attributes": {"id": "\(type)", "title": "string", "points": "integer"}}}}
             """
@@ -133,6 +152,27 @@ struct UsedIDTests {
             #expect(try await device.rows("SELECT title FROM Task") == ["edited"])
             #expect(try await device.leftovers() == [])
         }
+    }
+
+    @Test(
+        "A row whose creation was never answered, and that was deleted there since, goes, or comes back with another id",
+        arguments: DeleteConflictPolicy.allCases, [false, true])
+    func lost(_ policy: DeleteConflictPolicy, _ isDeletedHere: Bool) async throws {
+        let service = Service(410)
+        let device = try device(service, "string", policy, hasTombstones: false)
+        try await device.write("INSERT INTO Task (id, title) VALUES ('7', 'mine')")
+        await service.loseNext()
+        await #expect(throws: SyncError.self) { try await device.engine.sync() }
+        await service.comeBack(without: "7")
+        if isDeletedHere { try await device.write("DELETE FROM Task") }
+        for _ in 0..<2 { try await device.engine.sync() }
+        let isBack = policy == .editWins && !isDeletedHere
+        #expect(await service.titles == (isBack ? ["mine"] : []))
+        #expect(try await device.rows("SELECT title FROM Task WHERE id <> '7'") == (isBack ? ["mine"] : []))
+        #expect(try await device.rows("SELECT title FROM Task WHERE id = '7'") == [])
+        #expect(try await device.engine.conflicts().isEmpty == isDeletedHere)
+        #expect(try await device.engine.parkedRows().map(\.reason) == [])
+        #expect(try await device.leftovers() == [])
     }
 
     @Test("A new row whose id was used is parked, and so is one that comes back where no id can be made")

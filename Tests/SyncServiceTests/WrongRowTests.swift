@@ -13,6 +13,8 @@ struct WrongRowTests {
         nonisolated let memory: FakeService
         private let other: JSONValue
         private let kind: PushOperation.Kind
+        /// How many answers to changes are right at first.
+        private var right: Int
         /// How many answers to changes are wrong still, and how many to requests for a row.
         private var changes: Int
         private var rows: Int
@@ -21,10 +23,11 @@ struct WrongRowTests {
 
         init(
             _ memory: FakeService, other: JSONValue, kind: PushOperation.Kind, changes: Int, rows: Int = 0,
-            isDone: Bool = true
+            isDone: Bool = true, right: Int = 0
         ) {
             (self.memory, self.other, self.kind) = (memory, other, kind)
             (self.changes, self.rows, self.isDone) = (changes, rows, isDone)
+            self.right = right
         }
 
         nonisolated var capabilities: ServiceCapabilities { memory.capabilities }
@@ -36,8 +39,9 @@ struct WrongRowTests {
         func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
             var outcomes: [PushOutcome] = []
             for operation in operations {
-                let isWrong = operation.kind == kind && operation.entity == "Task" && changes > 0
-                if isWrong { changes -= 1 }
+                let isMeant = operation.kind == kind && operation.entity == "Task"
+                let isWrong = isMeant && right == 0 && changes > 0
+                if isWrong { changes -= 1 } else if isMeant { right = max(0, right - 1) }
                 if isWrong, !isDone {
                     outcomes.append(rows > 0 ? .conflict(nil) : .applied(await row()))
                     continue
@@ -99,6 +103,17 @@ struct WrongRowTests {
             #expect(titles.filter { !$0.contains("new") } == expected)
             #expect(titles.count { $0.contains("new") } == 1)
         }
+    }
+
+    @Test("A new row is not taken for one that was made here since it was sent")
+    func madeSince() async throws {
+        let memory = await memory(.key)
+        let service = Confused(memory, other: 7, kind: .create, changes: 2, right: 1)
+        let device = try Device(service, entities: ["Project", "Task", "Tag"])
+        try await device.engine.sync()
+        for title in ["one", "two"] { try await device.stack.insert("Task", values: ["title": .string(title)]) }
+        let titles = try await titles(device, memory)
+        #expect(titles.suffix(2) == [#"7 "one""#, #"8 "two""#])
     }
 
     @Test("Two new rows are not the same one")

@@ -13,8 +13,10 @@ struct ConflictLog {
     static let wentAlong = "went along with a row that was deleted there"
     /// Why a row is in the log that was stored before the engine, and that the service does not have.
     static let presumed = "stored before the service was first asked, which does not have it"
+    /// Why a row is in the log that was stored while the triggers of the outbox were missing: it may have been edited then.
+    static let audited = "deleted there, and may have been edited here while triggers were missing"
     /// All of them, as SQL.
-    static let gone = "\(deleted.literal), \(missing.literal), \(wentAlong.literal), \(presumed.literal)"
+    static let gone = [deleted, missing, wentAlong, presumed, audited].map(\.literal).joined(separator: ", ")
 
     private let db: Database
 

@@ -51,6 +51,24 @@ struct EngineOpening {
         return tables
     }
 
+    /// The tables of entities that other engines of the database keep in step, if this engine could.
+    func otherTables(than tables: [EngineTable]) throws -> [EngineTable] {
+        let compiled = stack.model.compiled
+        let families = Set(tables.flatMap(\.entity.family))
+        return try Row.fetchAll(db, sql: "SELECT name, e FROM sync_entity ORDER BY e").compactMap { row in
+            let (name, number) = try (row.decode(String.self, atIndex: 0), row.decode(Int.self, atIndex: 1))
+            guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
+                return nil
+            }
+            // How its conflicts end is not stored.
+            let unregistered = EngineRegistration.Entity(
+                name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
+                sendsCascades: true)
+            return try? EngineTable(
+                unregistered, number: number, takesParts: registration.takesParts, stack.model, stack.layout)
+        }
+    }
+
     /// A database is in step with one service and user: with another, rows of the one would be sent to the other.
     private func checkScope() throws {
         let row = try Row.fetchOne(db, sql: "SELECT protocol, service, user FROM sync_engine")

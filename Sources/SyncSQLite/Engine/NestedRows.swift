@@ -2,8 +2,10 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows of registered entities that records of a page have inside: the server has them, and what was edited of them here is
-/// merged as that of any pulled row. Which version it is nobody says.
+/// Rows that records of a page contain: the server has them, and what was edited of them here is merged as that of any pulled row.
+/// The record does not say which version of the row it contains.
+///
+/// Those of entities that another engine of the database keeps in step are recorded too. To that engine they would be rows made here.
 struct NestedRows {
     private let engine: SQLiteEngine
     private let db: Database
@@ -12,7 +14,7 @@ struct NestedRows {
     init(_ plan: ChangePlan, _ engine: SQLiteEngine, _ db: Database) throws {
         self.engine = engine
         self.db = db
-        for table in engine.tables {
+        for table in engine.tables + engine.otherTables {
             let batch = plan[table.entity.table]
             let family = Set(table.entity.family)
             let keys = plan.withTexts { texts in

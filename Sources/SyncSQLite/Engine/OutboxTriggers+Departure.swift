@@ -33,10 +33,16 @@ extension OutboxTriggers {
         let isUntouched = "NOT \(isEdited) AND NOT \(isDeleted)"
         let isPresumed =
             "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(PresumedRows.condition))"
+        let isAudited =
+            "EXISTS (SELECT 1 FROM \"sync_known\" WHERE \(isRow("OLD")) AND \(RowStanding.auditedCondition))"
+            + " AND NOT \(isPresumed) AND \(isUntouched)"
         // So does what goes along with another one though nobody edited it: the service has it still.
         let wentAlong =
-            "\(MuteMark.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND \(isUntouched)"
-        return [(isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed)]
+            "\(MuteMark.cascading.isSet) AND \(isKnown("OLD")) AND NOT \(isPresumed) AND NOT (\(isAudited)) AND \(isUntouched)"
+        return [
+            (isEdited, ConflictLog.deleted), ("\(isPresumed) AND \(isUntouched)", ConflictLog.presumed),
+            (isAudited, ConflictLog.audited),
+        ]
             + (table.registration.sendsCascades ? [(wentAlong, ConflictLog.wentAlong)] : [])
     }
 

@@ -198,8 +198,8 @@ extension PageMerge {
         let numbers = engine.tables.filter { $0.registration.deletions == .editWins }
             .map { "\($0.number)" }.joined(separator: ", ")
         return try db.finds(
-            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?)",
-            arguments: [conflict, ConflictLog.wentAlong, ConflictLog.presumed])
+            sql: "SELECT 1 FROM sync_conflict WHERE id > ? AND e IN (\(numbers)) AND why NOT IN (?, ?, ?)",
+            arguments: [conflict, ConflictLog.wentAlong, ConflictLog.presumed, ConflictLog.audited])
     }
 
     private func lastConflict() throws -> Int {

@@ -89,8 +89,10 @@ extension RequestSettlement {
     func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
         try note(row, key)
         try db.executeCached(
-            sql: "UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0 WHERE e = ? AND k = ?",
-            arguments: [table.number, key])
+            sql: """
+                UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
+                WHERE e = ? AND k = ?
+                """, arguments: [table.number, key])
     }
 
     /// Gives a new row the key that the server gave it.

@@ -61,7 +61,8 @@ struct RequestSettlement {
                       attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
                     """, arguments: [SQLiteEngine.now, isCertain, reply.request.id])
         case .notListed(let reason):
-            if try table.isStored(key, in: db) { return try park(key, reason) }
+            // By its marker it is found whenever it is listed: a deletion waits for that, too.
+            if try table.isStored(key, in: db) || engine.registration.marker != nil { return try park(key, reason) }
             try removeRequest()
             try engine.forget(key, table, in: db)
         case .postponed: try removeRequest()
@@ -83,6 +84,13 @@ struct RequestSettlement {
                 arguments: [Self.patience, table.number, key])
         case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
+        case .deletedSinceMade:
+            // It is merged as any deletion on the server, for which the request says that the row was made.
+            try db.executeCached(
+                sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
+            let id = try reply.request.remoteID ?? table.json(key, in: db)
+            let row = PulledPage.Row(id: id, record: nil, version: nil, time: nil)
+            answer = Answer(table: table, row: row, isSame: false)
         case .gone where reply.request.kind == .create:
             try removeRequest()
             if try table.isStored(key, in: db), try givesOtherID(key) { return }

@@ -13,6 +13,8 @@ struct RowStanding {
     let isWhole: Bool
     /// Whether edits of the row may have been missed.
     let isAudited: Bool
+    /// The same of a line of `sync_known`, as SQL.
+    static let auditedCondition = "\"whole\" IN (2, 4)"
     /// Whether it was stored before the engine, and the server has not said anything of it yet.
     let isPresumed: Bool
     /// Whether a request to make it was never answered, or refused after one that was not.

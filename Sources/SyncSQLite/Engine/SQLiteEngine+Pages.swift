@@ -99,8 +99,9 @@ extension SQLiteEngine {
         let known = try String.fetchOne(
             db.cachedStatement(sql: "SELECT version FROM sync_known WHERE e = ? AND k = ?"),
             arguments: [table.number, key])
-        let now = max(serverTime ?? .min, Self.now)
-        return known.map { RowVersion(version).isBehind(RowVersion($0), at: now) } ?? false
+        return known.map {
+            RowVersion(version).isBehind(RowVersion($0), at: Self.now, serverTime: serverTime)
+        } ?? false
     }
 
     package func areSame(_ id: JSONValue, _ other: JSONValue, of entity: String) throws -> Bool {
@@ -115,7 +116,10 @@ extension SQLiteEngine {
             try ids.filter { id in
                 guard let key = try table.key.k(of: id, in: db) else { return false }
                 return try !db.finds(
-                    sql: "SELECT 1 FROM sync_known WHERE e = ? AND k = ? AND (? IS NULL OR seq < ?)",
+                    sql: """
+                        SELECT 1 FROM sync_known AS n WHERE e = ? AND k = ? AND (
+                          ? IS NULL OR seq < ? OR EXISTS (SELECT 1 FROM sync_alias AS a WHERE a.e = n.e AND a.k = n.k))
+                        """,
                     arguments: [table.number, key, edit, edit])
             }
         }

@@ -9,13 +9,18 @@ package struct SQLiteEngine: EngineStore {
     let registration: EngineRegistration
     /// In the order of the registration.
     let tables: [EngineTable]
+    /// Those of entities that other engines of the database keep in step.
+    let otherTables: [EngineTable]
     let tableByName: [String: EngineTable]
     let memory = EngineMemory()
 
-    init(_ stack: DataStack, _ registration: EngineRegistration, _ tables: [EngineTable]) {
+    init(
+        _ stack: DataStack, _ registration: EngineRegistration, _ tables: [EngineTable], others: [EngineTable]
+    ) {
         self.stack = stack
         self.registration = registration
         self.tables = tables
+        otherTables = others
         tableByName = Dictionary(tables.map { ($0.entity.name, $0) }) { first, _ in first }
     }
 
@@ -139,13 +144,17 @@ extension DataStack {
     /// - Throws: ``SyncError`` `otherService`, `otherUser` for a database that is in step with another service or user;
     ///   `unknownEntity`, `invalidOption` for entities that cannot be kept in step.
     package func engine(_ registration: EngineRegistration) throws -> SQLiteEngine {
-        var tables: [EngineTable] = []
+        var (tables, others): ([EngineTable], [EngineTable]) = ([], [])
         try StoreFailure.mapped(.storeFailure, "the engine's tables cannot be created") {
             try database.write { db in
                 try watch.check(db)
-                tables = try EngineDamage.located(in: db) { try EngineOpening(self, registration, db).open() }
+                try EngineDamage.located(in: db) {
+                    let opening = EngineOpening(self, registration, db)
+                    tables = try opening.open()
+                    others = try opening.otherTables(than: tables)
+                }
             }
         }
-        return SQLiteEngine(self, registration, tables)
+        return SQLiteEngine(self, registration, tables, others: others)
     }
 }

@@ -67,10 +67,8 @@ extension EngineRun {
         } catch ServiceFailure.tooLarge {
             return try await settle(tooLarge: request)
         }
-        // Of a row that comes back the old id is not taken again: it gets another one.
-        if case .gone = outcome, request.isRevival, try await isAbsent(request) {
-            _ = try await settle([request], [.gone], isReplay: true)
-            return
+        if case .gone = outcome, request.kind == .create, try await isAbsent(request) {
+            return try await settle(usedID: request)
         }
         if let reason = outcome.refusal, mayBeMade(request) { return try await refusedAgain(request, reason) }
         guard case .unknown(let reason) = outcome else {
@@ -218,6 +216,18 @@ extension EngineRun {
             case nil: return .unknown("the service was asked for a row, and answered with another one")
             }
         case .delete: return try await again(request)
+        }
+    }
+
+    /// A service that takes no id a second time has no row with the id of a creation. Of a row that comes back this was the old id:
+    /// it gets another one. Another row was made by an earlier try, and deleted by another device.
+    private func settle(usedID request: FrozenRequest) async throws {
+        if request.isRevival {
+            _ = try await settle([request], [.gone], isReplay: true)
+        } else {
+            note(
+                try await store.settle(
+                    [SettledRequest(request: request, outcome: .deletedSinceMade)], serverTime: nil, lease))
         }
     }
 

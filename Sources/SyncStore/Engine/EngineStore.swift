@@ -130,7 +130,8 @@ package protocol EngineStore: Sendable {
     /// Whether a page has anything that is not known.
     func hasNews(_ page: PulledPage) async throws -> Bool
 
-    /// Those of some ids that no stored row has, or only one that was heard of when the counter of edits was there or later.
+    /// Those of some ids that no known row has. With a counter of edits also those of rows that were pulled since then; a row that
+    /// was made here is known all the same.
     func unknown(_ ids: [JSONValue], of entity: String, since edit: Int64?) async throws -> [JSONValue]
 
     /// Whether two ids are those of one row, however they are written.

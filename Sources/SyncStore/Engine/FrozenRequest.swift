@@ -65,6 +65,8 @@ package struct SettledRequest: Sendable {
         case conflict(PulledPage.Row?)
         /// The server does not have the row any more.
         case gone
+        /// An earlier try made the row, and the row was deleted on the server since.
+        case deletedSinceMade
         /// The server will never take it.
         case rejected(String)
         /// The server refused it, and may have carried out an earlier try, of which nobody heard.

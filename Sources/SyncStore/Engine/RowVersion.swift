@@ -22,15 +22,26 @@ package struct RowVersion: Sendable {
 
     /// Whether it comes before the version that is known of its row: a replica that is behind has it.
     ///
-    /// A known version that is a time of the future was never right, so that none is older.
+    /// A known version that is a time of the future was never right, or the server's clock was set back since: none is older.
     ///
-    /// - Parameter now: The later of the clocks that are known, in milliseconds since 1970. A day more than that is the future.
-    package func isBehind(_ known: RowVersion, at now: Int64) -> Bool {
+    /// - Parameters:
+    ///   - now: The clock of this device, in milliseconds since 1970.
+    ///   - serverTime: The server's clock when it answered. A minute more than that is the future; a day where a version says no
+    ///     time zone, or the server no time.
+    package func isBehind(_ known: RowVersion, at now: Int64, serverTime: Int64? = nil) -> Bool {
         guard isOlder(than: known) else { return false }
-        return known.time.map { $0.0 <= now + Self.day } ?? true
+        guard let time = known.time?.0 else { return true }
+        if let serverTime, known.hasZone { return time <= serverTime + Self.minute }
+        return time <= max(now, serverTime ?? .min) + Self.day
     }
 
+    private static let minute: Int64 = 60_000
     private static let day: Int64 = 86_400_000
+
+    /// Whether a time says its time zone.
+    private var hasZone: Bool {
+        text.hasSuffix("Z") || text.dropFirst("2026-01-01".count).contains { "+-".contains($0) }
+    }
 
     /// The milliseconds since 1970 of a time that is written as a date, and the digits of its fraction behind those.
     private var time: (Int64, String)? {
