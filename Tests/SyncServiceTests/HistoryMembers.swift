@@ -3,8 +3,7 @@ import Foundation
 /// What a random history has beyond edits, syncs and a network that fails.
 ///
 /// `SYNC_HISTORY_MEMBERS=refusals,triggers` takes just these, in every history; `SYNC_HISTORY_MEMBERS=none` takes none. Without it the seed
-/// chooses among those that are not in ``HistoryMember/waiting``. `SYNC_HISTORY_SMALLER=0` does not look for a smaller history that fails,
-/// `SYNC_HISTORY_TEXT=1` prints those that do not.
+/// chooses. `SYNC_HISTORY_SMALLER=0` does not look for a smaller history that fails, `SYNC_HISTORY_TEXT=1` prints those that do not.
 enum HistoryMember: String, CaseIterable, Comparable {
     /// Another engine of the same store has fewer entities, and resets it.
     case fewer
@@ -47,11 +46,6 @@ enum HistoryMember: String, CaseIterable, Comparable {
 
     static func < (left: HistoryMember, right: HistoryMember) -> Bool { left.rawValue < right.rawValue }
 
-    /// Those that find faults that are still there, or were not run often enough: `SYNC_HISTORY_MEMBERS` alone takes them.
-    static let waiting: Set<HistoryMember> = [
-        .fewer, .nested, .triggers, .wrong, .bodiless, .ghosts, .clocks, .reserved,
-    ]
-
     /// Those that a place can have.
     static func possible(at place: HistoryPlace) -> Set<HistoryMember> {
         switch place {
@@ -77,6 +71,6 @@ enum HistoryMember: String, CaseIterable, Comparable {
         }
         var random = SeededNumbers(state: seed &* 0xD134_2543_DE82_EF95 &+ 7)
         // One draw for each, so that a member more changes only the histories that have it.
-        return Set(possible.sorted().filter { _ in random.next() % 5 == 0 }).subtracting(waiting)
+        return Set(possible.sorted().filter { _ in random.next() % 5 == 0 })
     }
 }

@@ -13,6 +13,12 @@ struct HistoryChange: Sendable {
     let body: JSONValue
 }
 
+/// A row, as a device names it.
+struct HistoryRow: Hashable, Sendable {
+    let entity: String
+    let key: String
+}
+
 /// What the members of a history do to the changes and answers of a service, at random, and what they did.
 actor HistoryTroubles {
     private struct Target: Hashable {
@@ -31,6 +37,7 @@ actor HistoryTroubles {
     private(set) var isActive = false
     private var refused: [Target: Int] = [:]
     private var edit: (@Sendable (HistoryChange) async -> Void)?
+    private var known: Set<HistoryRow> = []
     private var changes = 0
     /// The values of changes that were refused.
     private(set) var refusedValues: Set<String> = []
@@ -56,8 +63,15 @@ actor HistoryTroubles {
 
     /// A run begins.
     ///
-    /// - Parameter edit: Edits the row of a change, or deletes it.
-    func beginRun(_ edit: (@Sendable (HistoryChange) async -> Void)?) { (self.edit, changes) = (edit, 0) }
+    /// - Parameters:
+    ///   - known: The rows that the device knows.
+    ///   - edit: Edits the row of a change, or deletes it.
+    func beginRun(knowing known: Set<HistoryRow>, _ edit: @escaping @Sendable (HistoryChange) async -> Void) {
+        (self.known, self.edit, changes) = (known, edit, 0)
+    }
+
+    /// The run is over.
+    func endRun() { (known, edit) = ([], nil) }
 
     private func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
 
@@ -103,7 +117,19 @@ actor HistoryTroubles {
         return true
     }
 
-    var isWrong: Bool { happens(.wrong, oneOf: 4) }
+    /// The id of the row that the answer to a change has, if that is not the row that was asked for.
+    ///
+    /// To a creation it is one that the device knows: nothing tells a row that it does not know from its own.
+    func wrongID(for id: JSONValue?, of entity: String, _ kind: PushOperation.Kind, among ids: some Sequence<JSONValue>)
+        -> JSONValue?
+    {
+        guard happens(.wrong, oneOf: 4) else { return nil }
+        let others = ids.filter {
+            $0 != id && (kind != .create || known.contains(HistoryRow(entity: entity, key: $0.plain)))
+        }
+        return one(of: others.sorted { $0.plain < $1.plain })
+    }
+
     var isBodiless: Bool { happens(.bodiless, oneOf: 3) }
     var hasGhost: Bool { happens(.ghosts, oneOf: 8) }
     var isShifted: Bool { happens(.shifts, oneOf: 2) }
@@ -117,6 +143,9 @@ actor HistoryTroubles {
 }
 
 extension JSONValue {
+    /// Whether it is an id that several devices of a history give to rows of their own.
+    var isTwin: Bool { plain.hasPrefix("twin") }
+
     /// The texts and numbers in it.
     var scalars: Set<String> {
         switch self {

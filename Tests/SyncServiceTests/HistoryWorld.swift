@@ -68,7 +68,12 @@ actor MemoryWorld: HistoryWorld {
         func id(_ number: Int) -> JSONValue { isText ? .string("\(number)") : JSONValue(number) }
         for number in 900..<903 {
             await memory.put("Project", id(number), ["name": .string("inside\(number)")])
-            await memory.put("Task", id(number + 10), ["title": .string("t\(number)"), "project_id": id(number)])
+            await memory.put(
+                "Task", id(number + 10),
+                [
+                    "title": .string("t\(number)"), "project_id": id(number), "points": .null, "done": .null,
+                    "tag_ids": [],
+                ])
         }
     }
 

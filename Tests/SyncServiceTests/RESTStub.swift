@@ -75,23 +75,26 @@ actor RESTStub: HTTPTransport {
         now += 7
         let address = URLComponents(string: request.path ?? "/")
         let path = (address?.path ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
-        guard let first = path.first, let entity = Self.entities[first] else { return response(Reply(status: 404)) }
+        guard let first = path.first, let entity = Self.entities[first] else {
+            return await response(Reply(status: 404))
+        }
         let body = try body.map { try JSONValue(parsing: $0) }
         var query: [String: String] = [:]
         for item in address?.queryItems ?? [] { query[item.name] = item.value }
         if request.method == .get {
             await countDown()
-            return response(
+            return await response(
                 path.count == 1 ? await list(entity, query) : await one(entity, id(path[1])))
         }
-        return response(try await change(request, entity, path.count > 1 ? id(path[1]) : JSONValue?.none, body ?? [:]))
+        let id = path.count > 1 ? id(path[1]) : JSONValue?.none
+        return await response(try await change(request, entity, id, body ?? [:]))
     }
 
     private func id(_ text: String) -> JSONValue { make.options.ids == .client ? .string(text) : .number(text) }
 
-    private func response(_ reply: Reply) -> (HTTPResponse, Data) {
+    private func response(_ reply: Reply) async -> (HTTPResponse, Data) {
         var response = HTTPResponse(status: .init(code: reply.status))
-        response.headerFields[.date] = Self.date(now + ahead)
+        response.headerFields[.date] = Self.date(now + (await troubles.isActive ? ahead : 0))
         return (response, reply.body.map { Data(CanonicalJSON.bytes($0)) } ?? Data())
     }
 
@@ -124,10 +127,11 @@ actor RESTStub: HTTPTransport {
         if place == 0, all.count > make.pageSize, await troubles.isShifted,
             let first = all.first(where: { !$0.isDeleted }), let id = first.record["id"]
         {
-            // Another client writes the first row of the list.
+            // Another client writes the first row of the list. One that was answered without a record is known by what was sent.
             others += 1
             let field: JSONValue =
-                entity == "Task" ? ["points": JSONValue(900_000 + others)] : ["other": JSONValue(others)]
+                entity == "Task" && !members.contains(.bodiless)
+                ? ["points": JSONValue(900_000 + others)] : ["other": JSONValue(others)]
             write(entity, id, merged(first.record, field))
         }
         return Reply(
@@ -139,16 +143,15 @@ actor RESTStub: HTTPTransport {
     }
 
     private func one(_ entity: String, _ id: JSONValue) async -> Reply {
-        if let other = await other(than: id, entity) { return Reply(status: 200, body: other) }
+        if let other = await other(than: id, entity, .update) { return Reply(status: 200, body: other) }
         guard let row = rows[entity]?[id], !row.isDeleted else { return Reply(status: 404) }
         return Reply(status: 200, body: row.record)
     }
 
     /// A row that was not asked for.
-    private func other(than id: JSONValue?, _ entity: String) async -> JSONValue? {
-        guard members.contains(.wrong), await troubles.isWrong else { return nil }
-        let others = (rows[entity] ?? [:]).filter { $0.key != id && !$0.value.isDeleted }.map(\.value.record)
-        return await troubles.one(of: others.sorted { ($0["id"]?.plain ?? "") < ($1["id"]?.plain ?? "") })
+    private func other(than id: JSONValue?, _ entity: String, _ kind: PushOperation.Kind) async -> JSONValue? {
+        let records = contents(of: entity)
+        return await troubles.wrongID(for: id, of: entity, kind, among: records.keys).flatMap { records[$0] }
     }
 
     // MARK: Changes
@@ -165,13 +168,20 @@ actor RESTStub: HTTPTransport {
             return Reply(
                 status: [422, 400, 422, change.kind == .delete ? 403 : 404][Int(now % 4)], body: ["message": "refused"])
         }
-        if change.kind == .update, let other = await other(than: id, entity) { return Reply(status: 200, body: other) }
+        if change.kind == .update, let other = await other(than: id, entity, .update) {
+            return Reply(status: 200, body: other)
+        }
         var reply = await carryOut(request, entity, id, body, change.kind)
         if await troubles.isLost(change) { throw Lost() }
         guard (200..<300).contains(reply.status), let record = reply.body, let id = record["id"] else { return reply }
-        if change.kind == .create, let other = await other(than: id, entity) { return Reply(status: 201, body: other) }
+        if change.kind == .create, let other = await other(than: id, entity, .create) {
+            return Reply(status: 201, body: other)
+        }
         guard await troubles.isBodiless else { return reply }
-        if change.kind == .create { rows[entity]?[id]?.lag = await troubles.lag }
+        // What tells by its values which row was made must find it before another device changes it.
+        if change.kind == .create, make.options.ids == .client || make.options.marker != nil {
+            rows[entity]?[id]?.lag = await troubles.lag
+        }
         reply = Reply(status: change.kind == .create ? 202 : 204)
         return reply
     }
@@ -214,7 +224,9 @@ actor RESTStub: HTTPTransport {
         var id = id
         if let own = id, let row = rows[entity]?[own] {
             guard row.isDeleted else { return Reply(status: 412, body: row.record) }
-            if members.contains(.reserved) { return Reply(status: 410, body: ["message": "it was deleted"]) }
+            if members.contains(.reserved), !own.isTwin {
+                return Reply(status: 410, body: ["message": "it was deleted"])
+            }
         }
         if id == JSONValue?.none {
             lastID += 1

@@ -192,7 +192,7 @@ actor RandomHistory {
 
     func sync(_ device: Device, _ index: Int, editing world: (any HistoryWorld)?) async throws {
         await world?.setMeanwhile { [self] in await perhapsEdit(index) }
-        await troubles.beginRun { [self] change in await edit(change, index) }
+        await troubles.beginRun(knowing: try await known(by: device)) { [self] change in await edit(change, index) }
         do {
             let report = try await device.engine.sync()
             note("\(index) sync \(report.total)")
@@ -200,10 +200,20 @@ actor RandomHistory {
             note("\(index) sync: \(error)")
         }
         await world?.setMeanwhile(nil)
-        await troubles.beginRun(nil)
+        await troubles.endRun()
         try await judgeParked(index)
         try await resolve(index, isLast: false)
         try await shadows[index].look()
+    }
+
+    private func known(by device: Device) async throws -> Set<HistoryRow> {
+        guard members.contains(.wrong) else { return [] }
+        var rows: Set<HistoryRow> = []
+        for (index, entity) in ["Project", "Task", "Tag"].enumerated() {
+            let keys = try await device.rows("SELECT k FROM sync_known WHERE e = \(index + 1)")
+            rows.formUnion(keys.map { HistoryRow(entity: entity, key: $0) })
+        }
+        return rows
     }
 
     /// The service is restored from a copy, and everybody is told.

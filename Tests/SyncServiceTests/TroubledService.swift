@@ -13,10 +13,21 @@ actor TroubledService: SyncService {
     private let troubles: HistoryTroubles
     private let ledger: HistoryLedger
     private nonisolated let members: Set<HistoryMember>
-    /// Rows that are on no list for so many requests.
-    private var hidden: [JSONValue: Int] = [:]
-    /// The ids that there ever were.
-    private var ids: Set<JSONValue> = []
+    private struct RowName: Hashable {
+        let entity: String
+        let id: JSONValue
+    }
+
+    private struct HiddenRow {
+        /// For how many requests it is on no list.
+        var left: Int
+        /// The version that it was made with: a cursor stays before it.
+        let version: Int
+    }
+
+    private var hidden: [RowName: HiddenRow] = [:]
+    /// The rows that there ever were.
+    private var known: Set<RowName> = []
 
     init(_ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
         (self.memory, self.troubles, self.ledger, self.members) = (memory, troubles, ledger, members)
@@ -31,12 +42,9 @@ actor TroubledService: SyncService {
         var page = try await memory.pull(request)
         await countDown()
         await page.rows = nested(page.rows, request.entity).filter { !isInside($0.id, request.entity) }
-        if let first = page.rows.firstIndex(where: { (hidden[$0.id] ?? 0) > 0 }) {
-            // Up to here it is told.
-            page.rows = Array(page.rows[..<first])
-            page.next = nil
-            page.cursor = page.rows.last?.version ?? request.page ?? request.cursor ?? "0"
-        }
+        page.rows.removeAll { isHidden($0.id, request.entity) }
+        let oldest = hidden.filter { $0.key.entity == request.entity }.map(\.value.version).min()
+        if let oldest, let cursor = page.cursor.flatMap({ Int($0) }) { page.cursor = "\(min(cursor, oldest - 1))" }
         if page.next == nil, capabilities.ids == .server, await troubles.hasGhost {
             page.rows.append(RemoteRow(id: "ghost", record: ["id": "ghost", "title": "ghost"], version: "1"))
         }
@@ -46,7 +54,7 @@ actor TroubledService: SyncService {
     func ids(_ request: SweepRequest) async throws -> IDPage {
         var page = try await memory.ids(request)
         await countDown()
-        page.ids.removeAll { isInside($0, request.entity) || (hidden[$0] ?? 0) > 0 }
+        page.ids.removeAll { isInside($0, request.entity) || isHidden($0, request.entity) }
         page.versions = page.versions.filter { page.ids.contains($0.key) }
         return page
     }
@@ -66,7 +74,20 @@ actor TroubledService: SyncService {
 
     private func countDown() async {
         let isActive = await troubles.isActive
-        hidden = isActive ? hidden.compactMapValues { $0 > 1 ? $0 - 1 : nil } : [:]
+        for name in hidden.keys { hidden[name]?.left -= 1 }
+        hidden = isActive ? hidden.filter { $0.value.left > 0 } : [:]
+    }
+
+    /// Whether a device finds a row that it made however late, and whoever changed it: by its marker or its id.
+    private nonisolated var isFoundLater: Bool {
+        switch capabilities.createIdempotency {
+        case .marker, .clientID: true
+        case .key, .probe: false
+        }
+    }
+
+    private func isHidden(_ id: JSONValue, _ entity: String) -> Bool {
+        hidden[RowName(entity: entity, id: id)] != nil
     }
 
     private nonisolated func isInside(_ id: JSONValue, _ entity: String) -> Bool {
@@ -101,7 +122,7 @@ actor TroubledService: SyncService {
                 outcomes[place] = .gone
             } else if let reason = await troubles.refusal(of: change) {
                 outcomes[place] = .rejected(reason)
-            } else if operation.kind == .update, let other = await other(than: operation.id, operation.entity) {
+            } else if operation.kind == .update, let other = await other(than: operation.id, operation) {
                 // Somebody between answers with what was asked for before.
                 outcomes[place] = .applied(other)
             } else {
@@ -122,12 +143,14 @@ actor TroubledService: SyncService {
         if await troubles.isLost(operation.change) { return .unknown("the answer was lost") }
         switch outcome {
         case .applied(let row?)?:
-            if operation.kind == .create, let other = await other(than: row.id, operation.entity) {
+            if operation.kind == .create, let other = await other(than: row.id, operation) {
                 return .applied(other)
             }
             if await troubles.isBodiless {
                 let lag = await troubles.lag
-                if operation.kind == .create, lag > 0 { hidden[row.id] = lag }
+                if operation.kind == .create, lag > 0, isFoundLater, let version = row.version.flatMap({ Int($0) }) {
+                    hidden[RowName(entity: operation.entity, id: row.id)] = HiddenRow(left: lag, version: version)
+                }
                 return .applied(nil)
             }
             return .applied(await nested([row], operation.entity)[0])
@@ -138,10 +161,10 @@ actor TroubledService: SyncService {
     }
 
     /// A row that was not asked for.
-    private func other(than id: JSONValue?, _ entity: String) async -> RemoteRow? {
-        guard members.contains(.wrong), await troubles.isWrong else { return nil }
-        let ids = await memory.contents(of: entity).keys.filter { $0 != id }.sorted { $0.plain < $1.plain }
-        guard let other = await troubles.one(of: ids) else { return nil }
+    private func other(than id: JSONValue?, _ operation: PushOperation) async -> RemoteRow? {
+        let (entity, kind) = (operation.entity, operation.kind)
+        let ids = await memory.contents(of: entity).keys
+        guard let other = await troubles.wrongID(for: id, of: entity, kind, among: ids) else { return nil }
         guard case .found(let row)? = try? await memory.fetch([other], of: entity).first else { return nil }
         return row
     }
@@ -158,7 +181,8 @@ actor TroubledService: SyncService {
 
     private func isReserved(_ id: JSONValue, _ entity: String) async -> Bool {
         let there = await memory.contents(of: entity)
-        return ids.contains(id) && there[id] == nil
+        // An id that several devices choose by themselves may be used again.
+        return !id.isTwin && known.contains(RowName(entity: entity, id: id)) && there[id] == nil
     }
 
     /// Has the ledger judge what was deleted, and deletes along.
@@ -178,7 +202,7 @@ actor TroubledService: SyncService {
             }
         }
         after = await contents()
-        for rows in after.values { ids.formUnion(rows.keys) }
+        for (entity, rows) in after { known.formUnion(rows.keys.map { RowName(entity: entity, id: $0) }) }
     }
 }
 

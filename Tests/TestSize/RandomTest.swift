@@ -65,7 +65,7 @@ package enum RandomTest: String {
         case .forms: (20, 60)
         case .damage: (500, 5_000)
         case .edits: (200, 2_000)
-        case .history: (6, 500)
+        case .history: (6, 300)
         case .parted: (5, 120)
         case .pocketbase: (1, 20)
         case .parse: (6, 60)
