@@ -112,10 +112,10 @@ struct BehindTests {
         let device = try device("offset", deleted: "gone") { _, _, _ in }
         await memory.set([Self.row(1, "v1", 2, 1), Self.row(2, "v1", 2, 2)])
         try await device.engine.sync()
-        await memory.set([Self.row(1, "v2", 2, 3), Self.row(2, "v1", 2, 2)])
+        await memory.set([Self.row(1, "v2", 2, 3), Self.row(2, "v1", 2, 2)], tag: 200)
         try await device.engine.sync()
         let behind = Self.row(1, "v1", 2, 1)
-        await memory.set([isDeletion ? behind.setting(true, at: ["gone"]) : behind, Self.row(2, "v1", 2, 2)])
+        await memory.set([isDeletion ? behind.setting(true, at: ["gone"]) : behind, Self.row(2, "v1", 2, 2)], tag: 200)
         #expect(try await device.engine.sync().isEmpty)
         #expect(try await titles(device) == ["1 v2", "2 v1"])
         // It is no news either.

@@ -117,9 +117,9 @@ actor HistoryTroubles {
         return true
     }
 
-    /// The id of the row that the answer to a change has, if that is not the row that was asked for.
+    /// The id of the wrong row that an answer has; nil for an answer with the right one.
     ///
-    /// To a creation it is one that the device knows: nothing tells a row that it does not know from its own.
+    /// The answer to a creation has a row that the device knows: it cannot tell a row that it does not know from its own.
     func wrongID(for id: JSONValue?, of entity: String, _ kind: PushOperation.Kind, among ids: some Sequence<JSONValue>)
         -> JSONValue?
     {

@@ -127,7 +127,7 @@ actor RESTStub: HTTPTransport {
         if place == 0, all.count > make.pageSize, await troubles.isShifted,
             let first = all.first(where: { !$0.isDeleted }), let id = first.record["id"]
         {
-            // Another client writes the first row of the list. One that was answered without a record is known by what was sent.
+            // Another client writes the first row of the list, but no value by which a device looks for a row that it made.
             others += 1
             let field: JSONValue =
                 entity == "Task" && !members.contains(.bodiless)
@@ -178,7 +178,7 @@ actor RESTStub: HTTPTransport {
             return Reply(status: 201, body: other)
         }
         guard await troubles.isBodiless else { return reply }
-        // What tells by its values which row was made must find it before another device changes it.
+        // Without an id or a marker a device looks for its row by the values that it sent, which another device could change.
         if change.kind == .create, make.options.ids == .client || make.options.marker != nil {
             rows[entity]?[id]?.lag = await troubles.lag
         }

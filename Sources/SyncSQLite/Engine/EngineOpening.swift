@@ -51,7 +51,7 @@ struct EngineOpening {
         return tables
     }
 
-    /// The tables of entities that other engines of the database keep in step, if this engine could.
+    /// The tables of entities that other engines of the database keep in step. Those that this engine could not keep are left out.
     func otherTables(than tables: [EngineTable]) throws -> [EngineTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
@@ -60,7 +60,7 @@ struct EngineOpening {
             guard let entity = try? compiled.entity(named: name), families.isDisjoint(with: entity.family) else {
                 return nil
             }
-            // How its conflicts end is not stored.
+            // The database does not have the policies of the other engine.
             let unregistered = EngineRegistration.Entity(
                 name: name, policy: .clientWins, deletions: .deleteWins, isOneDomain: false, naturalKey: [],
                 sendsCascades: true)

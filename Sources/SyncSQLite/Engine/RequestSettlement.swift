@@ -61,7 +61,7 @@ struct RequestSettlement {
                       attempts = CASE WHEN ? THEN 0 ELSE attempts + 1 END WHERE id = ?
                     """, arguments: [SQLiteEngine.now, isCertain, reply.request.id])
         case .notListed(let reason):
-            // By its marker it is found whenever it is listed: a deletion waits for that, too.
+            // Its marker finds the row whenever it is listed. A row that was deleted here is deleted there then.
             if try table.isStored(key, in: db) || engine.registration.marker != nil { return try park(key, reason) }
             try removeRequest()
             try engine.forget(key, table, in: db)
@@ -85,7 +85,7 @@ struct RequestSettlement {
         case .rejected(let reason): try refuse(key, reason)
         case .refusedAgain(let reason): try leaveOpen(key, reason)
         case .deletedSinceMade:
-            // It is merged as any deletion on the server, for which the request says that the row was made.
+            // It is merged as a pulled deletion. The request tells the merge that the row was made.
             try db.executeCached(
                 sql: "UPDATE sync_request SET attempts = attempts + 1 WHERE id = ?", arguments: [reply.request.id])
             let id = try reply.request.remoteID ?? table.json(key, in: db)

@@ -219,8 +219,8 @@ extension EngineRun {
         }
     }
 
-    /// A service that takes no id a second time has no row with the id of a creation. Of a row that comes back this was the old id:
-    /// it gets another one. Another row was made by an earlier try, and deleted by another device.
+    /// Settles a creation whose id the service does not take, and of which it has no row. A row that comes back has its old id: it gets
+    /// another one. Any other row was made by an earlier try, and another device deleted it since.
     private func settle(usedID request: FrozenRequest) async throws {
         if request.isRevival {
             _ = try await settle([request], [.gone], isReplay: true)
