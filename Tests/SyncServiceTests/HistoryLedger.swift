@@ -148,17 +148,29 @@ actor HistoryLedger {
             {
                 found.append("device \(device) takes its own value for another's: \(text)")
             }
-            guard ruling.winner == "local" else { continue }
             var isSet =
                 ruling.local == nil ? ruling.why != "edited later here" : local == nil || local?.device == device
             if isOneDomain { isSet = local.map { isWriter(device, of: $0.row) } ?? true }
-            if !isSet { found.append("device \(device) has a value win that was not set there: \(text)") }
+            if !isSet { found.append("device \(device) has a value in conflict that was not set there: \(text)") }
+            guard ruling.winner == "local" else { continue }
             if isTimed, !isOneDomain, ruling.why == "edited later here", let local, let remote, remote.device != device,
                 remote.time.timeIntervalSince(local.time) > 0.02
             {
                 found.append("device \(device) has the earlier edit win: \(text)")
             }
         }
+        if knowsOwn { found += judgeOwnDeletions(rulings, of: device) }
         return found
+    }
+
+    /// A row that was deleted here, and that no other device ever wrote, is in no conflict with itself.
+    private func judgeOwnDeletions(_ rulings: [Ruling], of device: Int) -> [String] {
+        rulings.compactMap { ruling in
+            guard ruling.domain.isEmpty, ruling.local == nil, ["editWins", "deleteWins"].contains(ruling.why),
+                let record = ruling.remote.flatMap({ try? JSONValue(parsing: $0) }),
+                let writers = writers[first(Self.name(record))], writers == [device]
+            else { return nil }
+            return "device \(device) takes its own edit of \(Self.name(record)) for another's, and \(ruling.why)"
+        }
     }
 }

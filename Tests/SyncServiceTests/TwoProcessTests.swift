@@ -26,7 +26,7 @@ struct TwoProcessTests {
         try Data(Self.model.utf8).write(to: model)
         try Data(
             """
-            {"service": "rest", "url": "\(port.url)", "identity": "shared", "entities": {"Task": {}}}
+            {"service": "rest", "url": "\(port.url)", "identity": "shared", "timeout": 3600, "entities": {"Task": {}}}
             """.utf8
         ).write(to: config)
 

@@ -35,7 +35,7 @@ extension SQLiteEngine {
     }
 
     package func renew(_ lease: EngineLease) async throws {
-        try await transaction { db in try EngineLeases.renew(lease, in: db) }
+        try await transaction(keepsMemory: true) { db in try EngineLeases.renew(lease, in: db) }
     }
 
     /// Rows that may be gone because another one was to take their place are: they were deleted here.
