@@ -37,6 +37,7 @@ actor HistoryTroubles {
     private(set) var isActive = false
     private var refused: [Target: Int] = [:]
     private var edit: (@Sendable (HistoryChange) async -> Void)?
+    private var pause: (@Sendable () async -> Void)?
     private var known: Set<HistoryRow> = []
     private var changes = 0
     /// The values of changes that were refused.
@@ -66,12 +67,16 @@ actor HistoryTroubles {
     /// - Parameters:
     ///   - known: The rows that the device knows.
     ///   - edit: Edits the row of a change, or deletes it.
-    func beginRun(knowing known: Set<HistoryRow>, _ edit: @escaping @Sendable (HistoryChange) async -> Void) {
-        (self.known, self.edit, changes) = (known, edit, 0)
+    ///   - pause: What happens while a change takes long.
+    func beginRun(
+        knowing known: Set<HistoryRow>, _ edit: @escaping @Sendable (HistoryChange) async -> Void,
+        pause: @escaping @Sendable () async -> Void
+    ) {
+        (self.known, self.edit, self.pause, changes) = (known, edit, pause, 0)
     }
 
     /// The run is over.
-    func endRun() { (known, edit) = ([], nil) }
+    func endRun() { (known, edit, pause) = ([], nil, nil) }
 
     private func number(_ bound: Int) -> Int { Int(random.next() % UInt64(bound)) }
 
@@ -108,6 +113,7 @@ actor HistoryTroubles {
             throw ServiceFailure.refused(status: 400, "too many")
         }
         if isActive, members.contains(.writers), change.kind == .update { await edit?(change) }
+        if happens(.slow, oneOf: 6) { await pause?() }
     }
 
     /// After it was carried out: whether its answer is lost.

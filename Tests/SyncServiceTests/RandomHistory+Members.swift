@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Sync
 
 @testable import SyncService
@@ -90,6 +91,34 @@ extension RandomHistory {
             do { try await engine.sync() } catch { note("\(error)") }
         }
         try reopen(index)
+    }
+
+    /// Another engine of the same store runs while a change of a run takes longer than two leases.
+    func runAnother(_ index: Int) async {
+        guard let setUp else { return }
+        let stack = devices[index].stack
+        note("meanwhile: \(index) sync by another engine")
+        do {
+            for _ in 0..<2 { try await passLease(stack) }
+            let engine = try SyncEngine(
+                stack: stack, service: setUp.service, entities: setUp.entities, settings: setUp.settings)
+            try await engine.sync()
+        } catch { note("\(error)") }
+    }
+
+    /// All but a second of a lease passes, in which its run renews it.
+    private func passLease(_ stack: DataStack) async throws {
+        let end = try await stack.write { db in
+            try db.execute(sql: "UPDATE sync_lease SET until = until - 119000 WHERE holder <> ''")
+            return try Int64.fetchOne(db, sql: "SELECT until FROM sync_lease WHERE holder <> ''") ?? 0
+        }
+        for _ in 0..<5_000 {
+            let isRenewed = try await stack.read { db in
+                try Bool.fetchOne(db, sql: "SELECT until > ? FROM sync_lease", arguments: [end]) ?? false
+            }
+            if isRenewed { return }
+            try await Task.sleep(for: .milliseconds(2))
+        }
     }
 
     /// Edits that the outbox does not see.

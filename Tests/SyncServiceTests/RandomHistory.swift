@@ -71,6 +71,7 @@ actor RandomHistory {
         var settings = Device.settings
         settings.deletionGuard = members.contains(.guarded) ? .half : nil
         settings.settleTime = .zero
+        if members.contains(.slow) { settings.clock.beat = { try await Task.sleep(for: .milliseconds(5)) } }
         // Some give up at once, and leave requests that were never answered.
         if seed % 4 == 3 || members.contains(.lost) { settings.attempts = 1 }
         var schema = Device.schema.replacingOccurrences(
@@ -192,7 +193,11 @@ actor RandomHistory {
 
     func sync(_ device: Device, _ index: Int, editing world: (any HistoryWorld)?) async throws {
         await world?.setMeanwhile { [self] in await perhapsEdit(index) }
-        await troubles.beginRun(knowing: try await known(by: device)) { [self] change in await edit(change, index) }
+        await troubles.beginRun(knowing: try await known(by: device)) { [self] change in
+            await edit(change, index)
+        } pause: { [self] in
+            await runAnother(index)
+        }
         do {
             let report = try await device.engine.sync()
             note("\(index) sync \(report.total)")
