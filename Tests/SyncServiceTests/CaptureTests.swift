@@ -82,11 +82,7 @@ struct CaptureTests {
     @Test("also if the triggers were away for a while")
     func audit() async throws {
         let device = try await known()
-        try await device.stack.write { db in
-            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
-                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
-            }
-        }
+        try await device.removeTriggers()
         try await device.write("UPDATE Task SET points = 8 WHERE remoteID = 1")
         try await device.write("DELETE FROM Task WHERE remoteID = 2")
         try await device.write("INSERT INTO Task (remoteID, title) VALUES (99, 'made')")
@@ -103,11 +99,7 @@ struct CaptureTests {
     @Test("also if the triggers were away, and the row was deleted there: it may have been edited, and is in the log")
     func auditedDeletion() async throws {
         let device = try await known()
-        try await device.stack.write { db in
-            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
-                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
-            }
-        }
+        try await device.removeTriggers()
         try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
         let again = try Device(device.stack, service)
         await service.remove("Task", 1)
@@ -333,15 +325,6 @@ struct CaptureTests {
         #expect(await sent() == ["update 1 {\"title\":\"mine\"}"])
     }
 
-    /// Takes the triggers away, as a tool that remakes tables does.
-    private func removeTriggers(_ device: Device) async throws {
-        try await device.stack.write { db in
-            for name in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
-                try db.execute(sql: "DROP TRIGGER \"\(name)\"")
-            }
-        }
-    }
-
     @Test(
         "of a row that was deleted and is inserted again while triggers are away: it is that row, edited",
         arguments: [false, true])
@@ -351,7 +334,7 @@ struct CaptureTests {
         let device = try Device(service)
         try await device.engine.sync()
         try await device.write("DELETE FROM Task WHERE remoteID = 1")
-        try await removeTriggers(device)
+        try await device.removeTriggers()
         let columns = try await device.rows(
             "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
         try await device.write(
@@ -384,7 +367,7 @@ struct CaptureTests {
             "SELECT name FROM pragma_table_info('Tag_tasks') ORDER BY name LIKE '%tag%'")
         try await device.write("DELETE FROM Tag_tasks")
         try await device.write("INSERT INTO Tag_tasks (\"\(columns[0])\", \"\(columns[1])\") VALUES (1, 2)")
-        try await removeTriggers(device)
+        try await device.removeTriggers()
         try await device.write("UPDATE Tag_tasks SET \"\(columns[1])\" = 1")
         let again = try Device(device.stack, service)
         try await again.engine.sync()
@@ -399,7 +382,7 @@ struct CaptureTests {
         "of rows whose triggers were away also where all is relinked before the next run: they are sent, or in the log")
     func relinkedAudit() async throws {
         let device = try await known()
-        try await removeTriggers(device)
+        try await device.removeTriggers()
         try await device.write("UPDATE Task SET points = 8 WHERE remoteID < 3")
         await service.put("Task", 2, ["points": 9])
         let again = try Device(device.stack, service)

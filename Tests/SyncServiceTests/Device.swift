@@ -80,6 +80,15 @@ struct Device {
         }
     }
 
+    /// Removes the triggers of the outbox, as a tool does that makes tables anew.
+    func removeTriggers() async throws {
+        try await stack.write { db in
+            let names = try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
+            for name in names { try db.execute(sql: "DROP TRIGGER \"\(name)\"") }
+        }
+    }
+
     /// What is left of a run that should be none.
     func leftovers() async throws -> [String] {
         try await rows(

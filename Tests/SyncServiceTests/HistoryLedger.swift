@@ -152,8 +152,8 @@ actor HistoryLedger {
                 ruling.local == nil ? ruling.why != "edited later here" : local == nil || local?.device == device
             if isOneDomain { isSet = local.map { isWriter(device, of: $0.row) } ?? true }
             if !isSet { found.append("device \(device) has a value in conflict that was not set there: \(text)") }
-            guard ruling.winner == "local" else { continue }
-            if isTimed, !isOneDomain, ruling.why == "edited later here", let local, let remote, remote.device != device,
+            if isTimed, !isOneDomain, ruling.winner == "local", ruling.why == "edited later here", let local,
+                let remote, remote.device != device,
                 remote.time.timeIntervalSince(local.time) > 0.02
             {
                 found.append("device \(device) has the earlier edit win: \(text)")

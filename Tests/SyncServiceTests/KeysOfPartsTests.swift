@@ -281,9 +281,7 @@ struct KeysOfPartsTests {
         await service.put("Mark", [7, "blue"], ["area": 7, "name": "blue", "color": "00f"])
         let device = try device(service)
         try await device.engine.sync()
-        let triggers = try await device.rows(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
-        for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
+        try await device.removeTriggers()
         try await device.write(
             """
             PRAGMA defer_foreign_keys = ON;

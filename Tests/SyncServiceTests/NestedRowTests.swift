@@ -137,12 +137,6 @@ struct NestedRowTests {
     private static let sweeping = ServiceCapabilities(
         ids: .server, deletions: .sweep, createIdempotency: .key, hasPreconditions: true, givesTimes: true)
 
-    private func removeTriggers(_ device: Device) async throws {
-        for name in try await device.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'sync_outbox_*'") {
-            try await device.write("DROP TRIGGER \"\(name)\"")
-        }
-    }
-
     /// What happens between runs.
     enum Between: CaseIterable { case nothing, wholePull, relink, audit }
 
@@ -151,7 +145,7 @@ struct NestedRowTests {
         case .nothing: break
         case .wholePull: try await device.write("UPDATE sync_cursor SET cursor = NULL")
         case .relink: try await device.engine.reset(.relink)
-        case .audit: try await removeTriggers(device)
+        case .audit: try await device.removeTriggers()
         }
     }
 
@@ -254,7 +248,7 @@ struct NestedRowTests {
         await service.put("Task", 1, ["title": "t", "project": ["id": 70, "name": "inside"]])
         let device = try Device(service)
         try await device.engine.sync()
-        try await removeTriggers(device)
+        try await device.removeTriggers()
         try await device.write("UPDATE Project SET name = 'mine'")
         let again = try Device(device.stack, service)
         for _ in 0..<2 { try await again.engine.sync() }

@@ -205,9 +205,7 @@ struct OrderTests {
     @Test("that was changed while the triggers were away is found, and so are pairs")
     func audit() async throws {
         let device = try await devices(1)[0]
-        let triggers = try await device.rows(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
-        for name in triggers { try await device.write("DROP TRIGGER \"\(name)\"") }
+        try await device.removeTriggers()
         try await device.order([4, 1, 2, 3])
         try await device.write("DELETE FROM Tag_tasks WHERE tagID = 2")
         try await device.write("INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 6, -1)")

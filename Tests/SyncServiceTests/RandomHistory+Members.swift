@@ -123,15 +123,13 @@ extension RandomHistory {
 
     /// Edits that the outbox does not see.
     private func withoutTriggers(_ index: Int) async throws {
-        let names = try await devices[index].rows(
-            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox*'")
         await shadows[index].lookAway()
         if number(2) == 0 {
             try await write(
                 index,
                 "DELETE FROM Task WHERE remoteID = (SELECT remoteID FROM Task WHERE remoteID NOT LIKE '-%' LIMIT 1)")
         }
-        try await devices[index].write(names.map { "DROP TRIGGER \"\($0)\";" }.joined())
+        try await devices[index].removeTriggers()
         note("\(index) without triggers:")
         for _ in 0...number(3) {
             if number(2) == 0 { try await edit(index) } else { try await againWithoutTriggers(index) }

@@ -13,11 +13,6 @@ actor TroubledService: SyncService {
     private let troubles: HistoryTroubles
     private let ledger: HistoryLedger
     private nonisolated let members: Set<HistoryMember>
-    private struct RowName: Hashable {
-        let entity: String
-        let id: JSONValue
-    }
-
     private struct HiddenRow {
         /// For how many requests it is on no list.
         var left: Int
@@ -25,9 +20,9 @@ actor TroubledService: SyncService {
         let version: Int
     }
 
-    private var hidden: [RowName: HiddenRow] = [:]
+    private var hidden: [HistoryRow: HiddenRow] = [:]
     /// The rows that there ever were.
-    private var known: Set<RowName> = []
+    private var known: Set<HistoryRow> = []
 
     init(_ memory: FakeService, _ troubles: HistoryTroubles, _ ledger: HistoryLedger, _ members: Set<HistoryMember>) {
         (self.memory, self.troubles, self.ledger, self.members) = (memory, troubles, ledger, members)
@@ -87,7 +82,7 @@ actor TroubledService: SyncService {
     }
 
     private func isHidden(_ id: JSONValue, _ entity: String) -> Bool {
-        hidden[RowName(entity: entity, id: id)] != nil
+        hidden[HistoryRow(entity: entity, key: id.plain)] != nil
     }
 
     private nonisolated func isInside(_ id: JSONValue, _ entity: String) -> Bool {
@@ -149,7 +144,8 @@ actor TroubledService: SyncService {
             if await troubles.isBodiless {
                 let lag = await troubles.lag
                 if operation.kind == .create, lag > 0, isFoundLater, let version = row.version.flatMap({ Int($0) }) {
-                    hidden[RowName(entity: operation.entity, id: row.id)] = HiddenRow(left: lag, version: version)
+                    hidden[HistoryRow(entity: operation.entity, key: row.id.plain)] = HiddenRow(
+                        left: lag, version: version)
                 }
                 return .applied(nil)
             }
@@ -182,7 +178,7 @@ actor TroubledService: SyncService {
     private func isReserved(_ id: JSONValue, _ entity: String) async -> Bool {
         let there = await memory.contents(of: entity)
         // An id that several devices choose by themselves may be used again.
-        return !id.isTwin && known.contains(RowName(entity: entity, id: id)) && there[id] == nil
+        return !id.isTwin && known.contains(HistoryRow(entity: entity, key: id.plain)) && there[id] == nil
     }
 
     /// Has the ledger judge what was deleted, and deletes along.
@@ -202,7 +198,7 @@ actor TroubledService: SyncService {
             }
         }
         after = await contents()
-        for (entity, rows) in after { known.formUnion(rows.keys.map { RowName(entity: entity, id: $0) }) }
+        for (entity, rows) in after { known.formUnion(rows.keys.map { HistoryRow(entity: entity, key: $0.plain) }) }
     }
 }
 
