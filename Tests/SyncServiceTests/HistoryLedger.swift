@@ -19,6 +19,8 @@ actor HistoryLedger {
     }
 
     private var firsts: [String: String] = [:]
+    /// The last names of the rows that a device deleted, by device, entity and key: a row that it inserts with such a key is the same one.
+    private var namesOfDeleted: [String: String] = [:]
     /// The names that rows took from rows that they replaced, and later names of rows that had one of these: which row has such a name
     /// is not known.
     private var taken: Set<String> = []
@@ -60,6 +62,7 @@ actor HistoryLedger {
         for (place, line) in before where after[place] == nil {
             let row = first(line.name)
             deleted.insert(row)
+            namesOfDeleted["\(device) \(place)"] = line.name
             if line.entity == "Task", !isProjectDeleted { deletedLast[row] = device }
         }
         for (place, line) in after where before[place] != line {
@@ -67,6 +70,9 @@ actor HistoryLedger {
             if let old, old.name != line.name {
                 if deleted.contains(first(line.name)) || taken.contains(old.name) { taken.insert(line.name) }
                 firsts[line.name] = first(old.name)
+            }
+            if old == nil, let name = namesOfDeleted["\(device) \(place)"], name != line.name {
+                firsts[line.name] = first(name)
             }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
             let row = first(line.name)
@@ -79,6 +85,9 @@ actor HistoryLedger {
             }
         }
     }
+
+    /// Another client of the service deletes a row there.
+    func noteRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
 
     /// The first name of a row.
     private func first(_ name: String) -> String { firsts[name] ?? name }

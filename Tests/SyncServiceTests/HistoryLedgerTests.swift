@@ -65,4 +65,17 @@ struct HistoryLedgerTests {
         await ledger.judge(deletionOf: ["id": 2, "title": "n2"], "Task", isAlong: false, isSure: true)
         #expect(await ledger.problems.count == 1)
     }
+
+    @Test("A row that a device deletes and inserts again with its key is the same row")
+    func insertedAgain() async {
+        let ledger = HistoryLedger()
+        await ledger.note([:], Self.task("n1"), by: 0)
+        await ledger.note(Self.task("n1"), [:], by: 0)
+        await ledger.note([:], Self.task("e2"), by: 0)
+        await ledger.judge(deletionOf: ["id": 1, "title": "e2"], "Task", isAlong: false, isSure: true)
+        #expect(await ledger.problems == [])
+        await ledger.note([:], Self.task("e3"), by: 1)
+        await ledger.judge(deletionOf: ["id": 1, "title": "e3"], "Task", isAlong: false, isSure: true)
+        #expect(await ledger.problems.count == 1)
+    }
 }

@@ -86,6 +86,11 @@ actor HistoryTroubles {
 
     // MARK: Changes
 
+    /// The next deletions of a row are refused.
+    func refuseDeletion(of id: JSONValue, _ entity: String) {
+        refused[Target(entity: entity, kind: .delete, id: id, name: JSONValue?.none)] = 1 + number(2)
+    }
+
     /// Why a change is refused, now and perhaps for some time; nil if it is not.
     func refusal(of change: HistoryChange) async -> String? {
         let target = Target(

@@ -38,6 +38,11 @@ protocol HistoryWorld: Sendable {
     func goBack() async -> Bool?
     /// The rows there are, by id, without a word of what is null.
     func contents(of entity: String) async throws -> [JSONValue: JSONValue]
+    /// Deletes a row, as another client of the service would.
+    ///
+    /// - Parameter key: Its id, as text.
+    /// - Returns: Its record; nil if there is no such row, or if the world has no other client.
+    func remove(_ entity: String, _ key: String) async -> JSONValue?
     /// The bodies of all creations and updates that were ever carried out.
     var accepted: [JSONValue] { get async }
     /// Time passes, for the service.
@@ -49,6 +54,7 @@ extension HistoryWorld {
     var hasTimes: Bool { service.capabilities.givesTimes }
 
     func goBack() async -> Bool? { nil }
+    func remove(_ entity: String, _ key: String) async -> JSONValue? { nil }
     func pass(_ step: SeededNumbers) async {}
 }
 
@@ -87,6 +93,13 @@ actor MemoryWorld: HistoryWorld {
         copy = nil
         await memory.restore(old)
         return true
+    }
+
+    func remove(_ entity: String, _ key: String) async -> JSONValue? {
+        let row = await memory.contents(of: entity).first { $0.key.plain == key }
+        guard let row else { return nil }
+        await memory.remove(entity, row.key)
+        return row.value
     }
 
     func setFaults(_ faults: SeededFaults?) async {

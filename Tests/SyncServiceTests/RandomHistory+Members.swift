@@ -17,19 +17,21 @@ extension RandomHistory {
     func takesMemberStep(_ index: Int, _ world: any HistoryWorld) async throws -> Bool {
         var steps: [HistoryMember] = members.intersection([.fewer, .triggers, .moves, .revived, .twins]).sorted()
         if members.contains(.cascades) { steps.append(.moves) }
+        if members.contains(.refusals), world.service.capabilities.sendsCascades { steps.append(.refusals) }
         guard !steps.isEmpty, number(4) == 0 else { return false }
         switch steps[number(steps.count)] {
         case .fewer: try await fewer(index)
         case .moves: try await move(index)
-        case .revived: try await revive(index)
+        case .refusals: try await refuseCascade(index, world)
+        case .revived: try await revive(index, world)
         case .twins: try await insert(index, "Task", "title")
         default: try await withoutTriggers(index)
         }
         return true
     }
 
-    /// A row is moved below one that another device deletes.
-    private func move(_ index: Int) async throws {
+    /// A task and a project of a device; nil where it has none, and gets both.
+    private func taskAndProject(_ index: Int) async throws -> (task: String, project: String)? {
         let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
         let projects = try await devices[index].rows(
             "SELECT remoteID FROM Project WHERE name NOT GLOB 'inside*' ORDER BY length(remoteID), remoteID")
@@ -37,21 +39,56 @@ extension RandomHistory {
             try await insert(index, "Task", "title")
             // No two rows have one name.
             count += 1
-            return try await insert(index, "Project", "name")
+            try await insert(index, "Project", "name")
+            return nil
         }
-        let (task, project) = (tasks[number(tasks.count)], projects[number(projects.count)])
+        return (tasks[number(tasks.count)], projects[number(projects.count)])
+    }
+
+    /// A row is moved below one that another device deletes.
+    private func move(_ index: Int) async throws {
+        guard let (task, project) = try await taskAndProject(index) else { return }
         try await write(index, "UPDATE Task SET projectID = '\(project)' WHERE remoteID = '\(task)'")
         let other = (index + 1) % devices.count
         try await write(other, "DELETE FROM Project WHERE remoteID = '\(project)'")
         try await sync(devices[other], other, editing: nil)
     }
 
-    /// A row is deleted by one device, and edited by the others.
-    private func revive(_ index: Int) async throws {
+    /// Another client deletes a project. The device deletes its tasks along, one of which is refused; another device moves this task.
+    private func refuseCascade(_ index: Int, _ world: any HistoryWorld) async throws {
+        guard let (task, project) = try await taskAndProject(index) else { return }
+        let other = (index + 1) % devices.count
+        try await write(index, "UPDATE Task SET projectID = '\(project)' WHERE remoteID = '\(task)'")
+        for index in [index, other] { try await sync(devices[index], index, editing: nil) }
+        guard let id = try await world.contents(of: "Task").keys.first(where: { $0.plain == task }),
+            try await remove("Project", project, world)
+        else { return }
+        await troubles.refuseDeletion(of: id, "Task")
+        try await sync(devices[index], index, editing: nil)
+        try await write(
+            other,
+            """
+            UPDATE Task SET projectID = (SELECT remoteID FROM Project WHERE remoteID <> '\(project)' LIMIT 1)
+            WHERE remoteID = '\(task)'
+            """)
+        try await sync(devices[other], other, editing: nil)
+    }
+
+    /// Another client deletes a row of the service.
+    private func remove(_ entity: String, _ key: String, _ world: any HistoryWorld) async throws -> Bool {
+        guard let record = await world.remove(entity, key) else { return false }
+        note("another client deletes \(entity) \(key)")
+        await ledger.noteRemoved(record)
+        return true
+    }
+
+    /// A row is deleted by one device or another client, and edited by the other devices.
+    private func revive(_ index: Int, _ world: any HistoryWorld) async throws {
         let tasks = try await devices[index].rows("SELECT remoteID FROM Task ORDER BY length(remoteID), remoteID")
         guard !tasks.isEmpty else { return try await insert(index, "Task", "title") }
         let task = tasks[number(tasks.count)]
-        for other in devices.indices where other != index {
+        let isRemoved = number(2) == 0
+        for other in devices.indices where isRemoved || other != index {
             count += 1
             let part = (other + number(2)) % 2 == 0 ? "title = 'e\(count)'" : "points = \(count)"
             try await write(other, "UPDATE Task SET \(part) WHERE remoteID = '\(task)'")
@@ -60,7 +97,12 @@ extension RandomHistory {
             let other = (index + 1) % devices.count
             try await sync(devices[other], other, editing: nil)
         }
-        try await write(index, "DELETE FROM Task WHERE remoteID = '\(task)'")
+        if isRemoved {
+            _ = try await remove("Task", task, world)
+        } else {
+            try await write(index, "DELETE FROM Task WHERE remoteID = '\(task)'")
+            if number(2) == 0 { try await sync(devices[index], index, editing: nil) }
+        }
         for other in devices.indices { try await sync(devices[other], other, editing: nil) }
     }
 

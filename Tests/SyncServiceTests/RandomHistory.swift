@@ -233,7 +233,7 @@ actor RandomHistory {
     private func replace() async throws {
         let rows = "FROM Task WHERE title IS NOT NULL ORDER BY length(remoteID), remoteID LIMIT 1"
         let sql = """
-            UPDATE OR REPLACE Task SET title = (SELECT title \(rows) OFFSET \(number(4)))
+            UPDATE OR REPLACE Task SET title = ifnull((SELECT title \(rows) OFFSET \(number(4))), title)
             WHERE remoteID = (SELECT remoteID \(rows) OFFSET \(number(4)))
             """
         note("0 \(sql)")
