@@ -2,7 +2,8 @@
 # make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
 # make services  run the tests that need a REST server of their own, which is built for that
 # make test   run the tests, a few random cases among them; about four minutes after the build
-# make check  run the tests that are long, and the random ones with thousands of cases; a quarter of an hour
+# make check  run the long tests, and thousands of random cases; half an hour (TURN=5: one eighth of the random cases, other ones for
+#             each number, in about five minutes)
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
 # make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
 # make soak   run random histories of devices and a service, ten minutes (SECONDS=60: one minute); one that fails is made small
@@ -25,12 +26,16 @@ test:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
 	swift test
 
-# The suites that do more where SYNC_LONG_TESTS is 1: those that ask Tests/TestSize.
-LONG := $(shell grep -rl --include='*Tests.swift' '^import TestSize' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
+# The suites that take more cases than in 'make test', in full length or in a turn: those that ask Tests/TestSize.
+suites = $(shell grep -rlE --include='*Tests.swift' '$(1)' Tests | sed 's|.*/||; s|\.swift$$||' | paste -sd '|')
 
 check:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes python3 python3-pip
-	SYNC_LONG_TESTS=1 swift test --filter '$(LONG)'
+ifdef TURN
+	SYNC_TEST_TURN=$(TURN) SYNC_LONG_SECONDS=$(or $(SECONDS),300) swift test --filter '$(call suites,RandomTest\.|LongTests\.some)'
+else
+	SYNC_LONG_TESTS=1 swift test --filter '$(call suites,^import TestSize)'
+endif
 
 tsan:
 	@.ci/install libsqlite3-dev zlib1g-dev sqlite3 iso-codes curl python3 python3-pip

@@ -7,7 +7,7 @@ import Testing
 struct InferredModelTests {
     @Test(
         "reads every key of its samples, reports nothing, and a second sync writes nothing",
-        arguments: RandomTest.inference.seeds)
+        arguments: RandomTest.inference.range)
     func random(_ seed: Int) async throws {
         var generator = RandomRecords(seed: UInt64(seed))
         try await expectComplete(generator.payload(), key: [])

@@ -1,15 +1,37 @@
 import Foundation
 
-/// The tests that take so much, or so many cases, that `make test` leaves it to `make check`.
+/// The tests that take so much, or so many cases, that `make test` leaves most of it to other runs.
 package enum LongTests {
-    /// Whether they run to their full length: `SYNC_LONG_TESTS=1`.
-    package static let areWanted = ProcessInfo.processInfo.environment["SYNC_LONG_TESTS"] == "1"
+    /// How much of them a run takes.
+    package enum Extent: Equatable, Sendable {
+        /// A few cases: `make test`.
+        case few
+        /// A part of the cases, one after the other from run to run: `SYNC_TEST_TURN=5`, as `.ci/run` has it.
+        case turn(Int)
+        /// All cases, and the sizes that take long: `SYNC_LONG_TESTS=1`, as `.ci/day` has it.
+        case all
+    }
 
-    /// How many of something a test takes: in `make test`, where they show what they are to show, and in `make check`.
+    package static let extent: Extent = {
+        let environment = ProcessInfo.processInfo.environment
+        if environment["SYNC_LONG_TESTS"] == "1" { return .all }
+        return environment["SYNC_TEST_TURN"].flatMap { Int($0) }.map { .turn(max($0, 0)) } ?? .few
+    }()
+
+    /// Whether they run to their full length.
+    package static var areWanted: Bool { extent == .all }
+
+    /// How many of something a test takes: where that is enough to show what it is to show, and in full length.
     package static func count(_ few: Int, many: Int) -> Int { areWanted ? many : few }
 
-    /// Of many cases those that stand for the others, every so many-th one, in `make test`; all of them in `make check`.
+    /// Of many cases every so many-th one, another one each turn; all of them in full length.
     package static func some<Case>(_ all: [Case], every step: Int) -> [Case] {
-        areWanted ? all : stride(from: 0, to: all.count, by: step).map { all[$0] }
+        let first: Int
+        switch extent {
+        case .few: first = 0
+        case .turn(let turn): first = turn % max(1, min(step, all.count))
+        case .all: return all
+        }
+        return stride(from: first, to: all.count, by: step).map { all[$0] }
     }
 }

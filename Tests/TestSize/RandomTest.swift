@@ -1,6 +1,7 @@
 import Foundation
 
-/// A test that takes random cases, which are known by their seeds: few in `make test`, many in `make check`.
+/// A test that takes random cases, which are known by their seeds: few in `make test`, an eighth of many in `.ci/run`, another one each
+/// turn, and many in `.ci/day`.
 ///
 /// `SYNC_PROPERTY_CASES=100000` takes so many, `SYNC_PROPERTY_FIRST=10000` begins with another seed than 0,
 /// `SYNC_PROPERTY_SEED=7` takes one again; with the name of the case in place of `PROPERTY` so for each.
@@ -75,13 +76,33 @@ package enum RandomTest: String {
         }
     }
 
-    /// The seeds of its cases.
-    package var seeds: Range<Int> {
+    /// In so many turns all cases are taken.
+    private static let turns = 8
+
+    /// The seeds of its cases, for the arguments of a test.
+    package var range: Range<Int> {
         if let seed = number("SEED") { return seed..<(seed + 1) }
-        let first = number("FIRST") ?? 0
-        let cases = number("CASES") ?? (LongTests.areWanted ? count.many : count.few)
-        return first..<(first + max(cases, 0))
+        let (few, many) = count
+        var (first, cases) = (0, few)
+        switch LongTests.extent {
+        case .few: break
+        case .turn(let turn):
+            cases = max(few, many / Self.turns)
+            first = turn % Self.turns * cases
+        case .all: cases = many
+        }
+        first = number("FIRST") ?? first
+        return first..<(first + max(number("CASES") ?? cases, 0))
     }
+
+    /// The seeds of its cases, for a loop. It ends early `SYNC_LONG_SECONDS` after the first of all loops began, but not before it has
+    /// taken as many as in `make test`, and prints then how far it came.
+    package var seeds: RandomSeeds {
+        RandomSeeds(name: rawValue, range: range, atLeast: count.few, end: Self.end)
+    }
+
+    private static let end: ContinuousClock.Instant? = ProcessInfo.processInfo.environment["SYNC_LONG_SECONDS"]
+        .flatMap { Double($0) }.map { ContinuousClock.now + .seconds($0) }
 
     private func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment["SYNC_\(rawValue.uppercased())_\(name)"].flatMap { Int($0) }

@@ -29,8 +29,8 @@ struct RandomSyncTests {
             RandomTest.layouts.seeds, Self.kinds.union([.keyedObjects, .discriminators, .partedKeys]))
     }
 
-    private func agree(_ seeds: Range<Int>, _ kinds: PropertyKinds) async throws {
-        print("Random syncs: seeds \(seeds)")
+    private func agree(_ seeds: RandomSeeds, _ kinds: PropertyKinds) async throws {
+        print("Random syncs: seeds \(seeds.range)")
         let lanes = 4
         let failures = try await withThrowingTaskGroup(of: [String].self) { group in
             for lane in 0..<lanes {

@@ -7,7 +7,7 @@ import Testing
 struct SpellingRoundTripTests {
     @Test(
         "are given back as they came, and read again with no change: random models and payloads",
-        arguments: KeyCase.allCases, RandomTest.spelling.seeds)
+        arguments: KeyCase.allCases, RandomTest.spelling.range)
     func declared(keys: KeyCase, seed: Int) async throws {
         var random = SpelledPayload(keys, seed: UInt64(seed))
         let model = try random.model()
@@ -17,7 +17,7 @@ struct SpellingRoundTripTests {
 
     @Test(
         "are worked out by inference, so that the service gets back the names it sent",
-        arguments: KeyCase.allCases.filter { $0 != .exact }, RandomTest.spelling.seeds)
+        arguments: KeyCase.allCases.filter { $0 != .exact }, RandomTest.spelling.range)
     func inferred(keys: KeyCase, seed: Int) async throws {
         var random = SpelledPayload(keys, seed: UInt64(seed))
         _ = try random.model()

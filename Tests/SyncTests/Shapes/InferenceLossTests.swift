@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What is imported with an inferred model")
 struct InferenceLossTests {
-    @Test("is given back, or an examination says what is not", arguments: RandomTest.shapes.seeds)
+    @Test("is given back, or an examination says what is not", arguments: RandomTest.shapes.range)
     func random(_ seed: Int) async throws {
         var payload = RandomShapes(seed: UInt64(seed))
         payload.make()
