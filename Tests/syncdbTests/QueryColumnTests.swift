@@ -33,6 +33,21 @@ struct QueryColumnTests {
         #expect(counts.output == "id\tnotes.@count\ttags.@count\n1\t2\t2\n2\t0\t1\n")
     }
 
+    @Test("Dates have the milliseconds that are stored")
+    func milliseconds() throws {
+        let sandbox = try Sandbox()
+        let dates = (0..<1000).map { "2024-02-29T10:00:00." + String(1000 + $0).dropFirst() + "Z" }
+        let records = dates.enumerated().map { "{\"id\": \($0), \"at\": \"\($1)\"}" }
+        let file = try sandbox.file("events.json", "[\(records.joined(separator: ","))]")
+        #expect(try sandbox.run(["import", file, "--entity", "Event", "--database", "d.sqlite"]).status == 0)
+        let run = try sandbox.run([
+            "query", "Event", "--columns", "at", "--order-by", "id", "--format", "csv", "--limit", "1000", "--database",
+            "d.sqlite",
+        ])
+        let expected = dates.map { $0.replacingOccurrences(of: ".000Z", with: "Z") }
+        #expect(run.output == "at\n" + expected.joined(separator: "\n") + "\n")
+    }
+
     @Test("--order-by takes paths, --offset passes over rows")
     func order() throws {
         let run = try query(

@@ -29,7 +29,9 @@ extension StoredValue {
     }
 
     private static func text(of date: Date) -> String {
-        let text = date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        // The style cuts off what is below a millisecond, and a binary fraction of a second may be a little below one.
+        let rounded = date.addingTimeInterval(0.0005)
+        let text = rounded.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         return text.hasSuffix(".000Z") ? text.dropLast(5) + "Z" : text
     }
 }
