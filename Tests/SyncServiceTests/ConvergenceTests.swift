@@ -86,12 +86,15 @@ struct ConvergenceTests {
 
     /// - Returns: What does not hold after a history, with the fewest steps that it takes; nil if all does.
     private static func failure(_ seed: UInt64, _ place: HistoryPlace = .memory) async throws -> String? {
-        let history = RandomHistory(seed: seed, at: place)
+        var omitted = Set(
+            (ProcessInfo.processInfo.environment["SYNC_HISTORY_OMITTING"] ?? "").split(separator: ",").compactMap {
+                Int($0)
+            })
+        let history = RandomHistory(seed: seed, at: place, omitting: omitted)
         guard var problems = try await history.problems() else {
             if ProcessInfo.processInfo.environment["SYNC_HISTORY_TEXT"] == "1" { print(await history.text) }
             return nil
         }
-        var omitted: Set<Int> = []
         var text = await history.text
         let length = await history.length
         if ProcessInfo.processInfo.environment["SYNC_HISTORY_SMALLER"] == "0" {
@@ -109,6 +112,11 @@ struct ConvergenceTests {
             }
             size /= 2
         }
-        return "\(problems.joined(separator: "\n"))\nafter \(length - omitted.count) of \(length) steps:\n\(text)"
+        let others = omitted.sorted().map { "\($0)" }.joined(separator: ",")
+        return """
+            \(problems.joined(separator: "\n"))
+            after \(length - omitted.count) of \(length) steps, SYNC_HISTORY_OMITTING=\(others):
+            \(text)
+            """
     }
 }

@@ -24,7 +24,7 @@ actor HistoryLedger {
     /// The names that rows took from rows that they replaced, and later names of rows that had one of these: which row has such a name
     /// is not known.
     private var taken: Set<String> = []
-    private var authors: [String: (device: Int, time: Date, row: String)] = [:]
+    private var authors: [String: (device: Int, time: Date, row: String, place: String)] = [:]
     private var writers: [String: Set<Int>] = [:]
     private var deleted: Set<String> = []
     /// The projects that a row was moved below by whoever wrote it, the last one at the end.
@@ -63,7 +63,9 @@ actor HistoryLedger {
             let row = first(line.name)
             deleted.insert(row)
             namesOfDeleted["\(device) \(place)"] = line.name
-            if line.entity == "Task", !isProjectDeleted { deletedLast[row] = device }
+            // The one that was pulled may be the same, which the device does not know yet.
+            let isTwice = after.values.contains { $0.entity == line.entity && first($0.name) == row }
+            if line.entity == "Task", !isProjectDeleted, !isTwice { deletedLast[row] = device }
         }
         for (place, line) in after where before[place] != line {
             let old = before[place]
@@ -76,8 +78,8 @@ actor HistoryLedger {
             }
             if old == nil, line.key.hasPrefix("twin") { firsts[line.name] = place }
             let row = first(line.name)
-            if old?.name != line.name { authors[line.name] = (device, Date(), row) }
-            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date(), row) }
+            if old?.name != line.name { authors[line.name] = (device, Date(), row, place) }
+            if old?.points != line.points, !line.points.isEmpty { authors[line.points] = (device, Date(), row, place) }
             writers[row, default: []].insert(device)
             deletedLast[row] = nil
             if old?.project != line.project {
@@ -85,6 +87,12 @@ actor HistoryLedger {
             }
         }
     }
+
+    /// The number of another client of the service, which is no device.
+    private static let otherClient = -1
+
+    /// Another client of the service writes a row there.
+    func noteWritten(_ record: JSONValue) { writers[first(Self.name(record)), default: []].insert(Self.otherClient) }
 
     /// Another client of the service deletes a row there.
     func noteRemoved(_ record: JSONValue) { deleted.insert(first(Self.name(record))) }
@@ -110,13 +118,17 @@ actor HistoryLedger {
         problems.append("\(entity) \(name) was deleted there, and by none here")
     }
 
-    /// - Parameter records: What the service has at the end, by entity.
-    func judge(_ records: [String: [JSONValue]], isRestored: Bool) -> [String] {
+    /// - Parameters:
+    ///   - records: What the service has at the end, by entity.
+    ///   - mayBeTwice: Whether a row may be made twice: a device looks for it by values that another device changed.
+    func judge(_ records: [String: [JSONValue]], isRestored: Bool, mayBeTwice: Bool) -> [String] {
         var found: [String] = []
         for (entity, records) in records.sorted(by: { $0.key < $1.key }) {
             let names = records.map { Self.name($0) }.filter { $0 != "null" && !$0.isEmpty }
             let rows = Dictionary(grouping: names, by: first)
-            for (_, names) in rows where names.count > 1 { found.append("\(entity) is there twice: \(names.sorted())") }
+            for (_, names) in rows where names.count > 1 && !mayBeTwice {
+                found.append("\(entity) is there twice: \(names.sorted())")
+            }
             guard !isRestored else { continue }
             for (row, names) in rows {
                 guard let device = deletedLast[row], writers[row]?.subtracting([device]).isEmpty ?? true else {
@@ -152,7 +164,9 @@ actor HistoryLedger {
             let (local, remote) = (ruling.local.flatMap { authors[$0] }, ruling.remote.flatMap { authors[$0] })
             let text =
                 "\(ruling.domain) \(ruling.local ?? "nil") here, \(ruling.remote ?? "nil") there, \(ruling.winner) wins: \(ruling.why)"
-            if knowsOwn, let remote, remote.device == device,
+            // A row that comes back may have been pulled as another device brought it back, and both edited, before it is known as one.
+            let isOfTwo = local.map { $0.device == device && $0.place != remote?.place } ?? false
+            if knowsOwn, !isOfTwo, let remote, remote.device == device,
                 !isOneDomain || writers[remote.row]?.subtracting([device]).isEmpty ?? true
             {
                 found.append("device \(device) takes its own value for another's: \(text)")

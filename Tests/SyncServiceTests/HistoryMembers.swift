@@ -3,7 +3,8 @@ import Foundation
 /// What a random history has beyond edits, syncs and a network that fails.
 ///
 /// `SYNC_HISTORY_MEMBERS=refusals,triggers` takes just these, in every history; `SYNC_HISTORY_MEMBERS=none` takes none. Without it the seed
-/// chooses. `SYNC_HISTORY_SMALLER=0` does not look for a smaller history that fails, `SYNC_HISTORY_TEXT=1` prints those that do not.
+/// chooses. `SYNC_HISTORY_SMALLER=0` does not look for a smaller history that fails, `SYNC_HISTORY_OMITTING=3,7` takes the
+/// one that was found again. `SYNC_HISTORY_TEXT=1` prints those that do not fail.
 enum HistoryMember: String, CaseIterable, Comparable {
     /// Another engine of the same store has fewer entities, and resets it.
     case fewer

@@ -242,6 +242,87 @@ struct NestedRowTests {
         #expect(try await device.leftovers() == [])
     }
 
+    /// Two tasks of a project, in step.
+    private func twoTasks() async throws -> Device {
+        for id in 5...6 { await service.put("Project", JSONValue(id), ["name": "p"]) }
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["title": "t", "project_id": 5]) }
+        let device = try Device(service)
+        try await device.engine.sync()
+        return device
+    }
+
+    private func syncProjects(_ device: Device) async throws {
+        try await Device(device.stack, service, entities: ["Project"]).engine.sync()
+    }
+
+    @Test("are edited and deleted here where an engine of fewer entities pulls them", arguments: [true, false])
+    func editedBesideFewer(_ hasTriggers: Bool) async throws {
+        let device = try await twoTasks()
+        if hasTriggers { try await syncProjects(device) } else { try await device.removeTriggers() }
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1; DELETE FROM Task WHERE remoteID = 2")
+        let tasks: JSONValue = [["id": 1, "title": "t"], ["id": 2, "title": "t"]]
+        await service.put("Project", 5, ["name": "q", "tasks": tasks])
+        try await syncProjects(device)
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await service.contents(of: "Task").keys.map(\.self) == [1])
+        // Where triggers were away, what a record without a version says wins, and the loser is in the log.
+        let lost = try await again.engine.conflicts().map(\.local)
+        #expect(lost.contains("mine") == !hasTriggers)
+        #expect(try await again.rows("SELECT remoteID, title FROM Task") == [hasTriggers ? "1 mine" : "1 t"])
+        #expect(await service.contents(of: "Task")[1]?["title"] == (hasTriggers ? "mine" : "t"))
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("that a list leaves out stay, also where an engine of fewer entities pulls it")
+    func leftOutByFewer() async throws {
+        let device = try await twoTasks()
+        await service.put("Project", 5, ["name": "q", "tasks": [["id": 1]]])
+        try await syncProjects(device)
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await again.rows("SELECT remoteID FROM Task ORDER BY remoteID") == ["1", "2"])
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("are sent by their own engine before rows that point to them")
+    func pointsToNewRow() async throws {
+        let device = try await twoTasks()
+        try await device.write(
+            """
+            INSERT INTO Project (name) VALUES ('new');
+            UPDATE Task SET projectID = (SELECT remoteID FROM Project WHERE name = 'new'), title = 'moved' WHERE remoteID = 1;
+            INSERT INTO Task (title, projectID) SELECT 'made', remoteID FROM Project WHERE name = 'new'
+            """)
+        try await Device(device.stack, service, entities: ["Task", "Tag"]).engine.sync()
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(await service.contents(of: "Task")[1]?["project_id"] == 5)
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        let project = try #require(await service.contents(of: "Project").first { $0.value["name"] == "new" }?.key)
+        let tasks = await service.contents(of: "Task").values.filter { $0["project_id"] == project }
+        #expect(Set(tasks.map { $0["title"] }) == ["moved", "made"])
+        #expect(try await again.leftovers() == [])
+    }
+
+    @Test("go along with a row that an engine of fewer entities deletes, and are not deleted there")
+    func deletedAlongByFewer() async throws {
+        let device = try await twoTasks()
+        try await device.write("UPDATE Task SET title = 'mine' WHERE remoteID = 1")
+        try await device.write("INSERT INTO Task (title, projectID) VALUES ('new', 5)")
+        for id in 1...2 { await service.put("Task", JSONValue(id), ["project_id": 6]) }
+        await service.remove("Project", 5)
+        try await syncProjects(device)
+        let again = try Device(device.stack, service)
+        for _ in 0..<2 { try await again.engine.sync() }
+        #expect(await service.contents(of: "Task").count == 2)
+        #expect(try await again.rows("SELECT remoteID, title, projectID FROM Task") == ["1 t 6", "2 t 6"])
+        let lost = try await again.engine.conflicts().filter { $0.domain == "title" }.map(\.local)
+        #expect(Set(lost) == ["mine", "new"])
+        #expect(try await again.leftovers() == [])
+    }
+
     @Test("that are in no list, and were edited while triggers were away, have what that overwrites in the log")
     func unlistedEdited() async throws {
         let service = FakeService(Self.sweeping)

@@ -96,6 +96,43 @@ struct OwnEditTests {
         }
     }
 
+    /// A service that answers updates without a record.
+    private struct SilentService: SyncService {
+        let service: FakeService
+        var capabilities: ServiceCapabilities { service.capabilities }
+        var identity: String { service.identity }
+
+        func pull(_ request: PullRequest) async throws -> PullPage { try await service.pull(request) }
+        func ids(_ request: SweepRequest) async throws -> IDPage { try await service.ids(request) }
+        func fetch(_ ids: [JSONValue], of entity: String) async throws -> [FetchedRow] {
+            try await service.fetch(ids, of: entity)
+        }
+        func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+            try await service.push(operations).map { if case .applied = $0 { .applied(nil) } else { $0 } }
+        }
+    }
+
+    @Test(
+        "is no edit of another device where the row is deleted here while it is sent",
+        arguments: [Kind.preconditions, .none])
+    func deletedWhileSent(_ kind: Kind) async throws {
+        let service = Self.service(kind)
+        let entities = Self.entities(.serverWins, .editWins)
+        let stack = try await Self.device(service, entities).stack
+        let device = try Device(stack, SilentService(service: service), entities: entities)
+        try await device.write("UPDATE Task SET points = 9")
+        await service.setMeanwhile { request in
+            if case .push = request { try? await device.write("DELETE FROM Task") }
+        }
+        try await device.engine.push()
+        await service.setMeanwhile(nil)
+        for _ in 0..<2 { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").isEmpty)
+        #expect(try await device.rows("SELECT 1 FROM Task").isEmpty)
+        #expect(try await device.engine.conflicts().isEmpty)
+        #expect(try await device.leftovers() == [])
+    }
+
     @Test(
         "is the base of pairs that were added and removed since, and of the order of a list", arguments: Kind.allCases)
     func lists(_ kind: Kind) async throws {

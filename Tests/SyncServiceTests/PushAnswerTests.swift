@@ -370,4 +370,37 @@ struct PushAnswerTests {
         #expect(try await device.rows("SELECT title, points FROM Task") == ["mine 9"])
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("A row that is deleted while it is made there, and inserted again with its key, is that row, edited")
+    func deletedAndInsertedAgain() async throws {
+        let service = FakeService(
+            ServiceCapabilities(
+                ids: .client, deletions: .tombstones, createIdempotency: .clientID, hasPreconditions: true,
+                givesTimes: true, batchSize: 10))
+        let schema = Device.schema.replacingOccurrences(
+            of: "\"remoteID\": {\"type\": \"integer\"}", with: "\"remoteID\": {\"type\": \"string\"}")
+        let device = try Device(service, schema: schema)
+        await service.put("Tag", "g", ["name": "g"])
+        try await device.engine.sync()
+        try await device.write(
+            "INSERT INTO Task (remoteID, title, points) VALUES ('a', 'first', 1); INSERT INTO Tag_tasks (taskID, tagID) VALUES ('a', 'g')"
+        )
+        await service.setMeanwhile { request in
+            if case .push = request { try? await device.write("DELETE FROM Task") }
+        }
+        // The deletion is not sent yet.
+        await service.setFault { request, _ in
+            if case .push(let operations) = request, operations[0].kind == .delete { .busy } else { nil }
+        }
+        _ = try? await device.engine.sync()
+        await service.setMeanwhile(nil)
+        await service.setFault(nil)
+        #expect(await service.contents(of: "Task")["a"]?["title"] == "first")
+        try await device.write("INSERT INTO Task (remoteID, title) VALUES ('a', 'second')")
+        for _ in 0..<2 { try await device.engine.sync() }
+        let row = await service.contents(of: "Task")["a"]
+        #expect(row?["title"] == "second" && (row?["points"] ?? .null) == .null && row?["tag_ids"] == [])
+        #expect(try await device.rows("SELECT title, points FROM Task") == ["second nil"])
+        #expect(try await device.leftovers() == [])
+    }
 }

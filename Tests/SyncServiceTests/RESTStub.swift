@@ -19,7 +19,7 @@ actor RESTStub: HTTPTransport {
         var updated: Int64
         var version: Int
         var isDeleted = false
-        /// It is on no list for so many requests.
+        /// It is made after so many requests, and is on no list before.
         var lag = 0
     }
 
@@ -100,9 +100,11 @@ actor RESTStub: HTTPTransport {
 
     private func countDown() async {
         let isActive = await troubles.isActive
-        for entity in rows.keys {
-            for (id, row) in rows[entity] ?? [:] where row.lag > 0 {
-                rows[entity]?[id]?.lag = isActive ? row.lag - 1 : 0
+        for (entity, rows) in rows.sorted(by: { $0.key < $1.key }) {
+            for (id, row) in rows.sorted(by: { $0.key.plain < $1.key.plain }) where row.lag > 0 {
+                self.rows[entity]?[id]?.lag -= 1
+                // Made now, it has the time of now: no cursor is past it.
+                if row.lag == 1 || !isActive { write(entity, id, row.record) }
             }
         }
     }
@@ -133,6 +135,7 @@ actor RESTStub: HTTPTransport {
                 entity == "Task" && !members.contains(.bodiless)
                 ? ["points": JSONValue(900_000 + others)] : ["other": JSONValue(others)]
             write(entity, id, merged(first.record, field))
+            await ledger.noteWritten(first.record)
         }
         return Reply(
             status: 200,
@@ -177,11 +180,11 @@ actor RESTStub: HTTPTransport {
         if change.kind == .create, let other = await other(than: id, entity, .create) {
             return Reply(status: 201, body: other)
         }
-        guard await troubles.isBodiless else { return reply }
-        // Without an id or a marker a device looks for its row by the values that it sent, which another device could change.
-        if change.kind == .create, make.options.ids == .client || make.options.marker != nil {
-            rows[entity]?[id]?.lag = await troubles.lag
-        }
+        // Without an id or a marker a device looks for a new row by its values, which another device could change meanwhile.
+        guard change.kind != .create || make.options.ids == .client || make.options.marker != nil,
+            await troubles.isBodiless
+        else { return reply }
+        if change.kind == .create { rows[entity]?[id]?.lag = await troubles.lag }
         reply = Reply(status: change.kind == .create ? 202 : 204)
         return reply
     }

@@ -228,17 +228,22 @@ extension RandomHistory {
     }
 
     /// Edits what waits since it was refused, so that it is sent again.
-    func wake(_ index: Int) async throws {
+    func wake(_ index: Int, _ world: any HistoryWorld) async throws {
         let waiting = try await devices[index].rows(
             """
-            SELECT e, kind, k FROM sync_change
+            SELECT e, kind, k, reason GLOB 'cascade*' FROM sync_change
             WHERE state = 'parked' AND (reason LIKE '%refused%' OR reason LIKE '%has no place for it')
             """)
         for line in waiting {
             let parts = line.split(separator: " ").map(String.init)
-            guard parts.count == 3, let number = Int(parts[0]), (1...3).contains(number) else { continue }
+            guard parts.count == 4, let number = Int(parts[0]), (1...3).contains(number) else { continue }
             count += 1
             let (table, column) = [("Project", "name"), ("Task", "title"), ("Tag", "name")][number - 1]
+            if parts[3] == "1", let row = try await world.contents(of: table).first(where: { $0.key.plain == parts[2] })
+            {
+                // The device deleted it along with another one, and deletes it by itself now.
+                await ledger.noteRemoved(row.value)
+            }
             let sql =
                 parts[1] == "delete"
                 ? """

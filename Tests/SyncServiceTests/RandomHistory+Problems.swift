@@ -68,7 +68,9 @@ extension RandomHistory {
             records[entity] = Array(try await world.contents(of: entity).values)
         }
         guard !isRestored else { return [] }
-        return await ledger.judge(records, isRestored: members.contains(.fewer) || members.contains(.triggers))
+        return await ledger.judge(
+            records, isRestored: members.contains(.fewer) || members.contains(.triggers),
+            mayBeTwice: world.service.capabilities.createIdempotency == .probe)
     }
 
     private func lines(_ world: any HistoryWorld) async throws -> Set<String> {

@@ -89,4 +89,18 @@ struct RefusedCascadeTests {
         #expect(try await device.engine.conflicts().first { $0.domain == "title" }?.local == "mine")
         #expect(try await device.leftovers() == [])
     }
+
+    @Test("and whose row another client gives other rows, which point to nothing once it is deleted there")
+    func awaited() async throws {
+        let device = try await device()
+        try await device.write("DELETE FROM Project WHERE remoteID = 1")
+        try await device.engine.sync()
+        await service.put("Task", 2, ["project_id": 1])
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, projectID FROM Task") == ["2 2"])
+        await service.remove("Project", 1)
+        try await device.engine.sync()
+        #expect(try await device.rows("SELECT remoteID, projectID FROM Task") == ["2 nil"])
+        #expect(await service.contents(of: "Task").count == 2)
+    }
 }

@@ -116,6 +116,30 @@ struct RevivedRowTests {
         }
     }
 
+    @Test("stays as another device brought it back where it is deleted here under its old key")
+    func deletedUnderOldKey() async throws {
+        let service = Self.service(.key)
+        await service.put("Task", 1, ["title": "t"])
+        let devices = [try await Self.device(service), try await Self.device(service)]
+        try await devices[0].write("UPDATE Task SET title = 'first'")
+        try await devices[1].write("UPDATE Task SET title = 'second'")
+        await service.remove("Task", 1)
+        try await devices[0].engine.sync()
+        await service.setFault { request, _ in
+            if case .push = request { .dropAfter } else { nil }
+        }
+        try await devices[1].engine.sync()
+        await service.setFault(nil)
+        #expect(try await devices[1].rows("SELECT title FROM Task ORDER BY title") == ["first", "second"])
+        try await devices[1].write("DELETE FROM Task WHERE title = 'second'")
+        for device in devices.reversed() { try await device.engine.sync() }
+        #expect(await service.contents(of: "Task").values.map { $0["title"] } == ["first"])
+        for device in devices {
+            #expect(try await device.rows("SELECT title FROM Task") == ["first"])
+            #expect(try await device.leftovers() == [])
+        }
+    }
+
     private static let row = """
         SELECT title, points, done, (SELECT group_concat(tagID) FROM (SELECT tagID FROM Tag_tasks ORDER BY tagID)) FROM Task
         """

@@ -141,9 +141,10 @@ actor TroubledService: SyncService {
             if operation.kind == .create, let other = await other(than: row.id, operation) {
                 return .applied(other)
             }
-            if await troubles.isBodiless {
+            // Without an id or a marker a device looks for a new row by its values, which another device could change meanwhile.
+            if operation.kind != .create || isFoundLater, await troubles.isBodiless {
                 let lag = await troubles.lag
-                if operation.kind == .create, lag > 0, isFoundLater, let version = row.version.flatMap({ Int($0) }) {
+                if operation.kind == .create, lag > 0, let version = row.version.flatMap({ Int($0) }) {
                     hidden[HistoryRow(entity: operation.entity, key: row.id.plain)] = HiddenRow(
                         left: lag, version: version)
                 }

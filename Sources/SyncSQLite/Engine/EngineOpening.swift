@@ -15,7 +15,8 @@ struct EngineOpening {
         self.db = db
     }
 
-    func open() throws -> [EngineTable] {
+    /// - Returns: The tables of the entities that are registered, and of those that other engines of the database keep in step.
+    func open() throws -> (own: [EngineTable], others: [EngineTable]) {
         let isNew = try !EngineSchema.isThere(in: db)
         if isNew {
             try EngineSchema.create(in: db)
@@ -47,12 +48,13 @@ struct EngineOpening {
         try checkKeys(tables)
         try checkFamilies(tables)
         if !registration.isImport { try checkLists(tables) }
-        try watch(tables, adopted: adopted)
-        return tables
+        let others = try otherTables(than: tables)
+        try watch(tables, others, adopted: adopted)
+        return (tables, others)
     }
 
     /// The tables of entities that other engines of the database keep in step. Those that this engine could not keep are left out.
-    func otherTables(than tables: [EngineTable]) throws -> [EngineTable] {
+    private func otherTables(than tables: [EngineTable]) throws -> [EngineTable] {
         let compiled = stack.model.compiled
         let families = Set(tables.flatMap(\.entity.family))
         return try Row.fetchAll(db, sql: "SELECT name, e FROM sync_entity ORDER BY e").compactMap { row in
@@ -164,12 +166,14 @@ struct EngineOpening {
 
     // MARK: Triggers
 
-    /// Makes the triggers, unless those that are there are the very ones.
+    /// Makes the triggers, unless those that are there are the very ones. Rows of other engines' entities are edited here, and go along
+    /// with rows that this engine deletes: their triggers are kept too. Entities that only an import filled have none.
     ///
     /// - Parameter adopted: The tables that are new to the engine.
-    private func watch(_ tables: [EngineTable], adopted: Set<Int>) throws {
+    private func watch(_ own: [EngineTable], _ others: [EngineTable], adopted: Set<Int>) throws {
         // An import sends nothing. Where an engine keeps entities of the database in step, its triggers stay as they are.
-        if registration.isImport { return try tables.forEach(importPages) }
+        if registration.isImport { return try own.forEach(importPages) }
+        let tables = try own + others.filter { try $0.isWatched(in: db) }
         let statements = try tables.map { table in
             try OutboxTriggers(
                 table, uniqueColumns: UniqueColumns(table.table, db).indexes, among: tables, stack.layout
@@ -178,7 +182,10 @@ struct EngineOpening {
         let found = try String.fetchSet(
             db, sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB 'sync_outbox_*'")
         let wasMuted = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_mute)") ?? false
-        if Set(statements.joined()) == found, !wasMuted {
+        let owned = Set(own.map(\.number))
+        if Set(statements.joined()) == found, !wasMuted,
+            try tables.allSatisfy({ try TriggerMarks.isOfOther(lastMarks($0)) != owned.contains($0.number) })
+        {
             for table in tables { try ColumnsInStep(table, db).pullNew() }
             return
         }
@@ -194,17 +201,27 @@ struct EngineOpening {
             try ColumnsInStep(table, db).pullNew()
             try db.execute(
                 sql: "UPDATE sync_entity SET triggers = ? WHERE e = ?",
-                arguments: [TriggerMarks(statements).text, table.number])
+                arguments: [
+                    TriggerMarks(statements).text(isOfOther: !owned.contains(table.number)), table.number,
+                ])
         }
     }
 
-    /// Where no engine keeps an entity in step, rows that an import brings have no edits to be found later.
+    /// Where the engine that was opened last does not keep an entity in step, rows that an import brings have no edits to be found later.
     private func importPages(_ table: EngineTable) throws {
         try ColumnsInStep(table, db).pullNew()
-        let found = try String.fetchAll(
+        let found = try Row.fetchAll(
             db,
-            sql: "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'")
-        if try TriggerMarks(text: lastMarks(table)).areAll(in: TriggerMarks(found)) { return }
+            sql: """
+                SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '\(EngineSchema.triggerPrefix)*'
+                """
+        ).map { (name: try $0.decode(String.self, atIndex: 0), sql: try $0.decode(String.self, atIndex: 1)) }
+        let last = try lastMarks(table)
+        let marks = TriggerMarks(text: last)
+        if !TriggerMarks.isOfOther(last), marks.areAll(in: TriggerMarks(found.map(\.sql))) { return }
+        for trigger in found where TriggerMarks([trigger.sql]).areAll(in: marks) {
+            try db.execute(sql: "DROP TRIGGER \(trigger.name.quoted)")
+        }
         try db.execute(sql: "UPDATE sync_entity SET triggers = '' WHERE e = ?", arguments: [table.number])
     }
 

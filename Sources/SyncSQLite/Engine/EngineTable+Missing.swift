@@ -41,6 +41,11 @@ extension EngineTable {
         return true
     }
 
+    /// How many rows are stored.
+    func count(in db: Database) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.name.quoted) AS r WHERE true\(isOwn("r"))") ?? 0
+    }
+
     /// Has the next pull be a whole one.
     func pullAll(in db: Database) throws {
         try db.execute(sql: "UPDATE sync_cursor SET cursor = NULL, next = NULL WHERE e = ?", arguments: [number])

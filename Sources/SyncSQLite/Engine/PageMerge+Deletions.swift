@@ -29,10 +29,10 @@ extension PageMerge {
         return comesBack
     }
 
-    /// Whether the server has nothing of a row that was deleted here but what it had, and what was sent before and never answered.
+    /// Whether the server has nothing of a row that was deleted here but what it had, or what was sent before.
     private func isAsSent(_ row: PulledPage.Row, _ key: DatabaseValue) throws -> Bool {
+        guard let record = row.record else { return false }
         let tried = try TriedValues(table, db).all(of: key)
-        guard !tried.isEmpty, let record = row.record else { return false }
         let known = try db.rowsCached(
             sql: "SELECT domain, value FROM sync_base WHERE e = ? AND k = ?", arguments: [table.number, key])
         let bases = Dictionary(try known.map { (try $0.decode(String.self, atIndex: 0), $0[1] as DatabaseValue) }) {
@@ -46,7 +46,7 @@ extension PageMerge {
                 let staging = try PayloadStaging(
                     inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
                     operations: .all.subtracting(.delete), options: options)
-                let plan = try staging.stage(.array([record])).plan.unlinking(Set(engine.tables.map(\.entity.table)))
+                let plan = try staging.stage(.array([record])).plan.unlinking(engine.unlinkedTables)
                 _ = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
                 guard let there = try table.domains.values(of: key, in: db) else { return .rollback }
                 isSame =

@@ -76,7 +76,9 @@ struct PageMerge {
             case .deletedThere where table.registration.deletions == .editWins:
                 try bringBack(row, standing, "editWins: \(isMissing ? ConflictLog.missing : ConflictLog.deleted)")
             case .deletedThere, .delete, .deleteGuarded: deleted.append((row, standing))
-            case .clear: try forget(standing.key)
+            case .clear:
+                try forget(standing.key)
+                try ReferringRows(engine, table, db).forgetAwaited(key)
             }
         }
         try delete(deleted)
@@ -117,7 +119,7 @@ struct PageMerge {
             inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
             operations: .all.subtracting(.delete), options: options)
         // Of rows that are pulled by themselves a list says which belong to its row, and not which there are.
-        let plan = try staging.stage(.array(records)).plan.unlinking(Set(engine.tables.map(\.entity.table)))
+        let plan = try staging.stage(.array(records)).plan.unlinking(engine.unlinkedTables)
         let nested = try NestedRows(plan, engine, db)
         var edits = LocalEdits(engine, db, clock: clock)
         for (row, standing) in edited {

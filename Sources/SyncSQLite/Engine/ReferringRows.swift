@@ -37,22 +37,33 @@ struct ReferringRows {
         }
     }
 
-    /// A row that was never here does not come any more: nobody waits for it.
+    /// A row that is not here does not come any more: what waits for it points to nothing, unless it was edited here.
     func forgetAwaited(_ key: DatabaseValue) throws {
         let isAwaited = "target_entity IN (\(table.family)) AND target_key = ?"
         let owners = try Row.fetchAll(
-            db.cachedStatement(sql: "SELECT owner_entity, owner_key FROM sync_pending WHERE \(isAwaited)"),
+            db.cachedStatement(
+                sql: "SELECT owner_entity, owner_key, relationship FROM sync_pending WHERE \(isAwaited)"),
             arguments: [key])
         guard !owners.isEmpty else { return }
         try db.executeCached(sql: "DELETE FROM sync_pending WHERE \(isAwaited)", arguments: [key])
-        for owner in owners {
-            guard let kind = try engine.model.compiled.entityID(owner.decode(atIndex: 0)) else { continue }
+        for row in owners {
+            guard let kind = try engine.model.compiled.entityID(row.decode(atIndex: 0)) else { continue }
+            let owner: DatabaseValue = row[1]
+            let relationship = try row.decode(String.self, atIndex: 2)
             for other in engine.tables where other.entity.family.contains(kind) {
+                for column in other.columns where column.relationship == relationship && column.isOptional {
+                    try db.executeCached(
+                        sql: """
+                            UPDATE \(other.table.name.quoted) SET \(column.name.quoted) = NULL
+                            WHERE \(other.table.keyColumn.quoted) = :k
+                              AND NOT EXISTS (SELECT 1 FROM sync_base WHERE e = :e AND k = :k AND domain = :domain)
+                            """, arguments: ["e": other.number, "k": owner, "domain": column.name])
+                }
                 try db.executeCached(
                     sql: """
                         UPDATE sync_change SET state = 'ready', reason = \(CascadeMark.kept)
                         WHERE e = ? AND k = ? AND state = 'parked' AND NOT \(RequestSettlement.isGone)
-                        """, arguments: [other.number, owner[1] as DatabaseValue])
+                        """, arguments: [other.number, owner])
             }
         }
     }

@@ -14,12 +14,14 @@ extension RequestFreezer {
         init(table: Int, key: DatabaseValue) { (self.table, exact) = (table, key.exact) }
     }
 
-    /// The rows that domains name and that the server does not know yet, or does not have any more.
+    /// The rows that domains name and that the server does not know yet, or does not have any more. New rows of entities that another
+    /// engine keeps in step are sent by that one.
     func awaited(_ domains: [OutgoingDomain]) throws -> [RowName] {
-        try domains.flatMap { domain in
+        let tables = engine.tables + engine.otherTables
+        return try domains.flatMap { domain in
             let destination = domain.column?.destination ?? domain.pairs?.destination
             return try (domain.pairs == nil ? [domain.value] : domain.others).compactMap { key -> RowName? in
-                guard !key.isNull, let table = try engine.table(destination, holding: key, in: db),
+                guard !key.isNull, let table = try engine.table(destination, holding: key, among: tables, in: db),
                     try isGone(key, table)
                         || db.finds(
                             sql: "SELECT 1 FROM sync_change WHERE e = ? AND k = ? AND birth IS NOT NULL",

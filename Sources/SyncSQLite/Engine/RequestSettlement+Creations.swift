@@ -10,10 +10,16 @@ extension RequestSettlement {
         let sent = try sentDomains()
         try TriedValues.keep(reply.request.id, in: db)
         try removeRequest()
+        let isGone = try !table.isStored(old, in: db)
         let key = try adopt(row.id, old)
         self.key = key
         guard let values = try table.domains.values(of: key, in: db) else {
-            return try deletedMeanwhile(row, key)
+            return try deletedMeanwhile(row, key, sent)
+        }
+        // What was sent was of a row that was deleted here. The one that was pulled before stays as it is.
+        if isGone {
+            answer = Answer(table: table, row: row, isSame: false)
+            return
         }
         let made = try MadeTimes(of: key, table, db)
         // What was edited since it was sent is told by what was sent; of the rest nobody knows what both had agreed on.
@@ -85,14 +91,26 @@ extension RequestSettlement {
             arguments: [table.number, key])
     }
 
-    /// Deleted while it was on its way: the server must hear of that too.
-    func deletedMeanwhile(_ row: PulledPage.Row?, _ key: DatabaseValue) throws {
+    /// Deleted while it was on its way: the server must hear of that too. What was sent is what both had: by that an edit of another
+    /// device is told, and one made here if the row is inserted again before its deletion is sent.
+    func deletedMeanwhile(
+        _ row: PulledPage.Row?, _ key: DatabaseValue, _ sent: [(domain: String, value: DatabaseValue)]
+    ) throws {
         try note(row, key)
         try db.executeCached(
             sql: """
                 UPDATE sync_change SET kind = 'delete', birth = NULL, attempts = 0, state = 'ready', reason = NULL
                 WHERE e = ? AND k = ?
                 """, arguments: [table.number, key])
+        let values = Dictionary(sent.map { ($0.domain, $0.value) }) { first, _ in first }
+        for column in table.columns {
+            guard let value = values[column.name] ?? (reply.request.kind == .create ? .null : nil) else { continue }
+            try table.setBase(value, of: column.name, key, in: db)
+        }
+        for pairs in table.pairs {
+            guard let value = values[pairs.domain] else { continue }
+            try settlePairs(pairs, key, try engine.sentKeys(value, pairs, in: db))
+        }
     }
 
     /// Gives a new row the key that the server gave it.

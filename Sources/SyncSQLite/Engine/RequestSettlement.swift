@@ -67,11 +67,12 @@ struct RequestSettlement {
             try engine.forget(key, table, in: db)
         case .postponed: try removeRequest()
         case .unanswered:
+            let sent = try sentDomains()
             try TriedValues.keep(reply.request.id, in: db)
             try removeRequest()
             // The server may have a row that was deleted here since, and hears of that.
             if reply.request.kind == .create, try !table.isStored(key, in: db) {
-                try deletedMeanwhile(nil, adopt(reply.request.remoteID, key))
+                try deletedMeanwhile(nil, adopt(reply.request.remoteID, key), sent)
             }
         // It is not refused: the next run tries it again, with the same key.
         case .failing(let reason):
@@ -129,7 +130,7 @@ struct RequestSettlement {
         let key = try adopt(row?.id ?? reply.request.remoteID, old)
         self.key = key
         guard let values = try table.domains.values(of: key, in: db) else {
-            return try deletedMeanwhile(row, key)
+            return try deletedMeanwhile(row, key, sent)
         }
         try note(row, key)
         let misnamed = try MisnamedMembers(table, engine.model, db).found(
@@ -202,7 +203,7 @@ struct RequestSettlement {
         try table.setBase(now?.isExactly(sent) ?? true ? nil : sent, of: domain, key, in: db)
     }
 
-    private func settlePairs(
+    func settlePairs(
         _ pairs: EngineTable.Pairs, _ key: DatabaseValue, _ sent: [DatabaseValue]
     ) throws {
         try db.executeCached(

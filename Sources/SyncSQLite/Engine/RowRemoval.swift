@@ -25,6 +25,7 @@ struct RowRemoval {
             if try other.isWatched(in: db) { try other.noteMissing(in: db) } else { try other.forgetMissing(in: db) }
             for table in engine.tables { try KeptReferences(engine, other, to: table, db).keep() }
         }
+        let counts = try others.map { try $0.count(in: db) }
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
         for table in engine.tables { try engine.forgetLinks(of: table, in: db) }
         for table in engine.tables {
@@ -32,8 +33,10 @@ struct RowRemoval {
             try Self.deleteRows(of: table.entity, engine.stack.layout, in: db)
         }
         let dangling = DanglingLinks(layout: engine.stack.layout, db: db)
-        for other in others {
+        for (other, count) in zip(others, counts) {
             try other.forgetMissing(in: db)
+            // What went along comes again.
+            if try other.count(in: db) < count { try other.pullAll(in: db) }
             try dangling.forgetReferences(ofMissingRowsIn: other.entity.table)
         }
         try EngineSchema.unmute(in: db)

@@ -11,6 +11,8 @@ package struct SQLiteEngine: EngineStore {
     let tables: [EngineTable]
     /// Those of entities that other engines of the database keep in step.
     let otherTables: [EngineTable]
+    /// The tables whose rows a list in a record unlinks, and does not delete.
+    var unlinkedTables: Set<TableID> { Set((tables + otherTables).map(\.entity.table)) }
     let tableByName: [String: EngineTable]
     let memory = EngineMemory()
 
@@ -39,6 +41,13 @@ package struct SQLiteEngine: EngineStore {
     /// The registered table that a row is of which another one points to; nil for rows that are not kept in step.
     func table(
         _ destination: TableID?, holding key: DatabaseValue, in db: Database
+    ) throws -> EngineTable? {
+        try table(destination, holding: key, among: tables, in: db)
+    }
+
+    /// The table among some that a row is of which another one points to.
+    func table(
+        _ destination: TableID?, holding key: DatabaseValue, among tables: [EngineTable], in db: Database
     ) throws -> EngineTable? {
         let tables = tables.filter { $0.entity.table == destination }
         if tables.count == 1, let table = tables.first, !table.isPart { return table }
@@ -149,9 +158,7 @@ extension DataStack {
             try database.write { db in
                 try watch.check(db)
                 try EngineDamage.located(in: db) {
-                    let opening = EngineOpening(self, registration, db)
-                    tables = try opening.open()
-                    others = try opening.otherTables(than: tables)
+                    (tables, others) = try EngineOpening(self, registration, db).open()
                 }
             }
         }
