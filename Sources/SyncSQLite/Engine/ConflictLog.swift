@@ -145,6 +145,13 @@ struct ConflictLog {
             sql: "UPDATE sync_conflict SET local = ? WHERE id = ? AND local IS NOT ?", arguments: [here, id, here])
     }
 
+    /// Closes the open conflicts of a row.
+    func closeAll(_ key: DatabaseValue, _ table: EngineTable, _ ruling: ConflictRuling) throws {
+        try db.executeCached(
+            sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE e = ? AND k = ? AND open = 1",
+            arguments: [ruling.winner.rawValue, ruling.why, table.number, key])
+    }
+
     private func close(_ id: DatabaseValue, _ winner: ConflictRuling.Winner, _ why: String) throws {
         try db.execute(
             sql: "UPDATE sync_conflict SET open = 0, winner = ?, why = ? WHERE id = ?",

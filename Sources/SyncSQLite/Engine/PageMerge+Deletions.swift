@@ -119,6 +119,8 @@ extension PageMerge {
             sql: "DELETE FROM sync_known WHERE e = ? AND k = ?", arguments: [table.number, standing.key])
         try ReferringRows(engine, table, db).release(from: standing.key)
         try engine.answerOpen(standing.key, table, in: db)
+        // Nothing of the service is left to decide for, and all values from here are sent.
+        try ConflictLog(db).closeAll(standing.key, table, .init(winner: .local, why: why))
         try log(standing.key, domain: "", local: .null, remote: .null, .init(winner: .local, why: why))
     }
 
