@@ -2,8 +2,8 @@
 # make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
 # make services  run the tests that need a REST server of their own, which is built for that
 # make test   run the tests, a few random cases among them; about four minutes after the build
-# make check  run the long tests, and thousands of random cases; half an hour (TURN=5: one eighth of the random cases, other ones for
-#             each number, in about five minutes)
+# make check  run the long tests, and thousands of random cases (TURN=5: one eighth of the random cases, other ones for
+#             each number, for five minutes)
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
 # make portable  build the library with Foundation's file functions, as for Windows, and run a program with it
 # make soak   run random histories of devices and a service, ten minutes (SECONDS=60: one minute); one that fails is made small
