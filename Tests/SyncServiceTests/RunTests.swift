@@ -139,15 +139,17 @@ struct RunTests {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lease-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        let database = folder.appendingPathComponent("store.sqlite")
         func device() throws -> Device {
             let model = try SyncModel(schema: Data(Device.schema.utf8))
-            return try Device(DataStack(model: model, at: folder.appendingPathComponent("store.sqlite")), service)
+            return try Device(DataStack(model: model, at: database), service)
         }
         let (one, two) = (try device(), try device())
         try await one.stack.insert("Task", values: ["title": "made here"])
         let found = Found()
         await service.setMeanwhile { [engine = two.engine, stack = two.stack] request in
             guard case .push = request, await found.isFirst() else { return }
+            let keeper = try? LeaseKeeper(database)
             for action: @Sendable () async throws -> Void in [
                 { try await engine.sync() }, { try await engine.reset(.local) },
             ] {
@@ -155,6 +157,7 @@ struct RunTests {
                     try await action()
                 } catch { await found.note((error as? SyncError)?.code) }
             }
+            keeper?.stop()
             // Its process seems to have been silent for too long.
             try? await stack.write { db in try db.execute(sql: "UPDATE sync_lease SET until = 0") }
             do {

@@ -77,41 +77,6 @@ struct TwoProcessTests {
     }
 }
 
-/// Keeps the lease of another process from running out, however long the tests take: on a thread of its own.
-private final class LeaseKeeper: Sendable {
-    private let flag = Flag()
-
-    init(_ database: URL) throws {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(60)
-        let (queue, flag) = (try DatabaseQueue(path: database.path, configuration: configuration), flag)
-        try Self.renew(queue)
-        Thread.detachNewThread {
-            while !flag.isRaised {
-                try? Self.renew(queue)
-                Thread.sleep(forTimeInterval: 0.5)
-            }
-        }
-    }
-
-    func stop() { flag.raise() }
-
-    private static func renew(_ queue: DatabaseQueue) throws {
-        let until = Int64(Date().timeIntervalSince1970 * 1000) + 110_000
-        try queue.write { db in
-            try db.execute(sql: "UPDATE sync_lease SET until = ? WHERE holder <> ''", arguments: [until])
-        }
-    }
-
-    private final class Flag: @unchecked Sendable {
-        private let lock = NSLock()
-        private var value = false
-
-        var isRaised: Bool { lock.withLock { value } }
-        func raise() { lock.withLock { value = true } }
-    }
-}
-
 /// The program of `Tests/CrashingDevice`, beside the tests.
 private enum CrashingDevice {
     static func executable() throws -> URL {
