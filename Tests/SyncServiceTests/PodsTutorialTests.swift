@@ -48,7 +48,7 @@ actor PodIndex: HTTPTransport {
 
 @Suite("Pod specifications")
 struct PodsTutorialTests {
-    @Test("All pages are imported in the background, and a screen follows", .timeLimit(.minutes(10)))
+    @Test("All pages are imported in the background, and a screen follows", .timeLimit(.minutes(60)))
     func importer() async throws {
         let index = PodIndex()
         // On a device: DataStack(model: model, at: file)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Watch", .timeLimit(.minutes(5)))
+@Suite("Watch", .timeLimit(.minutes(60)))
 struct WatchTests {
     /// Starts to watch, has `body` write once that is said, and waits for the end.
     private func watch(

@@ -3,7 +3,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("An observation", .timeLimit(.minutes(5)))
+@Suite("An observation", .timeLimit(.minutes(60)))
 struct ObservationTests {
     private func stack(in writer: any DatabaseWriter) async throws -> DataStack {
         func open(_ writer: some DatabaseWriter) throws -> DataStack {

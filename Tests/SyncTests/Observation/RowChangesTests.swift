@@ -2,7 +2,7 @@ import GRDB
 import Sync
 import Testing
 
-@Suite("Observed differences", .timeLimit(.minutes(5)))
+@Suite("Observed differences", .timeLimit(.minutes(60)))
 struct RowChangesTests {
     private func stack() async throws -> DataStack {
         try DataStack.inMemory(
