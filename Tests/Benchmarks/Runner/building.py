@@ -12,7 +12,23 @@ def build(configuration, needs_syncdb):
     print("building", flush=True)
     if needs_syncdb:
         swift(["--package-path", places.ROOT, "--product", "syncdb"], configuration)
-    swift(["--package-path", places.BENCHMARKS, "--scratch-path", places.scratch(configuration)], configuration)
+    if configuration == "debug":
+        return compile_with_debug_modules()
+    swift(["--package-path", places.BENCHMARKS, "--scratch-path", places.BUILD], configuration)
+
+
+def compile_with_debug_modules():
+    """Compiles the programs without building the library again, which says that they build and what they print."""
+    places.DEBUG.mkdir(parents=True, exist_ok=True)
+    programs = {
+        "grdb-peer": "GRDBPeer", "sync-benchmarks": "SyncBenchmarks", "engine-benchmark": "EngineBenchmark",
+        "pool-benchmark": "PoolBenchmark",
+    }
+    for name, folder in programs.items():
+        sources = sorted((places.BENCHMARKS / "Sources" / folder).glob("*.swift"))
+        command = [places.ROOT / ".ci" / "compile", places.DEBUG / name, *sources]
+        if subprocess.run(command).returncode:
+            sys.exit(f"error: {name} does not build")
 
 
 def swift(arguments, configuration):
