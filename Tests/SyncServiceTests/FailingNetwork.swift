@@ -15,6 +15,7 @@ actor FailingNetwork: HTTPTransport {
     private var count = 0
     private var late: [(countdown: Int, request: HTTPRequest, body: Data?)] = []
     private let rows: @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue]
+    private let answerLost: @Sendable () async -> Void
     /// The bodies of all creations and updates that were carried out.
     private(set) var accepted: [JSONValue] = []
     /// How many files were asked for.
@@ -23,11 +24,13 @@ actor FailingNetwork: HTTPTransport {
     /// - Parameters:
     ///   - transport: What it fails to reach.
     ///   - rows: What of the body of a request that was carried out are rows.
+    ///   - answerLost: Called after a request that was carried out and whose answer is lost.
     init(
         over transport: any HTTPTransport = DefaultTransport(),
-        rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows
+        rows: @escaping @Sendable (_ body: JSONValue, _ answer: JSONValue) -> [JSONValue] = FailingNetwork.rows,
+        answerLost: @escaping @Sendable () async -> Void = {}
     ) {
-        (self.transport, self.rows) = (transport, rows)
+        (self.transport, self.rows, self.answerLost) = (transport, rows, answerLost)
     }
 
     func setFaults(_ faults: SeededFaults?) { (self.faults, count) = (faults, 0) }
@@ -40,7 +43,7 @@ actor FailingNetwork: HTTPTransport {
         for index in late.indices { late[index].countdown -= 1 }
         let due = late.filter { $0.countdown <= 0 }
         late.removeAll { $0.countdown <= 0 }
-        for (_, request, body) in due { _ = try await carryOut(request, body) }
+        for (_, request, body) in due { try await loseAnswer(request, body) }
         switch faults?.fault(count) {
         case .dropBefore?: throw Lost()
         case .busy?: return (HTTPResponse(status: .serviceUnavailable), Data())
@@ -49,10 +52,15 @@ actor FailingNetwork: HTTPTransport {
             late.append((requests, request, body))
             throw Lost()
         case .dropAfter?:
-            _ = try await carryOut(request, body)
+            try await loseAnswer(request, body)
             throw Lost()
         case nil: return try await carryOut(request, body)
         }
+    }
+
+    private func loseAnswer(_ request: HTTPRequest, _ body: Data?) async throws {
+        _ = try await carryOut(request, body)
+        await answerLost()
     }
 
     private func carryOut(_ request: HTTPRequest, _ body: Data?) async throws -> (HTTPResponse, Data) {

@@ -32,6 +32,8 @@ actor RESTStub: HTTPTransport {
     private var version = 0
     private var lastID = 0
     private var others = 0
+    /// The row of the last creation that was answered without a body.
+    private var hidden: (entity: String, id: JSONValue)?
     /// Milliseconds since 1970.
     private var now = RESTStub.start
     private static let start: Int64 = 1_800_000_000_000
@@ -69,10 +71,17 @@ actor RESTStub: HTTPTransport {
         }
     }
 
+    /// Lists a row at once: a device that has no answer to its creation sends it again if no list has the row.
+    func listHiddenRow() {
+        guard let (entity, id) = hidden else { return }
+        rows[entity]?[id]?.lag = 0
+    }
+
     // MARK: The server
 
     func send(_ request: HTTPRequest, body: Data?) async throws -> (HTTPResponse, Data) {
         now += 7
+        hidden = nil
         let address = URLComponents(string: request.path ?? "/")
         let path = (address?.path ?? "").split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard let first = path.first, let entity = Self.entities[first] else {
@@ -167,6 +176,7 @@ actor RESTStub: HTTPTransport {
             entity: entity, kind: request.method == .delete ? .delete : isCreation ? .create : .update, id: id,
             body: body)
         try await troubles.meet(change)
+        if isBelowDeleted(change) { return Reply(status: 422, body: ["message": "the project was deleted"]) }
         if await troubles.refusal(of: change) != nil {
             return Reply(
                 status: [422, 400, 422, change.kind == .delete ? 403 : 404][Int(now % 4)], body: ["message": "refused"])
@@ -184,9 +194,21 @@ actor RESTStub: HTTPTransport {
         guard change.kind != .create || make.options.ids == .client || make.options.marker != nil,
             await troubles.isBodiless
         else { return reply }
-        if change.kind == .create { rows[entity]?[id]?.lag = await troubles.lag }
+        if change.kind == .create {
+            rows[entity]?[id]?.lag = await troubles.lag
+            hidden = (entity, id)
+        }
         reply = Reply(status: change.kind == .create ? 202 : 204)
         return reply
+    }
+
+    /// Whether a row would belong to a deleted project. As a database with foreign keys, the service has no such rows: it deletes what
+    /// belongs to a project with the project.
+    private func isBelowDeleted(_ change: HistoryChange) -> Bool {
+        guard change.entity == "Task", change.kind != .delete, let project = change.body["project_id"] else {
+            return false
+        }
+        return rows["Project"]?[project]?.isDeleted == true
     }
 
     private func carryOut(

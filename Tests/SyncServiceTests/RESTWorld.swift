@@ -107,7 +107,7 @@ struct RESTWorld: HistoryWorld {
         guard let url = URL(string: "http://rest.test") else { throw ServerFailure(text: "no address") }
         hasTimes = make.hasTimes
         stub = RESTStub(make, troubles, ledger, members)
-        network = FailingNetwork(over: stub)
+        network = FailingNetwork(over: stub, answerLost: { [stub] in await stub.listHiddenRow() })
         service = RESTService(baseURL: url, options: make.options, transport: network)
     }
 
