@@ -28,6 +28,16 @@ struct CoreDataModelTests {
         #expect(try attribute("<attribute name=\"x\" optional=\"YES\"/>").type == .json)
     }
 
+    @Test("that say of fingerprints, as those of earlier versions may, are read", arguments: ["sync", "hyper"])
+    func fingerprints(_ prefix: String) throws {
+        let model = try SyncModel(
+            coreDataElements: """
+                <entity name="A"><attribute name="id" attributeType="Integer 64"/>
+                <userInfo><entry key="\(prefix).fingerprints" value="YES"/></userInfo></entity>
+                """)
+        #expect(model.entity(named: "A")?.attributes.map(\.name) == ["id"])
+    }
+
     @Test("mark what may be nil")
     func optional() throws {
         #expect(try attribute("<attribute name=\"x\" optional=\"YES\" attributeType=\"Date\"/>").isOptional)

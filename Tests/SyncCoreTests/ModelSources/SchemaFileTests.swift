@@ -61,6 +61,13 @@ struct SchemaFileTests {
         #expect(station.attributes.first { $0.name == "secret" }?.transformer == "Vault")
     }
 
+    @Test("that say of fingerprints, as those of earlier versions may, are read")
+    func fingerprints() throws {
+        let model = try SyncModel(
+            schema: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)
+        #expect(model.entity(named: "A")?.attributes == [SyncModel.Attribute("id", .integer)])
+    }
+
     @Test("are read back as they were written", arguments: ModelFixtures.names)
     func roundTrip(name: String) throws {
         let model = try ModelFixtures.model(name)
