@@ -20,11 +20,10 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func model(fingerprints: Bool = false) throws -> SyncModel {
+    private static func model() throws -> SyncModel {
         try SyncModel(entities: [
             SyncModel.Entity(
-                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
-                keepsFingerprints: fingerprints)
+                "User", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)])
         ])
     }
 
@@ -75,15 +74,15 @@ import Testing
             #expect(count == 1)
             let records = try await stack.export("User")
             #expect(records.first?["name"] == "Bob")
-            let migration = try DataStack.migration(to: Self.model(fingerprints: true), at: url)
+            let migration = try DataStack.migration(to: Self.model(), at: url)
             #expect(migration.losses.isEmpty)
         }
         let count = try await DataStack(reading: url).count("User")
         #expect(count == 1)
     }
 
-    @Test func aPlanWithFingerprintsIsToo() async throws {
-        let stack = try DataStack(model: Self.model(fingerprints: true), at: url)
+    @Test func aPlanOfAStoreThatIsOpenToWriteIsToo() async throws {
+        let stack = try DataStack(model: Self.model(), at: url)
         try await whileWriting {
             isWhatIsPlanned(try await Sync.plan(payload, inEntity: "User", stack: stack))
         }

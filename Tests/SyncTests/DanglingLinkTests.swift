@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import Sync
-import TestSize
 import Testing
 
 /// Links to rows that are not stored, left by a connection with foreign keys off.
@@ -12,14 +11,14 @@ struct DanglingLinkTests {
         let folder: TemporaryFolder
         let stack: DataStack
 
-        init(fingerprints: Bool = false) throws {
+        init() throws {
             folder = try TemporaryFolder()
             stack = try DataStack(
                 model: SyncModel(
                     schema: Data(
                         """
                         {"entities": {
-                          "User": {"fingerprints": \(fingerprints), "attributes": {"id": "integer", "name": "string"},
+                          "User": {"attributes": {"id": "integer", "name": "string"},
                             "relationships": {
                               "company": {"entity": "Company", "inverse": "users"},
                               "boss": {"entity": "User", "inverse": "team"},
@@ -87,8 +86,6 @@ struct DanglingLinkTests {
           "phones": [{"number": "3"}]}]
         """
 
-    private static let fingerprints = LongTests.areWanted ? [false, true] : [false]
-
     private static let damages = [
         "DELETE FROM User WHERE id = 1", "DELETE FROM User WHERE id = 2", "DELETE FROM User", "DELETE FROM Tag",
         "DELETE FROM Tag WHERE id = 'x'", "DELETE FROM Company", "DELETE FROM Note", "DELETE FROM Phone",
@@ -96,9 +93,9 @@ struct DanglingLinkTests {
         "UPDATE Tag SET id = 'z' WHERE id = 'x'", "DELETE FROM Company; DELETE FROM User WHERE id = 2",
     ]
 
-    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages, fingerprints)
-    func snapshot(_ damage: String, fingerprints: Bool) async throws {
-        let (fresh, store) = (try Store(), try Store(fingerprints: fingerprints))
+    @Test("A snapshot makes good what was deleted, whatever is left of its links", arguments: damages)
+    func snapshot(_ damage: String) async throws {
+        let (fresh, store) = (try Store(), try Store())
         try await fresh.sync(users)
         for _ in 1...2 { try await store.sync(users) }
         try store.leaveDangling(damage)
@@ -115,9 +112,9 @@ struct DanglingLinkTests {
         for id: JSONValue in [1, 2] { #expect(try store.targets(of: id, "tags") == fresh.targets(of: id, "tags")) }
     }
 
-    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages, fingerprints)
-    func delta(_ damage: String, fingerprints: Bool) async throws {
-        let store = try Store(fingerprints: fingerprints)
+    @Test("A single record makes good its own, and no other link is left dangling", arguments: damages)
+    func delta(_ damage: String) async throws {
+        let store = try Store()
         for _ in 1...2 { try await store.sync(users) }
         try store.leaveDangling(damage)
         let one = #"[{"id": 1, "tags": [{"id": "y"}, {"id": "x"}], "notes": [{"id": 11}]}]"#
@@ -246,17 +243,15 @@ struct DanglingLinkTests {
 
     @Test("A unique index of others holds for what a sync leads to, not for each of its steps")
     func uniqueIndex() async throws {
-        for fingerprints in [false, true] {
-            let store = try Store(fingerprints: fingerprints)
-            for _ in 1...2 { try await store.sync(users) }
-            try await store.stack.write { try $0.execute(sql: "CREATE UNIQUE INDEX mine ON User (name)") }
-            try await store.sync(#"[{"id": 1, "name": "B"}, {"id": 2, "name": "A"}]"#)
-            try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "A"}]"#)
-            #expect(try store.rows("SELECT id, name FROM User ORDER BY 1") == ["2 \"A\"", "3 \"B\""])
-            await #expect(throws: (any Error).self) {
-                try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "B"}]"#)
-            }
-            #expect(try store.rows("SELECT name FROM sqlite_schema WHERE name = 'mine'") == ["\"mine\""])
+        let store = try Store()
+        for _ in 1...2 { try await store.sync(users) }
+        try await store.stack.write { try $0.execute(sql: "CREATE UNIQUE INDEX mine ON User (name)") }
+        try await store.sync(#"[{"id": 1, "name": "B"}, {"id": 2, "name": "A"}]"#)
+        try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "A"}]"#)
+        #expect(try store.rows("SELECT id, name FROM User ORDER BY 1") == ["2 \"A\"", "3 \"B\""])
+        await #expect(throws: (any Error).self) {
+            try await store.sync(#"[{"id": 3, "name": "B"}, {"id": 2, "name": "B"}]"#)
         }
+        #expect(try store.rows("SELECT name FROM sqlite_schema WHERE name = 'mine'") == ["\"mine\""])
     }
 }

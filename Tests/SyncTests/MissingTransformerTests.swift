@@ -103,21 +103,18 @@ struct MissingTransformerTests {
         #expect(try names(ExportOptions(relationships: .none)) == ["User.picture"])
     }
 
-    @Test("built in needs none, and keeps fingerprints of use")
-    func fingerprints() async throws {
+    @Test("built in needs none")
+    func builtIn() async throws {
         let model = try SyncModel(entities: [
             SyncModel.Entity(
                 "User",
                 attributes: [
                     SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string, transformer: "trimmed"),
-                ],
-                keepsFingerprints: true)
+                ])
         ])
         let stack = try DataStack.inMemory(model)
         let json = Data(#"[{"id": 1, "name": " a "}]"#.utf8)
         #expect(try await Sync.changes(json, inEntity: "User", stack: stack)["User"].insertedCount == 1)
         #expect(try await Sync.changes(json, inEntity: "User", stack: stack).isEmpty)
-        let kept = try await stack.read { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_fingerprints") }
-        #expect(kept == 1)
     }
 }

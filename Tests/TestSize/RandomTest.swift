@@ -12,8 +12,6 @@ package enum RandomTest: String {
     case keys
     /// The same with objects keyed by id, and records that name their kind.
     case layouts
-    /// Syncs with fingerprints, compared with those without.
-    case fingerprint
     /// Stores with links to rows that are not there, healed by a sync.
     case dangling
     /// Edits of a model with rows.
@@ -55,7 +53,6 @@ package enum RandomTest: String {
         case .property: (30, 1_200)
         case .keys: (20, 400)
         case .layouts: (20, 300)
-        case .fingerprint: (15, 300)
         case .dangling: (6, 60)
         case .migration: (15, 300)
         case .predicate: (4, 24)

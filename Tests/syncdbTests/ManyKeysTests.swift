@@ -32,8 +32,8 @@ struct ManyKeysTests {
     }
 
     @Test(
-        "with fingerprints, in pieces and as JSON",
-        arguments: [["--fingerprints"], ["--json"], ["--piece-size", "64K", "--whole-up-to", "1"]])
+        "in pieces and as JSON",
+        arguments: [["--json"], ["--piece-size", "64K", "--whole-up-to", "1"]])
     func forms(_ more: [String]) throws {
         let records = (0..<Self.count).map { "{\"id\": \($0), \"key\($0)\": 1}" }.joined(separator: ", ")
         let run = try sandbox.run(

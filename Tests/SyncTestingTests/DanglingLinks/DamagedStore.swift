@@ -11,12 +11,10 @@ struct DamagedStore {
     let stack: DataStack
     private let other: DatabaseQueue
 
-    init(_ name: String, _ model: SyncModel, fingerprints: Bool, in folder: URL) throws {
+    init(_ name: String, _ model: SyncModel, in folder: URL) throws {
         self.name = name
         let url = folder.appendingPathComponent(name)
-        var entities = model.entities
-        for index in entities.indices { entities[index].keepsFingerprints = fingerprints }
-        stack = try DataStack(model: SyncModel(entities: entities), at: url)
+        stack = try DataStack(model: model, at: url)
         other = try LinkDamage.connection(to: url)
     }
 

@@ -256,9 +256,5 @@ struct UnsuitableTable: Sendable, CustomTestStringConvertible {
         .init(
             name: "view", sql: "CREATE VIEW I AS SELECT 1 AS id, 2 AS a", entities: item,
             problems: ["tables.I: it is a view"], isMended: false),
-        .init(
-            name: "fingerprints", sql: "CREATE TABLE I (id INTEGER PRIMARY KEY)",
-            entities: #""I": { "fingerprints": true, "attributes": { "id": "integer" } }"#,
-            problems: ["tables.I: fingerprints need triggers"], isMended: false),
     ]
 }

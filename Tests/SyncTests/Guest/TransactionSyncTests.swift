@@ -138,13 +138,12 @@ struct TransactionSyncTests {
         #expect(try AppDatabase.schema(other) == [])
     }
 
-    @Test("keeps no fingerprints of what was undone")
-    func fingerprints() async throws {
+    @Test("remembers nothing of what was undone")
+    func undone() async throws {
         let queue = try DatabaseQueue()
         let model = try SyncModel(entities: [
             SyncModel.Entity(
-                "Item", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)],
-                keepsFingerprints: true)
+                "Item", attributes: [SyncModel.Attribute("id", .integer), SyncModel.Attribute("name", .string)])
         ])
         let stack = try DataStack(model: model, in: queue)
         let (one, two) = (Data(#"[{"id":1,"name":"a"}]"#.utf8), Data(#"[{"id":1,"name":"b"},{"id":2}]"#.utf8))

@@ -34,9 +34,6 @@ struct ShapeRoutes {
         hooked.willInsert = { $0.record }
         let hook = try await outcome(before) { [hooked] in try await changes(Data(text.utf8), $0, hooked) }
         expectSame(hook, plain, "a hook")
-        let remembering = try SyncModel(entities: model.entities.map { $0.keepingFingerprints })
-        let known = try await outcome(before, remembering) { try await changes(Data(text.utf8), $0, options) }
-        expectSame(known, plain, "fingerprints")
         let again = try await changes(Data(text.utf8), plain.stack, options)
         #expect(again.isEmpty, "a second sync changes \(again.entities)")
         return plain
@@ -65,9 +62,9 @@ struct ShapeRoutes {
     }
 
     private func outcome(
-        _ before: String?, _ model: SyncModel? = nil, _ sync: (DataStack) async throws -> SyncResult
+        _ before: String?, _ sync: (DataStack) async throws -> SyncResult
     ) async throws -> (result: SyncResult, stack: DataStack) {
-        let stack = try DataStack.inMemory(model ?? self.model)
+        let stack = try DataStack.inMemory(model)
         if let before { _ = try await changes(Data(before.utf8), stack, options) }
         return (try await sync(stack), stack)
     }
@@ -94,13 +91,5 @@ struct ShapeRoutes {
         var rows: [[JSONValue]] = []
         for entity in model.entities where !entity.isAbstract { rows.append(try await stack.export(entity.name)) }
         return rows
-    }
-}
-
-extension SyncModel.Entity {
-    fileprivate var keepingFingerprints: SyncModel.Entity {
-        var entity = self
-        entity.keepsFingerprints = true
-        return entity
     }
 }

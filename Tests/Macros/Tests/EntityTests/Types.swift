@@ -20,7 +20,7 @@ struct Address: Codable, Hashable, Sendable {
     var floor: Int?
 }
 
-@Entity(keepsFingerprints: true, ignore: ["*_url"])
+@Entity(ignore: ["*_url"])
 struct User: Equatable {
     var id: Int
     var name: String
