@@ -29,9 +29,9 @@
         names: named(init), named(encode), named(load))
     public macro Entity(
         _ name: String? = nil, parent: (any SyncEntity.Type)? = nil, isAbstract: Bool = false, isKeyless: Bool = false,
-        primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keepsFingerprints: Bool = false,
-        keys: KeyCase? = nil, ignore: [String] = [], resourceType: String? = nil,
-        discriminator: SyncModel.Discriminator? = nil, table: String? = nil
+        primaryKey: SyncModel.PrimaryKey? = nil, renamedFrom: String? = nil, keys: KeyCase? = nil,
+        ignore: [String] = [], resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil,
+        table: String? = nil
     ) = #externalMacro(module: "SyncMacros", type: "EntityMacro")
 
     /// The property is the primary key, or, with others, a part of it.

@@ -77,16 +77,14 @@ struct SyncCall: Sendable {
 
     // MARK: Bytes
 
-    /// Maps a payload of bytes, but for the records that are known, and writes what differs.
+    /// Maps a payload of bytes, and writes what differs.
     nonisolated(nonsending) func changes(_ json: Data) async throws -> SyncResult {
-        guard let use = try fingerprints() else { return try await changes { try $0.stage(json, options: options) } }
-        return try await stack.sync(json, staging(), use, request(isDryRun: false))
+        try await changes { try $0.stage(json, options: options) }
     }
 
-    /// Maps a payload of bytes, but for the records that are known, and finds out what differs.
+    /// Maps a payload of bytes, and finds out what differs.
     nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
-        guard let use = try fingerprints() else { return try await dryRun { try $0.stage(json, options: options) } }
-        return try await stack.sync(json, staging(), use, request(isDryRun: true))
+        try await dryRun { try $0.stage(json, options: options) }
     }
 
     // MARK: In a transaction of the caller's
@@ -104,18 +102,9 @@ struct SyncCall: Sendable {
         return try stack.sync(stage(staging()), request(isDryRun: isDryRun), in: db)
     }
 
-    /// Maps a payload of bytes, but for the records that are known, and writes what differs, or finds it out.
+    /// Maps a payload of bytes, and writes what differs, or finds it out.
     func changes(_ json: Data, in db: DataStack.Connection, isDryRun: Bool) throws -> SyncResult {
-        guard let use = try fingerprints() else {
-            return try changes(in: db, isDryRun: isDryRun) { try $0.stage(json, options: options) }
-        }
-        return try stack.sync(json, staging(), use, request(isDryRun: isDryRun), in: db)
-    }
-
-    private func fingerprints() throws -> FingerprintUse? {
-        FingerprintUse(
-            try stack.model.compiled.entity(named: entity), of: stack.model, operations, options,
-            isPartial: predicate != nil || parent != nil || relationship != nil)
+        try changes(in: db, isDryRun: isDryRun) { try $0.stage(json, options: options) }
     }
 
     func staging() throws -> PayloadStaging {

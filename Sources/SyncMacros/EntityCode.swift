@@ -58,9 +58,7 @@
                 arguments.append(
                     "relationships: [\n\(entity.relationships.compactMap(relationship).joined(separator: ",\n"))\n]")
             }
-            for label in [
-                "renamedFrom", "keepsFingerprints", "keys", "ignore", "resourceType", "discriminator", "table",
-            ] {
+            for label in ["renamedFrom", "keys", "ignore", "resourceType", "discriminator", "table"] {
                 add(label, to: &arguments)
             }
             return "SyncCore.SyncModel.Entity(\(arguments.joined(separator: ", ")))"

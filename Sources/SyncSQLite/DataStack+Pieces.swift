@@ -23,7 +23,6 @@ extension DataStack {
             return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
                 memory in
                 try self.transaction(db, request, deferringIndexes: true) { session, db in
-                    try stopBrokenTriggers(in: db)
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
                     return try sync(&first, then: next, ending: ending, session, db, run: &memory)

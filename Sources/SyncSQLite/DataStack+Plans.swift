@@ -61,9 +61,8 @@ extension DataStack {
         followed: ArrivalWatch? = nil
     ) throws -> SyncResult {
         func sync(deferringIndexes: Bool) throws -> SyncResult {
-            try transaction(db, request, deferringIndexes: deferringIndexes, followed: followed) { session, db in
-                try stopBrokenTriggers(in: db)
-                return try session.apply(payload, run: &run)
+            try transaction(db, request, deferringIndexes: deferringIndexes, followed: followed) { session, _ in
+                try session.apply(payload, run: &run)
             }
         }
         // What a run remembers is not there twice to begin again with.

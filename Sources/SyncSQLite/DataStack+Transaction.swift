@@ -101,6 +101,8 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             try watch.check(db)
+            // A store that is only read has them still, and their triggers need not be able to run.
+            if end == .rollback { try RetiredTables.drop(in: db) }
             if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body()
             return end

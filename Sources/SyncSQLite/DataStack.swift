@@ -143,7 +143,6 @@ public final class DataStack: Sendable {
     public func drop() throws {
         try StoreFailure.mapped(.storeFailure, "the rows cannot be deleted") {
             try database.write { db in
-                if model.keepsFingerprints { try FingerprintSchema.reset(db) }
                 if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
                 // What is thrown away here is not to be deleted by a service.
                 try EngineSchema.forgetRows(in: db)

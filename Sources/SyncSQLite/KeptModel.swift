@@ -72,11 +72,10 @@ enum KeptModel {
         _ kept: SyncModel, to model: SyncModel, policy: MigrationPolicy, in db: Database
     ) throws -> MigrationReport {
         let schema = text(model)
-        try FingerprintSchema.remove(from: db)
+        try RetiredTables.drop(in: db)
         try SchemaNames.check(model, besides: kept, in: db)
         let report = try StoreMigrator.migrate(db, from: kept, to: self.model(schema), policy: policy)
         try replace(with: schema, in: db)
-        try FingerprintSchema.prepare(model, in: db)
         return report
     }
 
@@ -87,7 +86,6 @@ enum KeptModel {
         try SchemaNames.check(model, besides: nil, in: db)
         for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
         try keep(schema, SchemaSQL.version, in: db)
-        try FingerprintSchema.prepare(model, in: db)
     }
 
     private static func keep(_ schema: String, _ version: Int, in db: Database) throws {
@@ -138,7 +136,7 @@ enum KeptModel {
         guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
         if try isAdopted(db) { return try adopt(model, in: db) }
         guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
-        try FingerprintSchema.prepare(model, in: db)
+        try RetiredTables.drop(in: db)
         let schema = text(model)
         guard kept != schema else { return }
         try replace(with: schema, in: db)

@@ -86,7 +86,7 @@ package struct StoreFile {
             }
             guard let (kept, version, isAdopted) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
-            let pool = try pool { db in try FingerprintSchema.prepare(kept, in: db) }
+            let pool = try pool { db in try RetiredTables.drop(in: db) }
             return OpenStore(model: kept, database: pool, schemaVersion: version, isAdopted: isAdopted)
         }
     }

@@ -1,4 +1,4 @@
-/// What makes a trigger: those that fingerprints note writes with, and those of an engine's outbox.
+/// What makes a trigger of an engine's outbox.
 enum TriggerSQL {
     /// - Parameters:
     ///   - event: `AFTER INSERT`, `BEFORE UPDATE OF "a"`, …

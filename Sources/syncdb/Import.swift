@@ -50,12 +50,6 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             valueName: "size"))
     var wholeUpTo = ByteCount(bytes: 64 << 20)
 
-    @Flag(
-        help: ArgumentHelp(
-            "Remember the entity's records, so that those that come again unchanged are not even read; from now on. The "
-                + "same as \"fingerprints\": true in a schema file. (JSON read in pieces is read anyway.)"))
-    var fingerprints = false
-
     @Option(help: ArgumentHelp("The size of a piece of JSON that is not read whole.", visibility: .hidden))
     var pieceSize = ByteCount(bytes: PieceOptions().size)
 
@@ -94,7 +88,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     private func importIntoExisting(
         _ payloads: [Payload], _ written: WrittenFiles
     ) async throws -> (SyncResult, SyncModel) {
-        guard changes.model != nil || changes.evolve || fingerprints else {
+        guard changes.model != nil || changes.evolve else {
             return try await sync(payloads, into: DataStack(at: location.url, transformers: .optional), written)
         }
         let kept = try location.open()
@@ -102,8 +96,7 @@ struct Import: AsyncParsableCommand, PayloadCommand {
             store.givenModel() ?? kept.model, extendedBy: payloads, as: payload, isQuiet: output.quiet, of: kept)
         try kept.close()
         let stack = try DataStack(
-            model: adjusted(chosen.model), at: location.url, migration: changes.migration,
-            transformers: .optional)
+            model: chosen.model, at: location.url, migration: changes.migration, transformers: .optional)
         let outcome = try await sync(payloads, into: stack, written)
         chosen.announce()
         return outcome
@@ -112,16 +105,12 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     private func importIntoNew(_ payloads: [Payload]) async throws -> (SyncResult, SyncModel) {
         let chosen = try store.modelForNewDatabase(
             store.givenModel(), inferring: payloads, as: payload, isQuiet: output.quiet)
-        let outcome = try await NewDatabase(at: location.url).fill(adjusted(chosen.model)) { stack in
+        let outcome = try await NewDatabase(at: location.url).fill(chosen.model) { stack in
             // All of it is written, or nothing.
             try await sync(payloads, into: stack, WrittenFiles())
         }
         chosen.announce()
         return outcome
-    }
-
-    private func adjusted(_ model: SyncModel) throws -> SyncModel {
-        fingerprints ? try model.keepingFingerprints(of: payload.entity) : model
     }
 
     private func sync(

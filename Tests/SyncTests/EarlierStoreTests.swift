@@ -153,11 +153,11 @@ struct EarlierStoreTests {
     }
 
     /// That nothing is left, and that a sync finds what differs.
-    private func check(_ stack: DataStack) async throws {
+    private func check(_ stack: DataStack, updated: Int = 1) async throws {
         #expect(try await stack.read(Self.retired) == [])
         let result = try await Sync.changes(Self.people, inEntity: "Person", stack: stack)
-        #expect(result["Person"].updatedCount == 1)
-        #expect(result["Person"].unchangedCount == 1)
+        #expect(result["Person"].updatedCount == updated)
+        #expect(result["Person"].unchangedCount == 2 - updated)
         #expect(result.diagnostics.isEmpty)
         let names = try await stack.read { db in try String.fetchAll(db, sql: "SELECT name FROM Person ORDER BY id") }
         #expect(names == ["Ann", "Bob"])
@@ -171,6 +171,28 @@ struct EarlierStoreTests {
         try await check(DataStack(model: Self.model(), at: Self.file(in: folder, damage)))
     }
 
+    @Test("loses them where it is opened with the model that it keeps, which says of fingerprints")
+    func keptModel() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let url = try await Self.file(in: folder)
+        let queue = try DatabaseQueue(path: url.path)
+        let kept = #"{"entities":{"Person":{"fingerprints":true,"attributes":{"id":"integer","name":"string"}}}}"#
+        try await queue.write { db in try db.execute(sql: "UPDATE sync_model SET schema = ?", arguments: [kept]) }
+        try queue.close()
+        try await check(DataStack(at: url))
+        try await check(DataStack(model: Self.model(), at: url), updated: 0)
+    }
+
+    @Test("has names that nothing of an app may have")
+    func names() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in try db.execute(sql: "CREATE TABLE sync_written (mine)") }
+        let error = #expect(throws: SyncError.self) { try DataStack(model: Self.model(), in: queue) }
+        #expect(error?.code == .nameCollision)
+        #expect(try queue.read { db in try db.tableExists("sync_written") })
+    }
+
     @Test("loses them where its model changes, and is read as it is before", arguments: Damage.allCases)
     func migration(_ damage: Damage) async throws {
         let folder = try TemporaryFolder()
@@ -180,6 +202,7 @@ struct EarlierStoreTests {
         #expect(try DataStack.migration(to: wider, at: url).losses.isEmpty)
         let reader = try DataStack(reading: url)
         #expect(try await reader.count("Person") == 2)
+        #expect(try await Sync.plan(Self.people, inEntity: "Person", stack: reader)["Person"].updatedCount == 1)
         try reader.close()
         try await check(DataStack(model: wider, at: url))
     }

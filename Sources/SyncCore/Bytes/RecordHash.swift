@@ -1,4 +1,4 @@
-/// 128 bits that stand for the bytes of a record.
+/// 128 bits that stand for some bytes.
 package struct RecordHash: Sendable, Hashable {
     package var low: UInt64
     package var high: UInt64

@@ -22,11 +22,6 @@ extension SyncModel {
         public var relationships: [SyncModel.Relationship]
         /// The name this entity had in an earlier model.
         public var renamedFrom: String?
-        /// Whether the store keeps fingerprints of its root records, so that those that come again unchanged are not read.
-        ///
-        /// Worth it where large payloads come again and again with few changes. Every write to the store, whoever makes it,
-        /// is then recorded by triggers.
-        public var keepsFingerprints: Bool
         /// How the keys of its records are spelled; nil for as its parent or the model says.
         public var keys: KeyCase?
         /// Patterns of keys of its records that nothing is wanted of, besides those of its parent and the model: `*_url`,
@@ -39,10 +34,8 @@ extension SyncModel {
         public init(
             _ name: String, parent: String? = nil, isAbstract: Bool = false, primaryKey: SyncModel.PrimaryKey? = nil,
             attributes: [SyncModel.Attribute] = [], relationships: [SyncModel.Relationship] = [],
-            renamedFrom: String? = nil,
-            keepsFingerprints: Bool = false, keys: KeyCase? = nil, ignore: [String] = [],
-            resourceType: String? = nil, discriminator: SyncModel.Discriminator? = nil,
-            table: String? = nil
+            renamedFrom: String? = nil, keys: KeyCase? = nil, ignore: [String] = [], resourceType: String? = nil,
+            discriminator: SyncModel.Discriminator? = nil, table: String? = nil
         ) {
             self.name = name
             self.parent = parent
@@ -51,7 +44,6 @@ extension SyncModel {
             self.attributes = attributes
             self.relationships = relationships
             self.renamedFrom = renamedFrom
-            self.keepsFingerprints = keepsFingerprints
             self.keys = keys
             self.ignore = ignore
             self.resourceType = resourceType

@@ -30,11 +30,9 @@ extension SyncResult {
             case contradictingRecord
             /// Stored links led to rows that are not stored; they are removed.
             case linksToMissingRows
-            /// What the store remembered of records was damaged; it is made anew.
-            case fingerprintsDamaged
 
             /// Whether it is about the store, which was mended, and not about the payload.
-            public var isAboutStore: Bool { self == .linksToMissingRows || self == .fingerprintsDamaged }
+            public var isAboutStore: Bool { self == .linksToMissingRows }
         }
 
         /// What kind of thing it is.

@@ -24,7 +24,6 @@ extension SyncExamination.Finding {
             case .requiredValueMissing: (.requiredValueMissing, "make the attribute optional or give it a default")
             case .linksToMissingRows:
                 (.damage, "import: it removes them; and have whatever deletes rows do so with foreign keys on")
-            case .fingerprintsDamaged: (.damage, "import: it makes them anew")
             case .unknownKind:
                 (.unknownKind, "give the kind an entity, in \"discriminator\" or as its \"type\", or skip it knowingly")
             case .contradictingName:

@@ -1,17 +1,17 @@
 // Documents whose records have several places, or stand in the members of an object.
 extension JSONReader {
     /// Reads the next record, wherever it stands.
-    mutating func nextPlaced(into tape: inout JSONTape) throws -> Step {
+    mutating func nextPlaced(into tape: inout JSONTape) throws -> Bool {
         while true {
             switch walk.state {
             case .value(let node):
-                if try value(at: node, into: &tape) { return .record }
+                if try value(at: node, into: &tape) { return true }
             case .members:
-                if try member(into: &tape) { return .record }
+                if try member(into: &tape) { return true }
             case .list(let container):
                 scanner.skipBlanks()
-                if scanner.isAtEnd, !isLast { return .end }
-                if try element(of: container, into: &tape) { return .record }
+                if scanner.isAtEnd, !isLast { return false }
+                if try element(of: container, into: &tape) { return true }
             case .ended:
                 scanner.skipBlanks()
                 guard scanner.isAtEnd else { throw scanner.failure(expected: "the end") }
@@ -19,7 +19,7 @@ extension JSONReader {
                     throw SyncError(.recordExpected, "the document has no records where its form has them", path: "$")
                 }
                 isFinished = true
-                return .end
+                return false
             }
         }
     }
@@ -79,9 +79,8 @@ extension JSONReader {
         walk.loneLists.insert(list)
         isLoneObject = true
         recordIndex = 0
-        let start = scanner.position
         try scanner.value(into: &tape, depth: walk.levels.count)
-        note(0..<tape.tokens.count, start)
+        noteRecord(at: 0)
     }
 
     private mutating func note(_ remark: RecordPlaces.Remark, _ value: JSONValue) throws {
@@ -146,10 +145,9 @@ extension JSONReader {
     // MARK: Records
 
     /// Where in the tape the record is that was read.
-    private mutating func note(_ tokens: Range<Int>, name: Int = -1, _ start: Int) {
-        recordToken = tokens.lowerBound
+    private mutating func noteRecord(at token: Int, name: Int = -1) {
+        recordToken = token
         nameToken = name
-        recordRange = start..<scanner.position
     }
 
     /// Reads an element of the list that is open; false if that is no record, or the list ends.
@@ -165,7 +163,6 @@ extension JSONReader {
         if recordIndex >= 0 { try scanner.expect(.comma, expected) }
         recordIndex += 1
         scanner.skipBlanks()
-        let start = scanner.position
         let name = container == .members ? try memberName() : nil
         let depth = walk.levels.count + 1
         try scanner.value(into: &tape, depth: depth)
@@ -189,7 +186,7 @@ extension JSONReader {
             name.next = UInt32(truncatingIfNeeded: count + 1)
             tape.tokens.append(name)
         }
-        note(record..<count, name: name == nil ? -1 : count, start)
+        noteRecord(at: record, name: name == nil ? -1 : count)
         return true
     }
 

@@ -14,9 +14,6 @@ package struct JSONReader {
 
     private enum State { case start, elements, placed, finished }
 
-    /// What was found next.
-    enum Step { case record, known, end }
-
     var scanner: JSONScanner
     let form: Form
     private let keyPath: [String]
@@ -31,9 +28,7 @@ package struct JSONReader {
     /// Whether the records were found to be one object, in no array.
     var isLoneObject = false
 
-    /// Where the record last read stands.
-    var recordRange = 0..<0
-    /// Where it stands in its tape, and where the name does under which it does, or -1: after the record.
+    /// Where the record last read stands in its tape, and where the name does under which it does, or -1: after the record.
     var recordToken = 0
     var nameToken = -1
     /// How far a document is whose records have several places.
@@ -81,17 +76,12 @@ package struct JSONReader {
     /// - Throws: ``SyncError`` `malformedJSON`, `invalidUTF8`, `nestingTooDeep` with line and column, `recordExpected`
     ///   with a path, `keyPathNotFound`; `noRecords` where there is nothing at all.
     package mutating func next(into tape: inout JSONTape) throws -> Bool {
-        try next(into: &tape, knowing: nil) == .record
-    }
-
-    /// The same, but passes over records that are known.
-    mutating func next(into tape: inout JSONTape, knowing known: KnownRecords?) throws -> Step {
         tape.tokens.removeAll(keepingCapacity: true)
         do {
             switch state {
-            case .finished: return .end
-            case .start: return form == .ndjson ? try nextLine(into: &tape, known) : try first(into: &tape, known)
-            case .elements: return try nextElement(into: &tape, known)
+            case .finished: return false
+            case .start: return form == .ndjson ? try nextLine(into: &tape) : try first(into: &tape)
+            case .elements: return try nextElement(into: &tape)
             case .placed: return try nextPlaced(into: &tape)
             }
         } catch let error as SyncError {
@@ -99,18 +89,11 @@ package struct JSONReader {
         }
     }
 
-    /// Reads the record that begins here, or passes over it if it is known. Equal bytes were read strictly once.
-    private mutating func record(into tape: inout JSONTape, depth: Int, _ known: KnownRecords?) throws -> Step {
+    /// Reads the record that begins here.
+    private mutating func record(into tape: inout JSONTape, depth: Int) throws {
         recordIndex += 1
-        if let length = known?.length(of: scanner.bytes, at: scanner.position) {
-            scanner.advance(length)
-            return .known
-        }
-        let start = scanner.position
         try scanner.value(into: &tape, depth: depth)
-        recordRange = start..<scanner.position
         try expectRecord(tape)
-        return .record
     }
 
     /// Nothing is no answer: it is what a transfer that failed leaves.
@@ -120,21 +103,21 @@ package struct JSONReader {
 
     // MARK: NDJSON
 
-    private mutating func nextLine(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+    private mutating func nextLine(into tape: inout JSONTape) throws -> Bool {
         scanner.skipBlanks()
         guard !scanner.isAtEnd else {
             if isLast, recordIndex < 0 { throw Self.nothing }
             if isLast { state = .finished }
-            return .end
+            return false
         }
-        let step = try record(into: &tape, depth: 0, known)
+        try record(into: &tape, depth: 0)
         try scanner.endLine()
-        return step
+        return true
     }
 
     // MARK: One document
 
-    private mutating func first(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+    private mutating func first(into tape: inout JSONTape) throws -> Bool {
         scanner.skipBlanks()
         if scanner.isAtEnd, isLast { throw Self.nothing }
         try descend()
@@ -142,47 +125,41 @@ package struct JSONReader {
         if byte == .openBracket {
             scanner.advance()
             state = .elements
-            return try nextElement(into: &tape, known)
+            return try nextElement(into: &tape)
         }
-        let step = try loneObject(into: &tape, known)
+        try loneObject(into: &tape)
         try finish()
-        return step
+        return true
     }
 
-    private mutating func loneObject(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+    private mutating func loneObject(into tape: inout JSONTape) throws {
         isLoneObject = true
         recordIndex = 0
-        if let length = known?.length(of: scanner.bytes, at: scanner.position) {
-            scanner.advance(length)
-            return .known
-        }
-        let start = scanner.position
         try scanner.value(into: &tape, depth: openObjects)
         guard tape.tokens[0].kind == .object else {
             throw SyncError(
                 .recordExpected, "an array of records or an object is expected, found \(tape.name(of: 0))",
                 path: keyPath.isEmpty ? "$" : keyPath.joined(separator: "."))
         }
-        recordRange = start..<scanner.position
-        return .record
     }
 
-    private mutating func nextElement(into tape: inout JSONTape, _ known: KnownRecords?) throws -> Step {
+    private mutating func nextElement(into tape: inout JSONTape) throws -> Bool {
         scanner.skipBlanks()
-        if scanner.isAtEnd, !isLast { return .end }
+        if scanner.isAtEnd, !isLast { return false }
         let expected = recordIndex < 0 ? "a record or ']'" : "',' or ']'"
         let byte = try scanner.peek(expected)
         if byte == .closeBracket {
             scanner.advance()
             try finish()
-            return .end
+            return false
         }
         if recordIndex >= 0 {
             guard byte == .comma else { throw scanner.failure(expected: expected) }
             scanner.advance()
             scanner.skipBlanks()
         }
-        return try record(into: &tape, depth: openObjects + 1, known)
+        try record(into: &tape, depth: openObjects + 1)
+        return true
     }
 
     private func expectRecord(_ tape: JSONTape) throws {

@@ -147,7 +147,6 @@ extension PayloadMapper {
         }
         guard let key, key.kind != .null, let keyOwner = destination.keyOwner else { return }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        logReference(destination.table, node)
         addLink(
             relationship.link, end: relationship.end, owner: owner.node, target: node, sequence: sequence,
             position: -1, mention: owner.mention, isByID: true)

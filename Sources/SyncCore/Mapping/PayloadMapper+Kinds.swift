@@ -47,7 +47,7 @@ extension PayloadMapper {
         guard let slot = entity.keySlot else {
             let key = partedKey(ofSkipped: object, as: entity, tape, context, bytes)
             if context.isRoot { rootKeyState = key == nil ? .unreadable : .read }
-            if let key { logReference(entity.table, node(forKey: key, keyOwner: keyOwner, entity, bytes).node) }
+            if let key { _ = node(forKey: key, keyOwner: keyOwner, entity, bytes) }
             return -1
         }
         let place = keyPlace(ofSkipped: object, slot, as: entity, tape, context, bytes)
@@ -55,10 +55,7 @@ extension PayloadMapper {
         guard place >= 0 else { return -1 }
         let key = value(tape, at: place, for: slot, of: entity.table, as: type, bytes)
         if context.isRoot { rootKeyState = key == nil ? .unreadable : key?.kind == .null ? .lacking : .read }
-        if let value = key, value.kind != .null {
-            let node = node(forKey: value, keyOwner: keyOwner, entity, bytes).node
-            logReference(entity.table, node)
-        }
+        if let value = key, value.kind != .null { _ = node(forKey: value, keyOwner: keyOwner, entity, bytes) }
         return -1
     }
 

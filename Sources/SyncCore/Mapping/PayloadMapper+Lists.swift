@@ -78,7 +78,10 @@ extension PayloadMapper {
                 "the name that it stands under, \(found(tape, at: token, bytes)), does not fit \(attribute), \(article(type))"
             )
         }
-        if scratch[slot].kind != .null, isContested(scratch[slot], value, bytes) {
+        let member = scratch[slot]
+        if member.kind != .null,
+            plan.arena.withUnsafeBufferPointer({ TextPool(payload: bytes, arena: $0).areContrary(member, value) })
+        {
             try reportName(
                 .contradictingName, entityID, bytes,
                 "the record has another \(attribute) than the name it stands under; the name counts")

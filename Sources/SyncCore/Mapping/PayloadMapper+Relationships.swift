@@ -290,7 +290,6 @@ extension PayloadMapper {
             return nil
         }
         let node = node(forKey: key, keyOwner: keyOwner, destination, bytes).node
-        logReference(destination.table, node)
         return (node, destination.id)
     }
 

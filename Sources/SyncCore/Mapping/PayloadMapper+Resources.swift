@@ -143,7 +143,8 @@ extension PayloadMapper {
         let attribute = scratch[slot]
         scratch[slot] = .absent
         try scanMember(tape, key: key, of: table, keyTable, bytes)
-        if scratch[slot].kind != .absent, isContested(attribute, scratch[slot], bytes) {
+        let member = scratch[slot]
+        if plan.arena.withUnsafeBufferPointer({ TextPool(payload: bytes, arena: $0).areContrary(attribute, member) }) {
             report(
                 .contradictingName, keyTables.all[keyTable].entity, bytes,
                 "the resource's attributes have another \(name(of: slot, model.entities[keyTables.all[keyTable].entity])) than "

@@ -212,7 +212,6 @@ struct PayloadMapper: ~Copyable {
     ) throws {
         if keyTables.all[keyTable].targets[entry].isEmpty {
             keyTables.countUnmapped(entry, keyTable)
-            plan.log?.unmappedEntries.append(.init(table: keyTable, entry: entry))
         }
         for target in keyTables.all[keyTable].targets[entry] {
             switch target {
@@ -327,7 +326,6 @@ struct PayloadMapper: ~Copyable {
             if options.willInsert != nil { plan.recordPaths.append(path.recordPath(bytes, keyTables.all)) }
         }
         guard let node else { return (nil, mention) }
-        logGiven(entity.table, node, bytes)
         let table = entity.table.index
         var mapped = Mapped(table: entity.table, entity: entity.id, node: node, mention: mention)
         if plan.rows[table].nodes[node.index].isGiven || isWatching {

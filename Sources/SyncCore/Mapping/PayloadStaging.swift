@@ -80,18 +80,14 @@ package struct PayloadStaging: Sendable {
 
     /// A payload of bytes: strict JSON, or one record a line.
     ///
-    /// - Parameter known: The records that need not be read, where the store has fingerprints; what the others speak of
-    ///   is then logged.
     /// - Throws: ``SyncError`` of the JSON with its place; `noRecords`, as all that map a payload.
-    package consuming func stage(
-        _ data: Data, options: SyncOptions, knowing known: KnownRecords? = nil
-    ) throws -> StagedPayload {
+    package consuming func stage(_ data: Data, options: SyncOptions) throws -> StagedPayload {
         try options.checkKeyPath()
         return try data.withUnsafeBytes { raw in
             let bytes = raw.bindMemory(to: UInt8.self)
             var reader = layout.reader(bytes)
             do {
-                return try stage(data, bytes, &reader, from: 0, knowing: known).requiringRecords(of: model, options)
+                return try stage(data, bytes, &reader, from: 0).requiringRecords(of: model, options)
             } catch let error as SyncError {
                 throw recognized(error, PayloadHead(bytes))
             }
@@ -102,24 +98,22 @@ package struct PayloadStaging: Sendable {
     ///
     /// - Parameter firstRecord: How many records are in the pieces before.
     func stage(
-        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
-        knowing known: KnownRecords? = nil
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> StagedPayload {
         guard options.explainsContradictions || options.isStrict, options.willInsert == nil else {
-            return try stageOnce(data, bytes, &reader, from: firstRecord, knowing: known)
+            return try stageOnce(data, bytes, &reader, from: firstRecord)
         }
         let start = reader
-        let plan = try stageOnce(data, bytes, &reader, from: firstRecord, knowing: known).plan
+        let plan = try stageOnce(data, bytes, &reader, from: firstRecord).plan
         return StagedPayload(
             try explaining(plan) {
                 var reader = start
-                return try $0.stageOnce(data, bytes, &reader, from: firstRecord, knowing: known).plan
+                return try $0.stageOnce(data, bytes, &reader, from: firstRecord).plan
             })
     }
 
     private func stageOnce(
-        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int,
-        knowing known: KnownRecords?
+        _ data: Data, _ bytes: UnsafeBufferPointer<UInt8>, _ reader: inout JSONReader, from firstRecord: Int
     ) throws -> StagedPayload {
         var staging = self
         staging.base.firstRecord = firstRecord
@@ -131,18 +125,8 @@ package struct PayloadStaging: Sendable {
         if !layout.isPlain { return try staging.stagePlaced(data, bytes, &reader) }
         var mapper = staging.mapper()
         var tape = JSONTape()
-        if known != nil { mapper.plan.log = RecordLog() }
-        loop: while true {
-            switch try reader.next(into: &tape, knowing: known) {
-            case .end: break loop
-            case .known: mapper.skipRoot()
-            case .record:
-                if let known {
-                    try mapper.mapLoggedRoot(tape, bytes, reader.recordRange, known.hasher)
-                } else {
-                    try mapper.mapRoot(tape, bytes)
-                }
-            }
+        while try reader.next(into: &tape) {
+            try mapper.mapRoot(tape, bytes)
             if reader.isLoneObject { mapper.noteLoneObject(tape, bytes) }
             if mapper.plan.rootRecords == Self.sampleSize / 2 { mapper.plan.noteSizes() }
             if mapper.plan.rootRecords == Self.sampleSize, reader.position > 0 {

@@ -46,7 +46,6 @@ extension PayloadMapper {
         else { return nil }
         let slot = key.slot(model.keyType(of: target), arena: &plan.arena)
         let node = node(forKey: slot, keyOwner: keyOwner, entity, bytes).node
-        logReference(entity.table, node)
         return node
     }
 }

@@ -56,9 +56,4 @@ extension SyncModel {
             attribute.transformers.compactMap(transformer(named:)), attribute.format, as: attribute.type,
             check: attribute.type == .transformable ? nil : check)
     }
-
-    /// Whether code of the app decides about an attribute's values.
-    package func hasForeignCode(_ attribute: SyncModel.Attribute) -> Bool {
-        attribute.transformers.contains { transformers[$0] != nil || BuiltInTransformer(rawValue: $0) == nil }
-    }
 }

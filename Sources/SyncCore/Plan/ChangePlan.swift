@@ -88,8 +88,6 @@ package struct ChangePlan: Sendable {
     /// Where each mention stands in the payload, if a hook may rewrite it.
     var recordPaths: [RecordPath] = []
     package internal(set) var parent: Parent?
-    /// What each root record speaks of, if the store wants to know.
-    package internal(set) var log: RecordLog?
     /// The rows known only by their owner, owners first.
     package internal(set) var ownedRows: [RowReference] = []
     /// Whether the payload is all there is of its scope.

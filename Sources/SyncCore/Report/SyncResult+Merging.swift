@@ -42,7 +42,7 @@ extension SyncResult {
     }
 
     /// Adds keys to those that are known, so that each is listed once.
-    package mutating func addUnmappedKeys(_ keys: some Sequence<UnmappedKey>) {
+    private mutating func addUnmappedKeys(_ keys: [UnmappedKey]) {
         var places = Dictionary(
             unmappedKeys.enumerated().map { ([$1.entity, $1.key], $0) }, uniquingKeysWith: { first, _ in first })
         for key in keys {

@@ -51,9 +51,6 @@ struct AdoptionCheck {
 
     private mutating func look(at tree: EntityTree) throws {
         let names = layout[tree.id]
-        for id in tree.entities where layout.model.declarations[id].keepsFingerprints {
-            note(names.name, "fingerprints need triggers on the table; leave \"fingerprints\" out of the model")
-        }
         guard let table = tables[tree.id] else {
             let plain = StoreLayout(layout.model)
             let sql = TableSQL(tree, plain)

@@ -32,6 +32,11 @@ struct SQLTokens {
         }
     }
 
+    /// The words that stand outside quotes, in upper case.
+    var words: [String] {
+        texts.filter { $0.unicodeScalars.first.map(Self.isPart) ?? false }.map { $0.uppercased() }
+    }
+
     /// What a quoted name stands for.
     static func name(_ token: String) -> String {
         guard let first = token.unicodeScalars.first, let end = quotes[first], token.count > 1 else { return token }

@@ -29,9 +29,9 @@ struct SchemaNames {
         defer { try? scratch.close() }
         self = try scratch.inDatabase { db in
             for statement in SchemaSQL(StoreLayout(model.compiled)).statements { try db.execute(sql: statement) }
-            try FingerprintSchema.prepare(model, in: db)
             return try SchemaNames(db)
         }
+        for name in RetiredTables.names { kinds[name] = ("table", name) }
     }
 
     /// Refuses names that our own tables have.

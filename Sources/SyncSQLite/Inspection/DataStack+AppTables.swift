@@ -10,9 +10,7 @@ extension DataStack {
     /// Nil for a model whose tables cannot be adopted.
     package static func adopted(_ model: SyncModel, transformers: TransformerPolicy) throws -> DataStack? {
         let layout = StoreLayout(model.compiled)
-        if model.keepsFingerprints || layout.tables.contains(where: { $0.hasHiddenKey && $0.hasEntityColumn }) {
-            return nil
-        }
+        if layout.tables.contains(where: { $0.hasHiddenKey && $0.hasEntityColumn }) { return nil }
         let queue = try DatabaseQueue()
         try queue.write { db in
             for statement in SchemaSQL(layout).statements where !SchemaSQL.ownTables.contains(statement) {

@@ -10,10 +10,10 @@ extension SQLiteSession {
 
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
 
-    package func danglingLinks(doubting doubtful: Set<LinkID>) throws -> [DanglingPairs] {
+    package func danglingLinks() throws -> [DanglingPairs] {
         let known = soundness.weighed.count + soundness.sound.count
         var found: [DanglingPairs] = []
-        if try meetsDanglingLinks(doubtful) {
+        if try meetsDanglingLinks() {
             found = try model.links.compactMap { try self.dangling($0.id) }
             soundness.sound = Set(model.links.map(\.id))
         }
@@ -44,13 +44,8 @@ extension SQLiteSession {
 
     // MARK: Meeting
 
-    private func meetsDanglingLinks(_ doubtful: Set<LinkID>) throws -> Bool {
+    private func meetsDanglingLinks() throws -> Bool {
         guard let tables else { return false }
-        // Others wrote to these, and the records that say so may be left out.
-        for link in doubtful where !isSound(link) {
-            if try dangling.exist(link) { return true }
-            soundness.sound.insert(link)
-        }
         for link in model.links where !tables[link.first.table].isEmpty || !tables[link.second.table].isEmpty {
             guard soundness.weighed.insert(link.id).inserted else { continue }
             if try TableSize(of: dangling.table(link.id), limit: Self.few, in: db) == .large { continue }

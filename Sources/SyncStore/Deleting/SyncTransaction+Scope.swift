@@ -21,9 +21,7 @@ extension SyncTransaction {
     private func scopeRows(of root: ChangePlan.Root, isFirstRound: Bool) throws -> Set<StoredRow> {
         let entity = model.entities[root.entity]
         if isWholeEntityScope(root) {
-            guard isFirstRound else { return [] }
-            return known?.leavesRecordsOut == true
-                ? try unmentionedRows(of: entity, where: nil) : try wholeEntityRows(of: entity)
+            return isFirstRound ? try wholeEntityRows(of: entity) : []
         }
         if try !isFirstRound && !scopeFollowsLinks() { return [] }
         return try unmentionedRows(of: entity, where: scopeCondition(of: entity))

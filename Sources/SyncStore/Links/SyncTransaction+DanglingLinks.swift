@@ -5,7 +5,7 @@ import SyncCore
 extension SyncTransaction {
     mutating func removeDanglingLinks() throws {
         try store.forgetReferencesOfNewNodes()
-        try removeDangling(store.danglingLinks(doubting: known?.doubtfulLinks ?? []))
+        try removeDangling(store.danglingLinks())
     }
 
     mutating func removeDangling(_ found: [DanglingPairs]) throws {

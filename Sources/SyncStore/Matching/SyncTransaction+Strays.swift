@@ -7,7 +7,6 @@ extension SyncTransaction {
 
     /// The entity of a table whose rows must all be seen; of several the one they all are of.
     private func wholeScope(of table: TableID) -> Int? {
-        guard known?.leavesRecordsOut != true else { return nil }
         var scope: Int?
         for root in plan.roots where model.entities[root.entity].table == table && isWholeEntityScope(root) {
             scope = scope == nil || scope == root.entity ? root.entity : model[table].root

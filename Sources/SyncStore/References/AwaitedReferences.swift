@@ -1,10 +1,10 @@
-package import SyncCore
+import SyncCore
 
 /// What a payload says of links to rows that are not there, by id: in the order in which links were decided.
-package struct AwaitedReferences {
-    package private(set) var all: [(link: LinkID, assertions: [LinkBatch.Assertion])] = []
+struct AwaitedReferences {
+    private(set) var all: [(link: LinkID, assertions: [LinkBatch.Assertion])] = []
 
-    package var isEmpty: Bool { all.isEmpty }
+    var isEmpty: Bool { all.isEmpty }
     var count: Int { all.reduce(0) { $0 + $1.assertions.count } }
 
     mutating func add(_ assertions: [LinkBatch.Assertion], _ link: LinkID) {

@@ -1,7 +1,7 @@
-package import SyncCore
+import SyncCore
 
 /// Collects what a sync changes, entity by entity.
-package struct ChangeReport {
+struct ChangeReport {
     /// A row as a result names it.
     struct Identity: Hashable {
         var entity: Int
@@ -27,7 +27,7 @@ package struct ChangeReport {
     private(set) var linksRemoved = 0
     private(set) var root = SyncResult.RootCounts()
     private(set) var entities: [SyncResult.EntityChanges]
-    package private(set) var diagnostics: [SyncResult.Diagnostic]
+    private(set) var diagnostics: [SyncResult.Diagnostic]
     /// How many there were beyond those that are listed.
     private var omittedDiagnostics = 0
     /// Rows written outside the plan's own updates, such as those that lose a deleted target.

@@ -45,7 +45,7 @@ extension SyncTransaction {
 
     /// Whether anything in the payload, or in an earlier page of its run, mentions a stored row.
     func isMentioned(_ row: StoredRow) throws -> Bool {
-        try tables.node(of: row) != nil || isMentionedBefore(row) || known?.mentions(row) ?? false
+        try tables.node(of: row) != nil || isMentionedBefore(row)
     }
 
     /// Whether an earlier page of the run mentions a stored row.

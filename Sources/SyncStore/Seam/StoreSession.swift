@@ -124,9 +124,7 @@ package protocol StoreSession: AnyObject {
     func setPlaces(_ places: [(pair: LinkedRows, place: Int64)], _ link: Link, _ end: Link.End) throws
 
     /// Links to rows that are not stored, which something else left behind, as far as they matter to the plan.
-    ///
-    /// - Parameter doubtful: Links that others wrote to.
-    func danglingLinks(doubting doubtful: Set<LinkID>) throws -> [DanglingPairs]
+    func danglingLinks() throws -> [DanglingPairs]
 
     /// The same of join tables, once their pairs were compared.
     func danglingPairs() throws -> [DanglingPairs]

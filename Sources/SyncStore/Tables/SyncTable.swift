@@ -91,7 +91,7 @@ package final class SyncTable {
     }
 
     /// The node of a key of an entity.
-    package func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
+    private func node(withKey key: RowKey, _ type: KeyType?, keyOwner: Int) -> NodeID? {
         switch key {
         case .integer(let value): return batch.node(forKey: .integer(value), keyOwner: keyOwner, pool)
         case .real(let value): return batch.node(forKey: .real(value), keyOwner: keyOwner, pool)

@@ -28,12 +28,8 @@ package struct SyncSession {
         return try apply(payload, run: &run)
     }
 
-    /// - Parameters:
-    ///   - run: What earlier pages of the same run said; nil unless the plan is of one of them.
-    ///   - known: The records that the plan leaves out because they are known; nil for a plan of all of them.
-    package func apply(
-        _ payload: StagedPayload, run: inout RunMemory?, knowing known: (any KnownRows)? = nil
-    ) throws -> SyncResult {
+    /// - Parameter run: What earlier pages of the same run said; nil unless the plan is of one of them.
+    package func apply(_ payload: StagedPayload, run: inout RunMemory?) throws -> SyncResult {
         var plan = try rewritten(payload, run)
         if let memory = run {
             plan = plan.following(memory.rootRecords)
@@ -41,7 +37,7 @@ package struct SyncSession {
             if memory.isEnding, memory.hasNulls { plan = plan.ofPart() }
         }
         return try plan.withTexts { pool in
-            var sync = try SyncTransaction(plan, self, pool, knowing: known)
+            var sync = try SyncTransaction(plan, self, pool)
             swap(&sync.run, &run)
             defer { swap(&sync.run, &run) }
             return try sync.apply()

@@ -7,14 +7,12 @@ extension SyncTransaction {
         try writeLinks()
         try store.checkLinks()
         try checkGuard()
-        try known?.settle(self)
         try store.end(awaits: !awaited.isEmpty)
         try dropMarks()
         if !request.isDryRun { try notifyObservers() }
         run?.storeMemory = store.memory
         var result = report.takeResult(unresolved: unresolved)
         try history?.add(to: &result)
-        try known?.addRecords(to: &result, self)
         return result
     }
 

@@ -1,30 +1,28 @@
-package import SyncCore
+import SyncCore
 
 /// One sync inside its transaction: a plan against the stored rows. ``apply()`` reads top to bottom.
-package struct SyncTransaction {
+struct SyncTransaction {
     let store: any StoreSession
     let request: SyncRequest
-    package private(set) var plan: ChangePlan
-    package let pool: TextPool
-    package let tables: SyncTables
+    private(set) var plan: ChangePlan
+    let pool: TextPool
+    let tables: SyncTables
     let steps: SyncSteps
     let identities: RowIdentities
     /// Nil unless the caller asks for values.
     let history: RowHistory?
     let links: WorkingLinks
-    /// The records that the plan leaves out; nil for a plan of all of them.
-    let known: (any KnownRows)?
     /// What earlier pages of the same run said; nil unless the payload is one of them.
     var run: RunMemory?
     let spilledMarks: SpilledMarks
 
     var records: CountingRecords
     /// References of the payload to rows that are not there.
-    package private(set) var awaited = AwaitedReferences()
-    package var report: ChangeReport
+    private(set) var awaited = AwaitedReferences()
+    var report: ChangeReport
     var leaving = LeavingRows()
     /// Nodes without a key that met a row another node had met, and that node.
-    package var duplicates: [ChangePlan.RowReference: NodeID] = [:]
+    var duplicates: [ChangePlan.RowReference: NodeID] = [:]
     /// Row keys of a parent's rows before the sync.
     var parentRows: [RowKey] = []
     var unresolved: [SyncResult.UnresolvedReference] = []
@@ -57,12 +55,11 @@ package struct SyncTransaction {
         return try finish()
     }
 
-    init(_ plan: ChangePlan, _ session: SyncSession, _ pool: TextPool, knowing known: (any KnownRows)? = nil) throws {
+    init(_ plan: ChangePlan, _ session: SyncSession, _ pool: TextPool) throws {
         store = session.store
         request = session.request
         self.plan = plan
         self.pool = pool
-        self.known = known
         tables = SyncTables(plan, pool)
         steps = SyncSteps(session.request.options.progress)
         identities = RowIdentities(store, plan.model)
@@ -74,7 +71,7 @@ package struct SyncTransaction {
         try store.begin(plan, tables, steps)
     }
 
-    package var model: CompiledModel { plan.model }
+    var model: CompiledModel { plan.model }
     var options: SyncOptions { request.options }
     var predicate: RecordPredicate? { request.predicate }
     var rootEntity: CompiledEntity { model.entities[plan.entity] }

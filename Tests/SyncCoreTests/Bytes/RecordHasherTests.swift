@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Hashes of records")
+@Suite("Hashes of bytes")
 struct RecordHasherTests {
     private let hasher = RecordHasher(seed: RecordHash(low: 1, high: 2))
 
@@ -36,8 +36,6 @@ struct RecordHasherTests {
         let other = RecordHasher(seed: RecordHash(low: 1, high: 3))
         #expect(hash([1, 2, 3], hasher) != hash([1, 2, 3], other))
         #expect(hash([1, 2, 3], hasher) == hash([1, 2, 3], RecordHasher(seed: hasher.seed)))
-        #expect(hasher.hash(5, at: 1) != hasher.hash(5, at: 2))
-        #expect(hasher.hash(RowKey.text("5"), at: 1) != hasher.hash(RowKey.text("6"), at: 1))
     }
 
     /// Stores and servers keep hashes.

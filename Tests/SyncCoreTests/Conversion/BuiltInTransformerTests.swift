@@ -95,7 +95,5 @@ struct BuiltInTransformerTests {
         #expect(conversion.storedValue(" 3 ") == .integer(8))
         #expect(conversion.json(.integer(8)) == 3)
         #expect(model.missingTransformers.map(\.name) == ["PlusOne", "Twice"])
-        #expect(model.hasForeignCode(attribute))
-        #expect(!model.hasForeignCode(SyncModel.Attribute("y", .string, transformer: "trimmed")))
     }
 }

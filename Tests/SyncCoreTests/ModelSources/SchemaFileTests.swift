@@ -65,7 +65,9 @@ struct SchemaFileTests {
     func fingerprints() throws {
         let model = try SyncModel(
             schema: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)
-        #expect(model.entity(named: "A")?.attributes == [SyncModel.Attribute("id", .integer)])
+        let plain = try SyncModel(schema: #"{ "entities": { "A": { "attributes": { "id": "integer" } } } }"#)
+        #expect(model == plain)
+        #expect(model.schemaFile() == plain.schemaFile())
     }
 
     @Test("are read back as they were written", arguments: ModelFixtures.names)

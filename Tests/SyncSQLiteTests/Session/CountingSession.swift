@@ -138,8 +138,8 @@ final class CountingSession: StoreSession {
         try count { try session.setPlaces(places, link, end) }
     }
 
-    func danglingLinks(doubting doubtful: Set<LinkID>) throws -> [DanglingPairs] {
-        try count { try session.danglingLinks(doubting: doubtful) }
+    func danglingLinks() throws -> [DanglingPairs] {
+        try count { try session.danglingLinks() }
     }
 
     func danglingPairs() throws -> [DanglingPairs] {

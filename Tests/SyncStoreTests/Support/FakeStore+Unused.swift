@@ -52,7 +52,7 @@ extension FakeStore {
     func delete(_ rows: [StoredRow]) { unexpected() }
     func insert(_ pairs: [NodePair], _ places: [LinkPlaces], _ link: Link) { unexpected() }
 
-    func danglingLinks(doubting doubtful: Set<LinkID>) -> [DanglingPairs] {
+    func danglingLinks() -> [DanglingPairs] {
         unexpected()
         return []
     }

@@ -35,14 +35,13 @@ struct RandomDanglingLinkTests {
             let entity = random.pick(entities)
             return (
                 entity: entity.name,
-                records: payloads.records(of: entity, count: 2 + random.below(6)).payload(isLone: false)
+                records: payloads.records(of: entity, count: 2 + random.below(6)).payload
             )
         }
         let isDelta = random.chance(40)
         var last = random.pick(steps)
         if random.chance(50) {
-            last.records = payloads.records(of: try model.compiled.entity(named: last.entity), count: 3).payload(
-                isLone: false)
+            last.records = payloads.records(of: try model.compiled.entity(named: last.entity), count: 3).payload
         }
         let folder = try CaseFolder()
         defer { folder.remove() }
@@ -91,6 +90,10 @@ private struct CaseFolder {
     }
 
     func remove() { try? FileManager.default.removeItem(at: url) }
+}
+
+extension [JSONValue] {
+    fileprivate var payload: Data { Data(JSONText.bytes(of: .array(self))) }
 }
 
 extension Data {

@@ -24,9 +24,9 @@ struct CoreDataModel {
         guard let name = element.text("name") else { return noteUnnamed(element, in: .root["entities"]) }
         var entity = SyncModel.Entity(
             name, parent: element.text("parentEntity"), isAbstract: element.flag("isAbstract"),
-            renamedFrom: element.formerName, keepsFingerprints: CoreDataUserInfo(element).keepsFingerprints,
-            keys: keyCase(CoreDataUserInfo(element), at: .entity(name)), ignore: CoreDataUserInfo(element).ignore,
-            resourceType: CoreDataUserInfo(element).resourceType, table: CoreDataUserInfo(element).table)
+            renamedFrom: element.formerName, keys: keyCase(CoreDataUserInfo(element), at: .entity(name)),
+            ignore: CoreDataUserInfo(element).ignore, resourceType: CoreDataUserInfo(element).resourceType,
+            table: CoreDataUserInfo(element).table)
         for child in element.children {
             switch child.name {
             case "attribute": addAttribute(child, to: &entity)

@@ -21,7 +21,6 @@ struct CoreDataUserInfo {
     }
 
     var isPrimaryKey: Bool { ["YES", "true"].contains(value("isPrimaryKey")) }
-    var keepsFingerprints: Bool { ["YES", "true"].contains(value("fingerprints")) }
     var remoteKey: String? { text("remoteKey") }
     /// Several in a chain stand between commas.
     var transformers: [String] { texts("valueTransformer") }

@@ -1,6 +1,7 @@
 /// Reads the JSON of a schema file. What cannot be read is noted, and the rest read on.
 struct SchemaReader {
-    /// The keys of each kind of object; `Docs/schema.schema.json` has the same.
+    /// The keys of each kind of object; `Docs/schema.schema.json` has the same. `fingerprints` has no effect: models of
+    /// earlier versions have it.
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
@@ -58,7 +59,6 @@ struct SchemaReader {
         entity.isAbstract = object.flag("abstract", default: false, &draft)
         entity.primaryKey = object.names("primaryKey", &draft).map { SyncModel.PrimaryKey($0) }
         entity.renamedFrom = object.text("renamedFrom", &draft)
-        entity.keepsFingerprints = object.flag("fingerprints", default: false, &draft)
         entity.keys = object.keyCase(&draft)
         entity.ignore = object.texts("ignore", &draft)
         entity.resourceType = object.text("type", &draft)

@@ -19,7 +19,6 @@ enum SchemaWriter {
             object.add("primaryKey", key.single.map { .string($0) } ?? .array(key.parts.map { .string($0) }))
         }
         object.add("renamedFrom", entity.renamedFrom)
-        object.add("fingerprints", entity.keepsFingerprints, unless: false)
         object.add("keys", entity.keys?.word)
         object.add("ignore", entity.ignore)
         object.add("type", entity.resourceType)

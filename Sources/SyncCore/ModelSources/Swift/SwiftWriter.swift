@@ -60,7 +60,6 @@ struct SwiftWriter {
             arguments.append("primaryKey: \(parts)")
         }
         if let old = entity.renamedFrom { arguments.append("renamedFrom: \(SwiftName.literal(old))") }
-        if entity.keepsFingerprints { arguments.append("keepsFingerprints: true") }
         if let keys = entity.keys { arguments.append("keys: .\(keys.rawValue)") }
         if !entity.ignore.isEmpty { arguments.append("ignore: \(list(entity.ignore))") }
         if let name = entity.resourceType { arguments.append("resourceType: \(SwiftName.literal(name))") }
