@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// Renews the lease of whoever has one, on a thread of its own, so that it does not expire however slow the machine is.
+/// Renews the lease that is held, on a thread of its own. So it does not expire on a slow machine.
 final class LeaseKeeper: Sendable {
     private let isStopped = Flag()
 
