@@ -142,6 +142,28 @@ struct DeletionTests {
     }
 
     @Test(
+        "take along what was moved below the row since, and get it back: the service has it still",
+        arguments: ["here", "there"])
+    func movedBelowLater(_ place: String) async throws {
+        let service = Self.service()
+        await service.put("Task", 5, ["title": "t5", "project_id": 2])
+        let device = try await known(service)
+        await service.remove("Project", 1)
+        for id in 1...4 { await service.remove("Task", JSONValue(id)) }
+        if place == "here" {
+            try await device.write("UPDATE Task SET projectID = 1 WHERE remoteID = 5")
+            try await device.engine.push()
+        } else {
+            await service.put("Task", 5, ["project_id": 1])
+        }
+        for _ in 1...2 { try await device.engine.sync() }
+        #expect(try await device.rows("SELECT remoteID, title, projectID FROM Task") == ["5 t5 nil"])
+        #expect(await service.contents(of: "Task")[5]?["project_id"] == 1)
+        #expect(try await device.leftovers() == [])
+        #expect(try await device.engine.sync().isEmpty)
+    }
+
+    @Test(
         "take along, with cascades of ours, what was sent from here since, and log it whole: it comes back",
         arguments: ["moved", "made"], [.tombstones, .sweep] as [ServiceCapabilities.Deletions])
     func cascadeIsLogged(_ kind: String, _ deletions: ServiceCapabilities.Deletions) async throws {

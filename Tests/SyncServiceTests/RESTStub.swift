@@ -176,7 +176,6 @@ actor RESTStub: HTTPTransport {
             entity: entity, kind: request.method == .delete ? .delete : isCreation ? .create : .update, id: id,
             body: body)
         try await troubles.meet(change)
-        if isBelowDeleted(change) { return Reply(status: 422, body: ["message": "the project was deleted"]) }
         if await troubles.refusal(of: change) != nil {
             return Reply(
                 status: [422, 400, 422, change.kind == .delete ? 403 : 404][Int(now % 4)], body: ["message": "refused"])
@@ -200,15 +199,6 @@ actor RESTStub: HTTPTransport {
         }
         reply = Reply(status: change.kind == .create ? 202 : 204)
         return reply
-    }
-
-    /// Whether a row would belong to a deleted project. As a database with foreign keys, the service has no such rows: it deletes what
-    /// belongs to a project with the project.
-    private func isBelowDeleted(_ change: HistoryChange) -> Bool {
-        guard change.entity == "Task", change.kind != .delete, let project = change.body["project_id"] else {
-            return false
-        }
-        return rows["Project"]?[project]?.isDeleted == true
     }
 
     private func carryOut(

@@ -228,6 +228,10 @@ enum EngineSchema {
         if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {
             try db.execute(sql: "ALTER TABLE sync_request ADD COLUMN taken INTEGER")
         }
+        // When the server deleted the row.
+        if try !db.columns(in: "sync_gone").contains(where: { $0.name == "time" }) {
+            try db.execute(sql: "ALTER TABLE sync_gone ADD COLUMN time INTEGER")
+        }
     }
 
     /// Forgets what they say.

@@ -145,8 +145,10 @@ extension PageMerge {
         let before = try lastConflict()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
-        for (_, standing) in rows {
+        var later = LaterRows(engine, db)
+        for (row, standing) in rows {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
+            if let time = row.time { try later.look(below: standing.key, of: table, deletedAt: time) }
             keys.insert(StoredRow(table: table.entity.table, key: key))
             // Where keys are hidden, the log knows a row that is gone by its name.
             let name = try DatabaseValue.fetchOne(
@@ -177,6 +179,7 @@ extension PageMerge {
         if keepsEdits, let (row, standing) = rows.first {
             return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
         }
+        try later.pullAgain()
         for name in names { try ConflictLog(db).noteDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).noteMissing(since: before) }
         for (_, standing) in rows { try forget(standing.key) }

@@ -84,20 +84,22 @@ struct PageWriter {
 
     /// A row that the server says was deleted goes when all is pulled: what points to it here may have moved away.
     private func note(_ row: PulledPage.Row) throws {
-        guard row.record != nil else { return try noteGone(row.id, isGuarded: false) }
+        guard row.record != nil else { return try noteGone(row.id, isGuarded: false, time: row.time) }
         try db.cachedStatement(sql: "DELETE FROM sync_gone WHERE e = ? AND id = ?").execute(
             arguments: [table.number, row.id.text])
     }
 
-    /// - Parameter isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
-    func noteGone(_ id: JSONValue, isGuarded: Bool) throws {
+    /// - Parameters:
+    ///   - isGuarded: Whether the deletion guard has a say: the row is missing, and nobody said it was deleted.
+    ///   - time: When the server deleted it, in milliseconds since 1970.
+    func noteGone(_ id: JSONValue, isGuarded: Bool, time: Int64? = nil) throws {
         try InboundRows(engine, table, db).remove(id)
         try db.cachedStatement(
             sql: """
-                INSERT INTO sync_gone (e, id, guarded) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded)
+                INSERT INTO sync_gone (e, id, guarded, time) VALUES (?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET guarded = min(guarded, excluded.guarded), time = coalesce(excluded.time, time)
                 """
-        ).execute(arguments: [table.number, id.text, isGuarded])
+        ).execute(arguments: [table.number, id.text, isGuarded, time])
     }
 
     // MARK: Rows that are refused

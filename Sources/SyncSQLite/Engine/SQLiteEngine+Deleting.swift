@@ -49,14 +49,18 @@ extension SQLiteEngine {
     private func deleteGone(guarded isGuarded: Bool, in db: Database) throws -> PageOutcome {
         var outcome = PageOutcome()
         for table in parentsFirst.reversed() {
-            let ids = try String.fetchAll(
-                db.cachedStatement(sql: "SELECT id FROM sync_gone WHERE e = ? AND guarded = ?"),
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT id, time FROM sync_gone WHERE e = ? AND guarded = ?"),
                 arguments: [table.number, isGuarded])
-            guard !ids.isEmpty else { continue }
+            guard !rows.isEmpty else { continue }
             var writer = try PageWriter(self, table, nil, db)
             writer.isMissing = isGuarded
             try writer.apply(
-                ids.map { PulledPage.Row(id: try EngineDamage.json($0), record: nil, version: nil, time: nil) })
+                rows.map { row in
+                    PulledPage.Row(
+                        id: try EngineDamage.json(row.decode(atIndex: 0)), record: nil, version: nil,
+                        time: try row.decode(atIndex: 1))
+                })
             try db.execute(
                 sql: "DELETE FROM sync_gone WHERE e = ? AND guarded = ?", arguments: [table.number, isGuarded])
             outcome.add(writer.outcome)
