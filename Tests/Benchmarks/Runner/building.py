@@ -8,9 +8,17 @@ import places
 import tools
 
 
+# As in Package.swift.
+OPTIONS = ["-warnings-as-errors", "-Wwarning", "DeprecatedDeclaration"] + [
+    option
+    for feature in ("ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility")
+    for option in ("-enable-upcoming-feature", feature)
+]
+
+
 def build(configuration, needs_syncdb):
     print("building", flush=True)
-    if needs_syncdb:
+    if needs_syncdb or configuration == "debug":
         swift(["--package-path", places.ROOT, "--product", "syncdb"], configuration)
     if configuration == "debug":
         return compile_with_debug_modules()
@@ -18,7 +26,7 @@ def build(configuration, needs_syncdb):
 
 
 def compile_with_debug_modules():
-    """Compiles the programs without building the library again, which says that they build and what they print."""
+    """Compiles the programs with the debug modules of the library. Their times mean nothing."""
     places.DEBUG.mkdir(parents=True, exist_ok=True)
     programs = {
         "grdb-peer": "GRDBPeer", "sync-benchmarks": "SyncBenchmarks", "engine-benchmark": "EngineBenchmark",
@@ -26,7 +34,7 @@ def compile_with_debug_modules():
     }
     for name, folder in programs.items():
         sources = sorted((places.BENCHMARKS / "Sources" / folder).glob("*.swift"))
-        command = [places.ROOT / ".ci" / "compile", places.DEBUG / name, *sources]
+        command = [places.ROOT / ".ci" / "compile", places.DEBUG / name, *sources, *OPTIONS]
         if subprocess.run(command).returncode:
             sys.exit(f"error: {name} does not build")
 

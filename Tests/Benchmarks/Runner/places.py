@@ -10,5 +10,5 @@ PAGE = ROOT / "Docs" / "Benchmarks.md"
 
 
 def program(name, configuration):
-    """What `swift build` made of the package itself, or of the benchmarks."""
+    """Where a program is once it is built."""
     return (ROOT / ".build" if name == "syncdb" else BUILD) / configuration / name
