@@ -101,7 +101,7 @@ extension DataStack {
     ) throws {
         try db.inTransaction(.immediate) {
             try watch.check(db)
-            // A store that is only read has them still, and their triggers need not be able to run.
+            // A store that was opened to be read still has their triggers, which a dry run would fire.
             if end == .rollback { try RetiredTables.drop(in: db) }
             if isAdopted { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
             try body()
@@ -114,6 +114,7 @@ extension DataStack {
         _ db: Database, endingWith end: Database.TransactionCompletion, _ body: () throws -> Void
     ) throws {
         try db.inSavepoint {
+            if end == .rollback { try RetiredTables.drop(in: db) }
             try body()
             return end
         }

@@ -1,10 +1,10 @@
 import GRDB
 
-/// The tables and triggers of fingerprints, which earlier versions made in a store. They are of no use any more.
+/// The tables and triggers of fingerprints. Earlier versions made them in a store; now they are not used.
 enum RetiredTables {
     static let names = ["sync_fingerprints", "sync_fingerprint", "sync_fingerprint_seal", "sync_written"]
 
-    /// Drops what a store has of them, the triggers first: those write to the tables.
+    /// Drops those that a store has. Triggers come first, because they write to the tables.
     static func drop(in db: Database) throws {
         let tables = names.map(\.literal).joined(separator: ", ")
         let found = try Row.fetchAll(

@@ -171,7 +171,7 @@ struct EarlierStoreTests {
         try await check(DataStack(model: Self.model(), at: Self.file(in: folder, damage)))
     }
 
-    @Test("loses them where it is opened with the model that it keeps, which says of fingerprints")
+    @Test("loses them where it is opened with the model that it keeps, which has the key fingerprints")
     func keptModel() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -184,7 +184,7 @@ struct EarlierStoreTests {
         try await check(DataStack(model: Self.model(), at: url), updated: 0)
     }
 
-    @Test("has names that nothing of an app may have")
+    @Test("has table names that stay reserved")
     func names() throws {
         let queue = try DatabaseQueue()
         try queue.write { db in try db.execute(sql: "CREATE TABLE sync_written (mine)") }

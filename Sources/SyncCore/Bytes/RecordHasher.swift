@@ -1,9 +1,9 @@
-/// Hashes bytes, differently for every seed. Stores and servers keep hashes, so the hash of given bytes never changes.
+/// Makes a hash of bytes. Another seed gives another hash. Stores and servers keep hashes, so the function must never change.
 ///
 /// Two chains of 64 × 64 → 128 bit products run over the same words with secrets of their own; each folds its product to
 /// 64 bits. Two given texts collide once in about 2¹²⁸.
-package struct RecordHasher: Sendable, Hashable {
-    package let seed: RecordHash
+package struct RecordHasher: Sendable {
+    private let seed: RecordHash
     private let first: UInt64
     private let second: UInt64
 

@@ -15,7 +15,7 @@ struct JSONScanner {
 
     var isAtEnd: Bool { position >= bytes.count }
 
-    mutating func advance(_ count: Int = 1) { position += count }
+    mutating func advance() { position += 1 }
 
     @inline(__always)
     mutating func skipBlanks() {

@@ -28,7 +28,7 @@ struct CoreDataModelTests {
         #expect(try attribute("<attribute name=\"x\" optional=\"YES\"/>").type == .json)
     }
 
-    @Test("that say of fingerprints, as those of earlier versions may, are read", arguments: ["sync", "hyper"])
+    @Test("with the key fingerprints of earlier versions are read", arguments: ["sync", "hyper"])
     func fingerprints(_ prefix: String) throws {
         let model = try SyncModel(
             coreDataElements: """

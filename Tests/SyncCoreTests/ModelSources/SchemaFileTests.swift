@@ -61,7 +61,7 @@ struct SchemaFileTests {
         #expect(station.attributes.first { $0.name == "secret" }?.transformer == "Vault")
     }
 
-    @Test("that say of fingerprints, as those of earlier versions may, are read")
+    @Test("with the key fingerprints of earlier versions are read")
     func fingerprints() throws {
         let model = try SyncModel(
             schema: #"{ "entities": { "A": { "fingerprints": true, "attributes": { "id": "integer" } } } }"#)

@@ -1,7 +1,7 @@
 /// Reads the JSON of a schema file. What cannot be read is noted, and the rest read on.
 struct SchemaReader {
-    /// The keys of each kind of object; `Docs/schema.schema.json` has the same. `fingerprints` has no effect: models of
-    /// earlier versions have it.
+    /// The keys of each kind of object; `Docs/schema.schema.json` has the same. `fingerprints` is taken with any value and
+    /// has no effect: models of earlier versions have it.
     static let rootKeys = ["entities", "keys", "ignore", "$schema"]
     static let entityKeys = [
         "primaryKey", "attributes", "relationships", "parent", "abstract", "renamedFrom", "fingerprints",
