@@ -176,6 +176,7 @@ actor RESTStub: HTTPTransport {
             entity: entity, kind: request.method == .delete ? .delete : isCreation ? .create : .update, id: id,
             body: body)
         try await troubles.meet(change)
+        if isBelowDeleted(change) { return Reply(status: 422, body: ["message": "the project was deleted"]) }
         if await troubles.refusal(of: change) != nil {
             return Reply(
                 status: [422, 400, 422, change.kind == .delete ? 403 : 404][Int(now % 4)], body: ["message": "refused"])
@@ -199,6 +200,14 @@ actor RESTStub: HTTPTransport {
         }
         reply = Reply(status: change.kind == .create ? 202 : 204)
         return reply
+    }
+
+    /// Whether a row would belong to a deleted project. A service that tells no times has no such rows, as a database with foreign
+    /// keys: a device cannot know whether the row or the deletion is the later one.
+    private func isBelowDeleted(_ change: HistoryChange) -> Bool {
+        guard !make.hasTimes, change.entity == "Task", let project = change.body["project_id"] else { return false }
+        let isThere = change.kind == .create || change.id.flatMap { rows["Task"]?[$0] }?.isDeleted == false
+        return isThere && change.kind != .delete && rows["Project"]?[project]?.isDeleted == true
     }
 
     private func carryOut(

@@ -46,7 +46,7 @@ def described(arguments):
         "machine": machine(), "swift": output(["swift", "--version"]).split("(")[0].strip(),
         "python": platform.python_version(), "python_sqlite": sqlite3.sqlite_version,
         "peers": (places.BENCHMARKS / "Peers" / "requirements.txt").read_text().split(),
-        "grdb": grdb_version(), "configuration": arguments.configuration, "start": start}
+        "grdb": grdb_version(arguments.configuration), "configuration": arguments.configuration, "start": start}
 
 
 def output(command):
@@ -54,8 +54,9 @@ def output(command):
     return done.stdout.strip()
 
 
-def grdb_version():
-    pins = json.loads((places.BENCHMARKS / "Package.resolved").read_text())["pins"]
+def grdb_version(configuration):
+    package = places.ROOT if configuration == "debug" else places.BENCHMARKS
+    pins = json.loads((package / "Package.resolved").read_text())["pins"]
     return next((pin["state"]["version"] for pin in pins if pin["identity"] == "grdb.swift"), "?")
 
 
