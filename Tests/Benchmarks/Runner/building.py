@@ -27,14 +27,15 @@ def build(configuration, needs_syncdb):
 
 def compile_with_debug_modules():
     """Compiles the programs with the debug modules of the library. Their times mean nothing."""
-    places.DEBUG.mkdir(parents=True, exist_ok=True)
     programs = {
         "grdb-peer": "GRDBPeer", "sync-benchmarks": "SyncBenchmarks", "engine-benchmark": "EngineBenchmark",
         "pool-benchmark": "PoolBenchmark",
     }
     for name, folder in programs.items():
         sources = sorted((places.BENCHMARKS / "Sources" / folder).glob("*.swift"))
-        command = [places.ROOT / ".ci" / "compile", places.DEBUG / name, *sources, *OPTIONS]
+        program = places.program(name, "debug")
+        program.parent.mkdir(parents=True, exist_ok=True)
+        command = [places.ROOT / ".ci" / "compile", program, *sources, *OPTIONS]
         if subprocess.run(command).returncode:
             sys.exit(f"error: {name} does not build")
 

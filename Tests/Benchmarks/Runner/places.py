@@ -5,7 +5,6 @@ BENCHMARKS = Path(__file__).resolve().parent.parent
 ROOT = BENCHMARKS.parent.parent
 BUILD = ROOT / ".build" / "benchmarks"
 DATA, RESULTS, WORK, VENV = BUILD / "data", BUILD / "results", BUILD / "work", BUILD / "venv"
-DEBUG = BUILD / "debug"
 PAGE = ROOT / "Docs" / "Benchmarks.md"
 
 
