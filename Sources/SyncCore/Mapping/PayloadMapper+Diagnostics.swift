@@ -33,6 +33,11 @@ extension PayloadMapper {
                 message: message))
     }
 
+    /// Whether both are values, and not the same.
+    func areContrary(_ one: Slot, _ other: Slot, _ bytes: Bytes) -> Bool {
+        plan.arena.withUnsafeBufferPointer { TextPool(payload: bytes, arena: $0).areContrary(one, other) }
+    }
+
     /// Values are read before it is known whose they are: adds the key of the current record.
     mutating func nameRecord(inDiagnosticsFrom first: Int, _ bytes: Bytes) {
         guard first < plan.diagnostics.count, let current, let key = keyText(of: current, bytes) else { return }

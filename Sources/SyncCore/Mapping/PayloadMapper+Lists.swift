@@ -78,10 +78,7 @@ extension PayloadMapper {
                 "the name that it stands under, \(found(tape, at: token, bytes)), does not fit \(attribute), \(article(type))"
             )
         }
-        let member = scratch[slot]
-        if member.kind != .null,
-            plan.arena.withUnsafeBufferPointer({ TextPool(payload: bytes, arena: $0).areContrary(member, value) })
-        {
+        if scratch[slot].kind != .null, areContrary(scratch[slot], value, bytes) {
             try reportName(
                 .contradictingName, entityID, bytes,
                 "the record has another \(attribute) than the name it stands under; the name counts")

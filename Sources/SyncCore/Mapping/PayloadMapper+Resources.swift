@@ -143,8 +143,7 @@ extension PayloadMapper {
         let attribute = scratch[slot]
         scratch[slot] = .absent
         try scanMember(tape, key: key, of: table, keyTable, bytes)
-        let member = scratch[slot]
-        if plan.arena.withUnsafeBufferPointer({ TextPool(payload: bytes, arena: $0).areContrary(attribute, member) }) {
+        if areContrary(attribute, scratch[slot], bytes) {
             report(
                 .contradictingName, keyTables.all[keyTable].entity, bytes,
                 "the resource's attributes have another \(name(of: slot, model.entities[keyTables.all[keyTable].entity])) than "

@@ -225,12 +225,10 @@ enum EngineSchema {
         let tables = [files, unread, unsent, parting, tried, made]
         let indexes = [triedRows, laterKeys, changedRows] + namingEdits
         for statement in tables + indexes { try db.execute(sql: statement) }
-        if try !db.columns(in: "sync_request").contains(where: { $0.name == "taken" }) {
-            try db.execute(sql: "ALTER TABLE sync_request ADD COLUMN taken INTEGER")
-        }
-        // When the server deleted the row.
-        if try !db.columns(in: "sync_gone").contains(where: { $0.name == "time" }) {
-            try db.execute(sql: "ALTER TABLE sync_gone ADD COLUMN time INTEGER")
+        // When a row was taken, and when the server deleted one.
+        for (table, column) in [("sync_request", "taken"), ("sync_gone", "time")]
+        where try !db.columns(in: table).contains(where: { $0.name == column }) {
+            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) INTEGER")
         }
     }
 

@@ -2,49 +2,52 @@ import GRDB
 import SyncCore
 import SyncStore
 
-/// Rows that belong to a deleted row, and that the service changed after it deleted that one: it has them still. They are deleted
-/// here with the row, so all rows of their entity are pulled again.
+/// Rows that belong to deleted rows of a table, and that the service changed after it deleted those: it has them still. They are
+/// deleted here with the rows that they belong to, so all rows of their entity are to be pulled again.
 struct LaterRows {
     private let engine: SQLiteEngine
     private let db: Database
-    private var found: Set<Int> = []
+    private let owned: [(table: EngineTable, names: LinkTable)]
 
-    init(_ engine: SQLiteEngine, _ db: Database) { (self.engine, self.db) = (engine, db) }
-
-    /// Looks for such rows. Call it before the row is deleted here.
-    ///
-    /// - Parameter time: When the service deleted the row, in milliseconds since 1970.
-    mutating func look(below key: DatabaseValue, of table: EngineTable, deletedAt time: Int64) throws {
-        for (child, column) in owned(by: table) where !found.contains(child.number) {
-            let isAnyLater = try db.finds(
-                sql: """
-                    SELECT 1 FROM \(child.table.name.quoted) AS r
-                    JOIN sync_known AS n ON n.e = ? AND n.k = r.\(child.table.keyColumn.quoted)
-                    WHERE r.\(column.name.quoted) = ? AND n.time > ?
-                    """, arguments: [child.number, key, time])
-            if isAnyLater { add(child) }
-        }
+    /// - Parameter table: That of the deleted rows.
+    init(_ engine: SQLiteEngine, _ table: EngineTable, _ db: Database) {
+        (self.engine, self.db) = (engine, db)
+        owned = Self.owned(by: table, engine)
     }
 
-    /// Adds a table, and those whose rows are deleted with its rows.
-    private mutating func add(_ table: EngineTable) {
+    /// The tables of such rows, and those whose rows are deleted with theirs. Call it before the rows are deleted here.
+    func tables(below rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>) throws -> [EngineTable] {
+        var found: Set<Int> = []
+        for (child, names) in owned where try rows.contains(where: { try isLater(child, names, than: $0) }) {
+            add(child, to: &found)
+        }
+        return engine.tables.filter { found.contains($0.number) }
+    }
+
+    private func isLater(
+        _ child: EngineTable, _ names: LinkTable, than deleted: (row: PulledPage.Row, standing: RowStanding)
+    ) throws -> Bool {
+        guard let time = deleted.row.time else { return false }
+        return try db.finds(
+            sql: """
+                SELECT 1 FROM \(names.table) AS r JOIN sync_known AS n ON n.e = ? AND n.k = r.\(names.other)
+                WHERE r.\(names.mine) = ? AND n.time > ?
+                """, arguments: [child.number, deleted.standing.key, time])
+    }
+
+    private func add(_ table: EngineTable, to found: inout Set<Int>) {
         guard found.insert(table.number).inserted else { return }
-        for (child, _) in owned(by: table) { add(child) }
+        for (child, _) in Self.owned(by: table, engine) { add(child, to: &found) }
     }
 
-    /// The tables whose rows are deleted with the row of a table that a column of theirs points to.
-    private func owned(by table: EngineTable) -> [(table: EngineTable, column: EngineTable.Column)] {
-        engine.tables.flatMap { child in
-            child.columns.filter { column in
-                guard case .toOne(let id) = column.domain, column.destination == table.entity.table else {
-                    return false
-                }
-                return engine.model.compiled[id].second.relationship?.deleteRule == .cascade
-            }.map { (child, $0) }
+    /// The tables whose rows are deleted with the row of a table that they point to.
+    private static func owned(
+        by table: EngineTable, _ engine: SQLiteEngine
+    ) -> [(table: EngineTable, names: LinkTable)] {
+        engine.references(to: table).filter { link, _ in
+            link.storage == .foreignKey && link.second.relationship?.deleteRule == .cascade
+        }.flatMap { link, names in
+            engine.tables.filter { $0.entity.table == link.first.table }.map { ($0, names) }
         }
-    }
-
-    func pullAgain() throws {
-        for table in engine.tables where found.contains(table.number) { try table.pullAll(in: db) }
     }
 }

@@ -133,22 +133,21 @@ extension PageMerge {
         let maySurvive = engine.tables.contains { $0.registration.deletions == .editWins }
         let size = maySurvive ? 1 : Self.deletedTogether
         guard !rows.isEmpty else { return }
-        let moved = try MovedRows(engine, db)
+        let (moved, later) = (try MovedRows(engine, db), LaterRows(engine, table, db))
         for start in stride(from: 0, to: rows.count, by: size) {
-            try deletePart(rows[start..<min(start + size, rows.count)], moved)
+            try deletePart(rows[start..<min(start + size, rows.count)], moved, later)
         }
     }
 
     private mutating func deletePart(
-        _ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>, _ moved: MovedRows
+        _ rows: ArraySlice<(row: PulledPage.Row, standing: RowStanding)>, _ moved: MovedRows, _ later: LaterRows
     ) throws {
         let before = try lastConflict()
         var keys: Set<StoredRow> = []
         var names: [DatabaseValue] = []
-        var later = LaterRows(engine, db)
-        for (row, standing) in rows {
+        let pulledAgain = try later.tables(below: rows)
+        for (_, standing) in rows {
             guard let key = RowKey(standing.key), try table.isStored(standing.key, in: db) else { continue }
-            if let time = row.time { try later.look(below: standing.key, of: table, deletedAt: time) }
             keys.insert(StoredRow(table: table.entity.table, key: key))
             // Where keys are hidden, the log knows a row that is gone by its name.
             let name = try DatabaseValue.fetchOne(
@@ -179,7 +178,7 @@ extension PageMerge {
         if keepsEdits, let (row, standing) = rows.first {
             return try bringBack(row, standing, "editWins: a row that belongs to it was edited")
         }
-        try later.pullAgain()
+        for table in pulledAgain { try table.pullAll(in: db) }
         for name in names { try ConflictLog(db).noteDeleted(name, table, since: before) }
         if isMissing { try ConflictLog(db).noteMissing(since: before) }
         for (_, standing) in rows { try forget(standing.key) }
