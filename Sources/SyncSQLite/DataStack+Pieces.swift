@@ -22,7 +22,7 @@ extension DataStack {
             var first = try next()
             return try Self.remembering(request.options.payload.run ?? SyncRun(), isDryRun: request.isDryRun) {
                 memory in
-                try self.transaction(db, request, deferringIndexes: true) { session, db in
+                try self.transaction(db, request, deferringIndexes: true, isOwn: true) { session, db in
                     // Each piece asks for rows all over the tables.
                     try PageCache.grow(to: PageCache.largeSize, db)
                     return try sync(&first, then: next, ending: ending, session, db, run: &memory)

@@ -7,25 +7,23 @@ extension DataStack {
     ///
     /// - Throws: ``SyncError``, `CancellationError`, or what SQLite says; the store is then as it was.
     package func sync(_ payload: StagedPayload, _ request: SyncRequest) async throws -> SyncResult {
-        try await database.writeWithoutTransaction { db in try self.sync(payload, request, in: db) }
+        try await database.writeWithoutTransaction { db in try self.sync(payload, request, in: db, isOwn: true) }
     }
 
     /// Compares a plan with the stored rows and writes the difference, in the transaction that the connection is in, if it
     /// is in one.
     package func sync(_ payload: StagedPayload, _ request: SyncRequest, in db: Connection) throws -> SyncResult {
-        try sync(payload, request, in: db, followed: nil)
+        try sync(payload, request, in: db, isOwn: false)
     }
 
-    /// - Parameter followed: What knows of arrived rows in a transaction that is not the sync's own, if it is followed.
-    func sync(
-        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, followed: ArrivalWatch?
-    ) throws -> SyncResult {
+    /// - Parameter isOwn: Whether the connection is the stack's, and its transaction, if it is in one, an engine's.
+    func sync(_ payload: StagedPayload, _ request: SyncRequest, in db: Database, isOwn: Bool) throws -> SyncResult {
         guard let run = request.options.payload.run else {
             var none: RunMemory?
-            return try sync(payload, request, in: db, run: &none, followed: followed)
+            return try sync(payload, request, in: db, isOwn: isOwn, run: &none)
         }
         return try Self.remembering(run, isDryRun: request.isDryRun) { memory in
-            let page = try sync(payload, request, in: db, run: &memory)
+            let page = try sync(payload, request, in: db, isOwn: isOwn, run: &memory)
             memory?.changes.add(page)
             return page
         }
@@ -38,7 +36,7 @@ extension DataStack {
         try await database.writeWithoutTransaction { db in
             try Self.remembering(run, isDryRun: false) { memory in
                 memory?.isEnding = true
-                let last = try self.sync(StagedPayload(plan), request, in: db, run: &memory)
+                let last = try self.sync(StagedPayload(plan), request, in: db, isOwn: true, run: &memory)
                 memory?.changes.add(last)
                 try memory?.changes.keepUnresolved { try self.waiting($0, in: db) }
                 return memory?.changes.result() ?? last
@@ -57,11 +55,10 @@ extension DataStack {
     }
 
     private func sync(
-        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, run: inout RunMemory?,
-        followed: ArrivalWatch? = nil
+        _ payload: StagedPayload, _ request: SyncRequest, in db: Database, isOwn: Bool, run: inout RunMemory?
     ) throws -> SyncResult {
         func sync(deferringIndexes: Bool) throws -> SyncResult {
-            try transaction(db, request, deferringIndexes: deferringIndexes, followed: followed) { session, _ in
+            try transaction(db, request, deferringIndexes: deferringIndexes, isOwn: isOwn) { session, _ in
                 try session.apply(payload, run: &run)
             }
         }
@@ -70,7 +67,7 @@ extension DataStack {
         do {
             return try sync(deferringIndexes: false)
         } catch {
-            guard try !isAdopted && HandMadeSchema(layout, db).isInTheWay(error) else { throw error }
+            guard try !isAdopted && AddedIndex.isInTheWay(error, of: layout, in: db) else { throw error }
             return try sync(deferringIndexes: true)
         }
     }

@@ -30,7 +30,7 @@ extension DataStack {
         _ = try copy.migrate(to: model, migration)
         let (version, isAdopted) = try copy.write { db in
             try KeptModel.createOrUpdate(model, in: db)
-            return (try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db))
+            return (try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db))
         }
         return DataStack(OpenStore(model: model, database: copy, schemaVersion: version, isAdopted: isAdopted))
     }

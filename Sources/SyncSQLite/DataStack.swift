@@ -18,8 +18,7 @@ public final class DataStack: Sendable {
     package let layout: StoreLayout
     package let database: StoreDatabase
     package let localKeys = LocalKeyCounter()
-    package let arrivals = ArrivalWatch()
-    let watch: ModelWatch
+    let watch: StoreWatch
     let feed = SyncResultFeed()
     let unlocked: UnlockedStore?
     /// Whether the database is the app's.
@@ -32,7 +31,7 @@ public final class DataStack: Sendable {
         model = store.model
         layout = StoreLayout(model.compiled, isAdopted: store.isAdopted)
         database = StoreDatabase(store.database)
-        watch = ModelWatch(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
+        watch = StoreWatch(model, schemaVersion: store.schemaVersion, isAdopted: store.isAdopted)
         unlocked = store.unlocked
         isGuest = store.isGuest
         isAdopted = store.isAdopted
@@ -92,7 +91,7 @@ public final class DataStack: Sendable {
             let queue = try DatabaseQueue(configuration: StoreFile.configuration())
             let version = try queue.write { db in
                 try KeptModel.create(model, in: db)
-                return try ModelWatch.schemaVersion(db)
+                return try StoreWatch.schemaVersion(db)
             }
             return DataStack(OpenStore(model: model, database: queue, schemaVersion: version))
         }

@@ -125,7 +125,7 @@ enum KeptModel {
         var version: Int?
         try db.inTransaction(.immediate) {
             try createOrUpdate(model, in: db, or: .guest)
-            version = try ModelWatch.schemaVersion(db)
+            version = try StoreWatch.schemaVersion(db)
             return .commit
         }
         return version
@@ -135,7 +135,7 @@ enum KeptModel {
     static func createOrUpdate(_ model: SyncModel, in db: Database, or empty: Empty = .empty) throws {
         guard let kept = try text(db, or: empty) else { return try create(model, in: db) }
         if try isAdopted(db) { return try adopt(model, in: db) }
-        guard try !needsMigration(self.model(kept), to: model) else { throw ModelWatch.changed }
+        guard try !needsMigration(self.model(kept), to: model) else { throw StoreWatch.changed }
         try RetiredTables.drop(in: db)
         let schema = text(model)
         guard kept != schema else { return }

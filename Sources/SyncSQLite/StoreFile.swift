@@ -82,7 +82,7 @@ package struct StoreFile {
         return try inspected { queue in
             let found = try read(queue) { db in
                 try KeptModel.read(db, or: .notAStore)
-                    .map { ($0, try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
+                    .map { ($0, try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
             }
             guard let (kept, version, isAdopted) = found else { throw unreadable("'\(name)' is empty") }
             try write(queue, fillLog)
@@ -136,7 +136,7 @@ package struct StoreFile {
         var isAdopted = false
         let pool = try pool { db in
             try prepare(db)
-            version = try ModelWatch.schemaVersion(db)
+            version = try StoreWatch.schemaVersion(db)
             isAdopted = try KeptModel.isAdopted(db)
         }
         return OpenStore(model: model, database: pool, schemaVersion: version, isAdopted: isAdopted)

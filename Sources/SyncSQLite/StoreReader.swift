@@ -38,7 +38,7 @@ struct StoreReader {
     private func store(_ queue: DatabaseQueue, _ unlocked: UnlockedStore? = nil) throws -> OpenStore {
         let found = try queue.read { db in
             try KeptModel.read(db, or: .notAStore)
-                .map { ($0, try ModelWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
+                .map { ($0, try StoreWatch.schemaVersion(db), try KeptModel.isAdopted(db)) }
         }
         guard let (model, version, isAdopted) = found else { throw SyncError(.unreadableStore, "'\(name)' is empty") }
         return OpenStore(

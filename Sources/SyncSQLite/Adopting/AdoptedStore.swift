@@ -17,12 +17,12 @@ struct AdoptedStore {
                         try !KeptModel.needsMigration(kept, to: model)
                     else { throw SyncError(.storeReadOnly, "this connection to the database is read-only") }
                     try AdoptionCheck.check(model, in: db, readsValues: false)
-                    return try ModelWatch.schemaVersion(db)
+                    return try StoreWatch.schemaVersion(db)
                 }
                 var version: Int?
                 try db.inTransaction(.immediate) {
                     try KeptModel.adopt(model, in: db)
-                    version = try ModelWatch.schemaVersion(db)
+                    version = try StoreWatch.schemaVersion(db)
                     return .commit
                 }
                 return version

@@ -7,20 +7,20 @@ import GRDB
 /// `@unchecked Sendable`: it is used inside transactions that write, one at a time, and its own variables while `lock` is held.
 final class EngineMemory: @unchecked Sendable {
     private let lock = NSLock()
-    private var point: ArrivalWatch.Point?
+    private var point: StoreWatch.Moment?
     private var newRows: [Int: NewRows] = [:]
     /// What a push has looked at.
     let waitingRows = WaitingRows()
 
     /// - Parameter isKept: Whether the transaction leaves it true, because it notes here what it changes itself.
     func during<T>(_ db: Database, isKept: Bool, _ body: () throws -> T) throws -> T {
-        let start = try ArrivalWatch.Point(db)
+        let start = try StoreWatch.Moment(db)
         lock.withLock {
             if point != start || !isKept { clear() }
             point = nil
         }
         let result = try body()
-        let end = ArrivalWatch.Point(dataVersion: start.dataVersion, changes: db.totalChangesCount)
+        let end = start.after(writesOf: db)
         if isKept { db.afterNextTransaction(onCommit: { [self] _ in lock.withLock { point = end } }) }
         return result
     }

@@ -93,7 +93,7 @@ struct KeyAdoption {
         let isAwaited = try db.finds(
             sql: "SELECT 1 FROM sync_pending WHERE target_entity IN (\(names)) AND target_key = ?",
             arguments: [key.databaseValue])
-        if isAwaited { engine.stack.arrivals.noteArrival() }
+        if isAwaited { engine.stack.watch.recordArrival(in: db) }
     }
 
     private func stored(_ k: DatabaseValue) throws -> SyncRecord? {

@@ -191,7 +191,8 @@ extension PageMerge {
             try MuteMark.cascading.set(in: db)
         }
         try MuteMark.deleting.set(in: db)
-        let result = try engine.stack.session(db, nil, SyncRequest()).delete(rows, of: table.entity)
+        let visit = try engine.stack.watch.visit(db, isOwn: false)
+        let result = try engine.stack.session(visit, SyncRequest()).delete(rows, of: table.entity)
         for mark in [MuteMark.cascading, .deleting] { try mark.clear(in: db) }
         try db.executeCached(sql: "DELETE FROM sync_parting")
         return result

@@ -132,8 +132,7 @@ struct PageMerge {
         let links = try ListedLinks(plan, engine, db)
         try links.takeOff(&edits)
         for (row, standing) in rows { try followKind(row, standing) }
-        let result = try engine.stack.sync(
-            StagedPayload(plan), SyncRequest(options: options), in: db, followed: engine.stack.arrivals)
+        let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db, isOwn: true)
         noteUnread(result.diagnostics)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()

@@ -105,8 +105,7 @@ package struct SQLiteEngine: EngineStore {
         _ lease: EngineLease, keepsMemory: Bool = false, _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await transaction(keepsMemory: keepsMemory) { [stack] db in
-            // Rows come by syncs alone.
-            try stack.arrivals.follow(db) {
+            try stack.watch.bringingRowsBySyncs(db) {
                 try EngineLeases.check(lease, in: db)
                 return try body(db)
             }

@@ -16,7 +16,7 @@ struct GuestStore {
                 try GuestConnection.checkDatabase(db)
                 if try GuestConnection.isReadOnly(db) {
                     if let kept = try KeptModel.read(db, or: .guest), try !KeptModel.needsMigration(kept, to: model) {
-                        return try ModelWatch.schemaVersion(db)
+                        return try StoreWatch.schemaVersion(db)
                     }
                     try GuestConnection.check(db)
                 }

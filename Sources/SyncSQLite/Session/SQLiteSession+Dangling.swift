@@ -11,14 +11,14 @@ extension SQLiteSession {
     private var dangling: DanglingLinks { DanglingLinks(layout: layout, db: db) }
 
     package func danglingLinks() throws -> [DanglingPairs] {
-        let known = soundness.weighed.count + soundness.sound.count
+        let known = soundLinks.checked.count + soundLinks.sound.count
         var found: [DanglingPairs] = []
         if try meetsDanglingLinks() {
             found = try model.links.compactMap { try self.dangling($0.id) }
-            soundness.sound = Set(model.links.map(\.id))
+            soundLinks.sound = Set(model.links.map(\.id))
         }
-        soundness.weighed.formUnion(soundness.sound)
-        if soundness.weighed.count + soundness.sound.count > known { keepSoundness() }
+        soundLinks.checked.formUnion(soundLinks.sound)
+        if soundLinks.checked.count + soundLinks.sound.count > known { keepSoundLinks() }
         return found
     }
 
@@ -27,8 +27,8 @@ extension SQLiteSession {
         try model.links.compactMap { link -> DanglingPairs? in
             guard doubtfulLinks.contains(link.id), link.storage == .joinTable, !isSound(link.id) else { return nil }
             let found = try dangling.exist(link.id) ? self.dangling(link.id) : nil
-            soundness.sound.insert(link.id)
-            keepSoundness()
+            soundLinks.sound.insert(link.id)
+            keepSoundLinks()
             return found
         }
     }
@@ -40,17 +40,17 @@ extension SQLiteSession {
 
     package func removeDangling(_ links: [LinkID]) throws { for link in links { try dangling.remove(link) } }
 
-    private func isSound(_ link: LinkID) -> Bool { soundness.sound.contains(link) }
+    private func isSound(_ link: LinkID) -> Bool { soundLinks.sound.contains(link) }
 
     // MARK: Meeting
 
     private func meetsDanglingLinks() throws -> Bool {
         guard let tables else { return false }
         for link in model.links where !tables[link.first.table].isEmpty || !tables[link.second.table].isEmpty {
-            guard soundness.weighed.insert(link.id).inserted else { continue }
+            guard soundLinks.checked.insert(link.id).inserted else { continue }
             if try TableSize(of: dangling.table(link.id), limit: Self.few, in: db) == .large { continue }
             if try dangling.exist(link.id) { return true }
-            soundness.sound.insert(link.id)
+            soundLinks.sound.insert(link.id)
         }
         for table in tables where !table.isEmpty {
             for (index, link) in table.tree.foreignKeys.enumerated() {
@@ -85,7 +85,7 @@ extension SQLiteSession {
             return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
         guard try !dangling.exist(link.id) else { return true }
-        soundness.sound.insert(link.id)
+        soundLinks.sound.insert(link.id)
         return false
     }
 
@@ -100,7 +100,7 @@ extension SQLiteSession {
         case .small: if try dangling.exist(link.id) { return true }
         case .large: return try dangling.exist(link.id, to: missing.compactMap(table.rowKey), at: end)
         }
-        soundness.sound.insert(link.id)
+        soundLinks.sound.insert(link.id)
         return false
     }
 }

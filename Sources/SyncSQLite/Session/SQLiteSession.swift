@@ -8,8 +8,8 @@ package final class SQLiteSession {
     let layout: StoreLayout
     let columns: [RowColumns]
     let statements: StatementCache
-    /// What the connection knows of who wrote what.
-    private let arrivals: ArrivalWatch
+    /// What is known of who wrote what.
+    private let visit: StoreWatch.Visit
     /// By quoted table: how many rows it is known to have more than.
     package var memory: [String: Int] = [:]
 
@@ -19,23 +19,23 @@ package final class SQLiteSession {
     private(set) var lookups: [NodeLookup] = []
     private(set) var steps = SyncSteps(nil)
     /// When it began.
-    private var start: ArrivalWatch.Point?
+    private var start: StoreWatch.Moment?
     /// Whether references were remembered when it began.
     private(set) var hasReferences = false
     /// The tables that no awaited row can have come to without a sync that saw it.
     private(set) var settled: Set<TableID> = []
     /// What is known of links since others wrote.
-    var soundness = LinkSoundness()
+    var soundLinks = StoreWatch.SoundLinks()
     /// Links of which something was read that may lead nowhere.
     var doubtfulLinks: Set<LinkID> = []
     /// Whether the caller's transaction had links that lead nowhere yet, which are the caller's to mend.
     private var hadOpenLinks = false
 
-    package init(_ db: Database, _ layout: StoreLayout, _ arrivals: ArrivalWatch) {
-        ConnectionFunctions.install(in: db)
-        self.db = db
+    init(_ visit: StoreWatch.Visit, _ layout: StoreLayout) {
+        ConnectionFunctions.install(in: visit.db)
+        self.visit = visit
+        db = visit.db
         self.layout = layout
-        self.arrivals = arrivals
         columns = layout.model.trees.map { RowColumns($0, layout) }
         statements = StatementCache(db)
     }
@@ -54,10 +54,10 @@ extension SQLiteSession: StoreSession {
         doubtfulLinks = []
         hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
         hadOpenLinks = hasOpenLinks
-        let start = try ArrivalWatch.Point(db)
+        let start = try StoreWatch.Moment(db)
         self.start = start
-        settled = hasReferences ? arrivals.settled(at: start) : Set(tables.lazy.map(\.id))
-        soundness = arrivals.soundness(at: start)
+        settled = hasReferences ? visit.settled(at: start) : Set(tables.lazy.map(\.id))
+        soundLinks = visit.soundLinks(at: start)
     }
 
     /// Keeps in mind, once the transaction is committed, that nothing else has written to the store up to here.
@@ -65,12 +65,7 @@ extension SQLiteSession: StoreSession {
         // They may be large, and what comes next may be too.
         (plan, tables, lookups) = (nil, nil, [])
         guard let start, hasReferences || awaits else { return }
-        let end = ArrivalWatch.Point(dataVersion: start.dataVersion, changes: db.totalChangesCount)
-        db.afterNextTransaction(
-            onCommit: { [arrivals, settled] _ in arrivals.settle(settled, at: end) },
-            onRollback: { [arrivals] db in
-                arrivals.move(from: start, to: .init(dataVersion: start.dataVersion, changes: db.totalChangesCount))
-            })
+        visit.settle(settled, since: start)
     }
 
     /// Whether something is written that leads nowhere yet, by whomever.
@@ -81,11 +76,10 @@ extension SQLiteSession: StoreSession {
 
     func settle(_ tables: some Sequence<TableID>) { settled.formUnion(tables) }
 
-    /// Notes what was found of links in this transaction, which may be undone.
-    func keepSoundness() {
-        guard let start, !soundness.weighed.isEmpty else { return }
-        arrivals.note(soundness, at: start)
-        db.afterNextTransaction(onCommit: { _ in }, onRollback: { [arrivals] _ in arrivals.forgetSoundness() })
+    /// Keeps what was found of links for later transactions.
+    func keepSoundLinks() {
+        guard let start, !soundLinks.checked.isEmpty else { return }
+        visit.keep(soundLinks, at: start)
     }
 
     package func makeRoom(forInserting count: Int) throws { try PageCache.grow(forInserting: count, db) }

@@ -9,19 +9,19 @@ extension DataStack {
     /// - Throws: ``SyncError`` `deletionDenied`, `unknownEntity`, `keylessEntity`. Nothing is written then.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue, in db: Database) throws -> SyncResult {
-        try delete(entity, id: id, in: db, nil)
+        try delete(entity, id: id, in: db, isOwn: false)
     }
 
-    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    /// - Parameter isOwn: Whether the transaction is the stack's.
     private func delete(
-        _ entity: String, id: JSONValue, in db: Database, _ arrivals: ArrivalWatch?
+        _ entity: String, id: JSONValue, in db: Database, isOwn: Bool
     ) throws -> SyncResult {
         guard let row = try fetch(entity, id: id, in: db) else { return SyncResult(entity: entity) }
         var result = SyncResult(entity: entity)
         try DeferredForeignKeys.during(db, isAdopted) {
             try db.inSavepoint {
                 guard let key = RowKey(row.rowKey) else { return .commit }
-                result = try session(db, arrivals, SyncRequest())
+                result = try session(watch.visit(db, isOwn: isOwn), SyncRequest())
                     .delete([StoredRow(table: row.type.table, key: key)], of: row.type)
                 return .commit
             }
@@ -32,7 +32,7 @@ extension DataStack {
     /// Deletes the row with this key, in a transaction of its own.
     @discardableResult
     public func delete(_ entity: String, id: JSONValue) async throws -> SyncResult {
-        let result = try await writing { db in try self.delete(entity, id: id, in: db, self.arrivals) }
+        let result = try await writing { db in try self.delete(entity, id: id, in: db, isOwn: true) }
         feed.publish(result)
         return result
     }

@@ -21,15 +21,15 @@ extension DataStack {
     public func insertOrUpdate(
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: SyncRecord, result: SyncResult) {
-        try insertOrUpdate(entity, with: record, options, in: db, nil)
+        try insertOrUpdate(entity, with: record, options, in: db, isOwn: false)
     }
 
-    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    /// - Parameter isOwn: Whether the transaction is the stack's.
     private func insertOrUpdate(
-        _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
+        _ entity: String, with record: JSONValue, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRecord, result: SyncResult) {
         let staging = try singleRowStaging(entity, options)
-        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, arrivals)
+        return try sync(singleRecord: try staging.stage(singleRecord: record), options, in: db, isOwn: isOwn)
     }
 
     /// Stores one JSON record, in a transaction of its own.
@@ -38,7 +38,7 @@ extension DataStack {
         _ entity: String, with record: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRecord, result: SyncResult) {
         let stored = try await writing { db in
-            try self.insertOrUpdate(entity, with: record, options, in: db, self.arrivals)
+            try self.insertOrUpdate(entity, with: record, options, in: db, isOwn: true)
         }
         feed.publish(stored.result)
         return stored
@@ -54,7 +54,7 @@ extension DataStack {
 
     /// Applies a plan whose only root record has a key. Undoes everything if that record is refused.
     func sync(
-        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database, _ arrivals: ArrivalWatch?
+        singleRecord payload: StagedPayload, _ options: SyncOptions, in db: Database, isOwn: Bool
     ) throws -> (row: SyncRecord, result: SyncResult) {
         let plan = payload.plan
         let entity = model.compiled.entities[plan.entity]
@@ -66,7 +66,8 @@ extension DataStack {
         var applied: (row: SyncRecord, result: SyncResult)?
         try DeferredForeignKeys.during(db, isAdopted) {
             try db.inSavepoint {
-                let result = try session(db, arrivals, SyncRequest(options: options)).apply(payload)
+                let result = try session(watch.visit(db, isOwn: isOwn), SyncRequest(options: options))
+                    .apply(payload)
                 guard result.root.inserted + result.root.matched > 0,
                     let row = try fetch(entity, key: key, in: db)
                 else { throw refusal(entity, result) }

@@ -17,13 +17,13 @@ extension DataStack {
     public func update(
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions(), in db: Database
     ) throws -> (row: SyncRecord, result: SyncResult)? {
-        try update(entity, id: id, with: values, options, in: db, nil)
+        try update(entity, id: id, with: values, options, in: db, isOwn: false)
     }
 
-    /// - Parameter arrivals: Nil in a transaction of the caller's.
+    /// - Parameter isOwn: Whether the transaction is the stack's.
     private func update(
         _ entity: String, id: JSONValue, with values: JSONValue, _ options: SyncOptions, in db: Database,
-        _ arrivals: ArrivalWatch?
+        isOwn: Bool
     ) throws -> (row: SyncRecord, result: SyncResult)? {
         guard let row = try fetch(entity, id: id, in: db), row.type.isKeyed else { return nil }
         let current = RowKey(row.key, model.compiled.keyType(of: row.type.id))
@@ -33,7 +33,7 @@ extension DataStack {
         try DeferredForeignKeys.during(db, isAdopted) {
             try db.inSavepoint {
                 if key != current { try RowKeyChange(self, row, db).rekey(to: key) }
-                updated = try sync(singleRecord: payload, options, in: db, arrivals)
+                updated = try sync(singleRecord: payload, options, in: db, isOwn: isOwn)
                 return .commit
             }
         }
@@ -65,7 +65,7 @@ extension DataStack {
         _ entity: String, id: JSONValue, with values: JSONValue, options: SyncOptions = SyncOptions()
     ) async throws -> (row: SyncRecord, result: SyncResult)? {
         let updated = try await writing { db in
-            try self.update(entity, id: id, with: values, options, in: db, self.arrivals)
+            try self.update(entity, id: id, with: values, options, in: db, isOwn: true)
         }
         if let updated { feed.publish(updated.result) }
         return updated

@@ -46,7 +46,7 @@ struct CountedOperationsTests {
             inEntity: entity, of: stack.model, parent: nil, relationship: nil, operations: .all, options: options)
         let payload = try staging.stage(Data(json.utf8), options: options)
         return try stack.write { db in
-            let session = CountingSession(SQLiteSession(db, stack.layout, stack.arrivals))
+            let session = CountingSession(SQLiteSession(try stack.watch.visit(db, isOwn: true), stack.layout))
             let request = SyncRequest(predicate: predicate, options: options)
             let result = try SyncSession(session, stack.model.compiled, request).apply(payload)
             return (session.operations, result)

@@ -29,7 +29,7 @@ struct SessionStore {
         try stack.write { db in
             try db.execute(sql: sql)
             try said.withTexts { pool in
-                let session = SQLiteSession(db, stack.layout, ArrivalWatch())
+                let session = SQLiteSession(try stack.watch.visit(db, isOwn: false), stack.layout)
                 let tables = SyncTables(said, pool)
                 try session.begin(said, tables, SyncSteps(nil))
                 try body(SessionStore(session: session, plan: said, tables: tables, db: db))
