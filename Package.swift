@@ -63,10 +63,11 @@ let package = Package(
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: ours),
+        .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: ours),
         .target(
             name: "Sync",
             dependencies: [
-                "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
+                "SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService",
                 .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: ours),
@@ -100,7 +101,7 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "SyncTesting", "TestSize", "TestWork",
+                "Sync", "SyncCalls", "SyncTesting", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],

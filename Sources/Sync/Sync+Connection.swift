@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncCalls
 public import SyncCore
 public import SyncSQLite
 
@@ -28,7 +29,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(json, in: db, isDryRun: false)
+            .changes(json, by: stack.writer(db), isDryRun: false)
     }
 
     /// Makes the stored rows of an entity what a payload of JSON values says, in the caller's transaction.
@@ -39,7 +40,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(in: db, isDryRun: false) { try $0.stage(json) }
+            .changes(by: stack.writer(db), isDryRun: false) { try $0.stage(json) }
     }
 
     /// Makes the stored rows of an entity what `JSONSerialization` read, in the caller's transaction.
@@ -50,7 +51,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(in: db, isDryRun: false) { try $0.stage(json) }
+            .changes(by: stack.writer(db), isDryRun: false) { try $0.stage(json) }
     }
 
     /// Makes the stored rows of several entities what one JSON document says, in the caller's transaction.
@@ -59,7 +60,7 @@ extension Sync {
         _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
-        try SyncCall(entities, stack, operations, options).changes(json, in: db, isDryRun: false)
+        try SyncCall(entities, stack, operations, options).changes(json, by: stack.writer(db), isDryRun: false)
     }
 
     /// Makes the stored rows of several entities what one JSON value says, in the caller's transaction.
@@ -68,7 +69,8 @@ extension Sync {
         _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
-        try SyncCall(entities, stack, operations, options).changes(in: db, isDryRun: false) { try $0.stage(json) }
+        try SyncCall(entities, stack, operations, options)
+            .changes(by: stack.writer(db), isDryRun: false) { try $0.stage(json) }
     }
 
     // MARK: Dry runs
@@ -80,7 +82,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(json, in: db, isDryRun: true)
+            .changes(json, by: stack.writer(db), isDryRun: true)
     }
 
     /// What a sync of JSON values would change, in the caller's transaction.
@@ -90,7 +92,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(in: db, isDryRun: true) { try $0.stage(json) }
+            .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 
     /// What a sync of what `JSONSerialization` read would change, in the caller's transaction.
@@ -100,7 +102,7 @@ extension Sync {
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
         try SyncCall(entity, stack, predicate, parent, relationship, operations, options)
-            .changes(in: db, isDryRun: true) { try $0.stage(json) }
+            .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 
     /// What a sync of one document of several entities would change, in the caller's transaction.
@@ -108,7 +110,7 @@ extension Sync {
         _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
-        try SyncCall(entities, stack, operations, options).changes(json, in: db, isDryRun: true)
+        try SyncCall(entities, stack, operations, options).changes(json, by: stack.writer(db), isDryRun: true)
     }
 
     /// What a sync of one JSON value of several entities would change, in the caller's transaction.
@@ -116,6 +118,7 @@ extension Sync {
         _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), in db: DataStack.Connection
     ) throws -> SyncResult {
-        try SyncCall(entities, stack, operations, options).changes(in: db, isDryRun: true) { try $0.stage(json) }
+        try SyncCall(entities, stack, operations, options)
+            .changes(by: stack.writer(db), isDryRun: true) { try $0.stage(json) }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncCalls
 public import SyncCore
 public import SyncSQLite
 
@@ -45,7 +46,7 @@ extension Sync {
         let result = try await dryRun(json, call)
         return try await MappingThread.run {
             try SyncExamination(
-                json, of: call.entity, in: call.stack.model, hasParent: call.parent != nil, options: call.options,
+                json, of: call.entity, in: call.model, hasParent: call.parent != nil, options: call.options,
                 dryRun: result)
         }
     }

@@ -1,3 +1,4 @@
+public import SyncCalls
 public import SyncCore
 public import SyncSQLite
 

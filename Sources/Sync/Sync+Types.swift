@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncCalls
 public import SyncCore
 public import SyncSQLite
 

@@ -14,17 +14,18 @@ extension DataStack {
     ///   the store is then as it was.
     func transaction(
         _ db: Database, _ request: SyncRequest, deferringIndexes: Bool, isOwn: Bool,
-        _ body: (SyncSession, Database) throws -> SyncResult
+        _ body: (SyncSession) throws -> SyncResult
     ) throws -> SyncResult {
         var result = SyncResult(entity: "")
         let isNested = db.isInsideTransaction
         try transaction(db, isDryRun: request.isDryRun, isOwn: isOwn) { visit in
             let session = try self.session(visit, request)
+            // Each piece asks for rows all over the tables.
+            if request.isInPieces { try PageCache.grow(to: PageCache.largeSize, visit.db) }
             // The indexes of an app's own tables are what its foreign keys lead to.
             result =
                 deferringIndexes && !isAdopted
-                ? try visit.deferringUniqueIndexes(of: layout) { try body(session, visit.db) }
-                : try body(session, visit.db)
+                ? try visit.deferringUniqueIndexes(of: layout) { try body(session) } : try body(session)
             try Task.checkCancellation()
         }
         if !request.isDryRun, !isNested { feed.publish(result) }

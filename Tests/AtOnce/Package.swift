@@ -31,12 +31,14 @@ let package = Package(
         .target(
             name: "SyncSQLite", dependencies: ["CPrefetch", "SyncCore", "SyncStore"] + grdb, swiftSettings: language),
         .target(name: "SyncService", dependencies: ["CCurl", "SyncCore", "SyncStore", http], swiftSettings: language),
+        .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: language),
         .target(
-            name: "Sync", dependencies: ["SyncCore", "SyncStore", "SyncSQLite", "SyncService"], swiftSettings: language),
+            name: "Sync", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncSQLite", "SyncService"],
+            swiftSettings: language),
         .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: language),
         .target(name: "TestSize", path: "Tests/TestSize", swiftSettings: language),
         .testTarget(
-            name: "SyncTests", dependencies: ["Sync", "TestSize"] + grdb,
+            name: "SyncTests", dependencies: ["Sync", "SyncCalls", "TestSize"] + grdb,
             sources: [
                 "Guest", "Observation", "Readers", "CancellationTests.swift", "Fixtures.swift",
                 "OtherReadersTests.swift", "PageTests.swift", "PieceFlowTests.swift", "ProgressTests.swift",

@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-// A package of its own, so that nobody builds it who does not ask for it. SyncCore, SyncStore, SyncSQLite and Sync are the
-// sources of the library itself (links in Sources), built with the instrumentation that guides the fuzzer; GRDB is
+// A package of its own, so that nobody builds it who does not ask for it. SyncCore, SyncStore, SyncSQLite, SyncCalls and Sync
+// are the sources of the library itself (links in Sources), built with the instrumentation that guides the fuzzer; GRDB is
 // built plainly, since its branches are not what is looked for.
 
 let language: [SwiftSetting] = [
@@ -39,14 +39,16 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: instrumented),
+        .target(name: "SyncCalls", dependencies: ["SyncCore", "SyncStore"], swiftSettings: instrumented),
         // Without what asks services.
         .target(
-            name: "Sync", dependencies: ["SyncCore", "SyncSQLite"], exclude: ["Engine", "Exports.swift"],
+            name: "Sync", dependencies: ["SyncCalls", "SyncCore", "SyncStore", "SyncSQLite"],
+            exclude: ["Engine", "Exports.swift"],
             swiftSettings: instrumented),
         .target(name: "CLibFuzzer"),
         .target(name: "FuzzSupport", dependencies: ["CLibFuzzer", "SyncCore"], swiftSettings: instrumented),
         fuzzer("FuzzReader", ["SyncCore"]),
         fuzzer("FuzzMapper", ["SyncCore"]),
-        fuzzer("FuzzSync", ["SyncCore", "SyncSQLite", "Sync"]),
+        fuzzer("FuzzSync", ["SyncCalls", "SyncCore", "SyncSQLite", "Sync"]),
     ]
 )

@@ -1,5 +1,5 @@
+public import SyncCalls
 import SyncCore
-public import SyncSQLite
 public import SyncService
 
 extension Sync {
@@ -15,7 +15,7 @@ extension Sync {
     ///   with another service; `deletionGuard` if more would be deleted than the settings allow. What was imported stays.
     @discardableResult
     public static func importPages(
-        from service: any SyncService, entity: SyncedEntity, stack: DataStack,
+        from service: any SyncService, entity: SyncedEntity, stack: some SyncStack,
         settings: EngineSettings = EngineSettings(), progress: (@Sendable (_ rows: Int, _ of: Int?) -> Void)? = nil
     ) async throws -> SyncReport {
         var settings = settings

@@ -1,6 +1,7 @@
+public import SyncCalls
 public import SyncSQLite
 public import SyncService
-package import SyncStore
+import SyncStore
 
 extension SyncEngine {
     /// An engine that keeps entities of a store in step with a service.
@@ -11,13 +12,9 @@ extension SyncEngine {
     /// - Throws: ``SyncError`` `unknownEntity`; `invalidOption` for an entity that is named twice or cannot be kept in step;
     ///   `otherService`, `otherUser` for a database that is in step with another service or user.
     public init(
-        stack: DataStack, service: any SyncService, entities: [SyncedEntity],
+        stack: some SyncStack, service: any SyncService, entities: [SyncedEntity],
         settings: EngineSettings = EngineSettings()
     ) throws {
-        try self.init(host: stack, service: service, entities: entities, settings: settings)
+        try self.init(host: stack.host.store, service: service, entities: entities, settings: settings)
     }
-}
-
-extension DataStack: EngineHost {
-    package func engineStore(_ registration: EngineRegistration) throws -> any EngineStore { try engine(registration) }
 }

@@ -5,6 +5,11 @@ package struct SyncRequest: Sendable {
     package var options: SyncOptions
     /// Whether everything is taken back at the end, so that only the result is left.
     package var isDryRun: Bool
+    /// Whether the payload is read in pieces.
+    package var isInPieces = false
+
+    /// Whether the payload, or what is asked, is a part of something longer: it cannot be applied twice.
+    package var isOfPart: Bool { isInPieces || options.payload.run != nil }
 
     package init(
         predicate: RecordPredicate? = nil, options: SyncOptions = SyncOptions(), isDryRun: Bool = false

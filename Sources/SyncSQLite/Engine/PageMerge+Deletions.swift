@@ -47,7 +47,7 @@ extension PageMerge {
                     inEntity: table.entity.name, of: engine.model, parent: nil, relationship: nil,
                     operations: .all.subtracting(.delete), options: options)
                 let plan = try staging.stage(.array([record])).plan.unlinking(engine.unlinkedTables)
-                _ = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db)
+                _ = try engine.stack.sync(StagedPayload(plan), options, in: db, isOwn: false)
                 guard let there = try table.domains.values(of: key, in: db) else { return .rollback }
                 isSame =
                     try table.columns.allSatisfy { column in

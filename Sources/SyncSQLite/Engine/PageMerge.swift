@@ -132,7 +132,7 @@ struct PageMerge {
         let links = try ListedLinks(plan, engine, db)
         try links.takeOff(&edits)
         for (row, standing) in rows { try followKind(row, standing) }
-        let result = try engine.stack.sync(StagedPayload(plan), SyncRequest(options: options), in: db, isOwn: true)
+        let result = try engine.stack.sync(StagedPayload(plan), options, in: db, isOwn: true)
         noteUnread(result.diagnostics)
         for (row, standing) in rows { try note(row, standing, result) }
         try nested.note()

@@ -1,5 +1,5 @@
 import SyncCore
-package import SyncStore
+import SyncStore
 
 extension EngineRegistration {
     /// - Throws: ``SyncError`` `invalidOption`.
@@ -56,10 +56,4 @@ extension SyncReport {
         sum.add(other)
         return sum
     }
-}
-
-/// A store that can be kept in step with a service.
-package protocol EngineHost: Sendable {
-    /// Makes what is needed to notice edits.
-    func engineStore(_ registration: EngineRegistration) throws -> any EngineStore
 }

@@ -1,6 +1,6 @@
 import Foundation
 public import SyncCore
-import SyncStore
+package import SyncStore
 
 /// Keeps a store and a web service in step: pulls what is new, sends what changed here, and settles what both changed.
 ///
@@ -25,7 +25,7 @@ public actor SyncEngine {
     /// - Throws: ``SyncError`` `unknownEntity`, `invalidOption` for entities that are named twice, a service that cannot do
     ///   what is asked for; `otherService`, `otherUser`.
     package init(
-        host: any EngineHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
+        host: any StoreHost, service: any SyncService, entities: [SyncedEntity], settings: EngineSettings
     ) throws {
         registration = try EngineRegistration(entities, service, settings)
         store = try host.engineStore(registration)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Sync
+@testable import SyncCalls
 
 /// The thread that takes is a thread of its own here, as it is that of a database.
 @Suite("Values handed over from a task to a thread")

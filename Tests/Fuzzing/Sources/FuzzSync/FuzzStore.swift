@@ -1,6 +1,7 @@
 import Foundation
 import FuzzSupport
 import Sync
+import SyncCalls
 import SyncCore
 import SyncSQLite
 

@@ -1,5 +1,6 @@
 import FuzzSupport
 import Sync
+import SyncCalls
 import SyncCore
 import SyncSQLite
 

@@ -1,6 +1,5 @@
 public import Foundation
 public import SyncCore
-public import SyncSQLite
 
 /// Keeps a store in step with JSON.
 ///
@@ -36,7 +35,7 @@ public enum Sync {
     ///   then as it was. What has no record that could be read, as the JSON of an error, fails with `noRecords`.
     @discardableResult
     public static func changes(
-        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -47,7 +46,7 @@ public enum Sync {
     /// Makes the stored rows of an entity what a payload of JSON values says. See ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Data,_,_,_,_,_,_,_)``.
     @discardableResult
     public static func changes(
-        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -59,7 +58,7 @@ public enum Sync {
     /// first suspends, so they need not be sendable. Unlike that of bytes, their mapping keeps the caller's thread busy.
     @discardableResult
     public nonisolated(nonsending) static func changes(
-        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -73,7 +72,7 @@ public enum Sync {
     /// Other writers wait meanwhile; where another process is writing already, or nobody can write, the work is done on a
     /// temporary copy of what was committed.
     public static func plan(
-        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -83,7 +82,7 @@ public enum Sync {
 
     /// What a sync of JSON values would change. Writes nothing.
     public static func plan(
-        _ json: JSONValue, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: JSONValue, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -93,7 +92,7 @@ public enum Sync {
 
     /// What a sync of what `JSONSerialization` read would change. Writes nothing.
     public nonisolated(nonsending) static func plan(
-        _ json: [[String: Any]], inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: [[String: Any]], inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
@@ -106,7 +105,7 @@ public enum Sync {
     /// - Returns: The running task; cancelling it undoes the sync.
     @discardableResult
     public static func changes(
-        _ json: Data, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ json: Data, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(), completion: @escaping @Sendable (Result<SyncResult, any Error>) -> Void
     ) -> Task<Void, Never> {

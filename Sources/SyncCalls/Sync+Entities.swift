@@ -1,6 +1,5 @@
 public import Foundation
 public import SyncCore
-public import SyncSQLite
 
 // Payloads of several entities.
 extension Sync {
@@ -23,7 +22,7 @@ extension Sync {
     ///   read, and what a sync of one entity throws. The store is then as it was.
     @discardableResult
     public static func changes(
-        _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await SyncCall(entities, stack, operations, options).changes(json)
@@ -33,7 +32,7 @@ extension Sync {
     /// `JSONValue(any:)`.
     @discardableResult
     public static func changes(
-        _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await SyncCall(entities, stack, operations, options).changes { try $0.stage(json) }
@@ -41,7 +40,7 @@ extension Sync {
 
     /// What a sync of one document of several entities would change. Writes nothing.
     public static func plan(
-        _ json: Data, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ json: Data, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await SyncCall(entities, stack, operations, options).dryRun(json)
@@ -49,7 +48,7 @@ extension Sync {
 
     /// What a sync of one JSON value of several entities would change. Writes nothing.
     public static func plan(
-        _ json: JSONValue, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ json: JSONValue, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult {
         try await SyncCall(entities, stack, operations, options).dryRun { try $0.stage(json) }
@@ -59,7 +58,7 @@ extension Sync {
     /// ``changes(_:inEntity:stack:predicate:parent:relationship:operations:options:)-(Chunks,_,_,_,_,_,_,_)``.
     @discardableResult
     public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ chunks: Chunks, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
         let call = try SyncCall(entities, stack, operations, options)
@@ -69,7 +68,7 @@ extension Sync {
     /// Makes the stored rows of several entities what the document in a file says, read in pieces.
     @discardableResult
     public nonisolated(nonsending) static func changes(
-        contentsOf file: URL, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        contentsOf file: URL, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {
         let call = try SyncCall(entities, stack, operations, options)
@@ -82,8 +81,8 @@ extension SyncCall {
     /// A call for a payload of several entities.
     ///
     /// - Throws: ``SyncError`` `invalidOption` if there are none.
-    init(
-        _ entities: [String: String], _ stack: DataStack, _ operations: SyncOperations, _ options: SyncOptions
+    package init(
+        _ entities: [String: String], _ stack: some SyncStack, _ operations: SyncOperations, _ options: SyncOptions
     ) throws {
         let lists = entities.sorted { $0.key < $1.key }.map { PayloadEntity(path: $0.key, entity: $0.value) }
         guard let first = lists.first else { throw SyncError(.invalidOption, "no list and no entity is given") }

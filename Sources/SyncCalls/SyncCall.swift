@@ -1,29 +1,31 @@
-import Foundation
-import SyncCore
-import SyncSQLite
+package import Foundation
+package import SyncCore
+package import SyncStore
 
 /// The arguments that every form of `Sync.changes` shares.
-struct SyncCall: Sendable {
-    let entity: String
-    let stack: DataStack
+package struct SyncCall: Sendable {
+    package let entity: String
+    let store: any StoreHost
     let predicate: RecordPredicate?
-    let parent: Sync.Parent?
+    package let parent: Sync.Parent?
     let relationship: String?
     let operations: SyncOperations
-    var options: SyncOptions
+    package var options: SyncOptions
 
-    init(
-        _ entity: String, _ stack: DataStack, _ predicate: RecordPredicate?, _ parent: Sync.Parent?,
+    package init(
+        _ entity: String, _ stack: some SyncStack, _ predicate: RecordPredicate?, _ parent: Sync.Parent?,
         _ relationship: String?, _ operations: SyncOperations, _ options: SyncOptions
     ) {
         self.entity = entity
-        self.stack = stack
+        store = stack.host.store
         self.predicate = predicate
         self.parent = parent
         self.relationship = relationship
         self.operations = operations
         self.options = options
     }
+
+    package var model: SyncModel { store.model }
 
     /// What is asked of the store, beside the payload.
     func request(isDryRun: Bool) -> SyncRequest {
@@ -41,7 +43,7 @@ struct SyncCall: Sendable {
     nonisolated(nonsending) func dryRunHere(
         _ stage: (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {
-        try await stack.sync(stage(staging()), request(isDryRun: true))
+        try await store.sync(stage(staging()), request(isDryRun: true))
     }
 
     /// Maps a payload on a ``MappingThread``, and writes what differs.
@@ -55,18 +57,18 @@ struct SyncCall: Sendable {
     nonisolated(nonsending) func dryRun(
         _ stage: @Sendable (PayloadStaging) throws -> StagedPayload
     ) async throws -> SyncResult {
-        try await stack.sync(MappingThread.run { try stage(staging()) }, request(isDryRun: true))
+        try await store.sync(MappingThread.run { try stage(staging()) }, request(isDryRun: true))
     }
 
     private nonisolated(nonsending) func changes(
         _ staged: nonisolated(nonsending) () async throws -> StagedPayload
     ) async throws -> SyncResult {
         guard let run = options.payload.run else {
-            return try await stack.sync(staged(), request(isDryRun: false))
+            return try await store.sync(staged(), request(isDryRun: false))
         }
         try run.beginPage(page) { [self] run in try await sweep(run) }
         do {
-            let result = try await stack.sync(staged(), request(isDryRun: false))
+            let result = try await store.sync(staged(), request(isDryRun: false))
             run.endPage(succeeded: true)
             return result
         } catch {
@@ -83,15 +85,15 @@ struct SyncCall: Sendable {
     }
 
     /// Maps a payload of bytes, and finds out what differs.
-    nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
+    package nonisolated(nonsending) func dryRun(_ json: Data) async throws -> SyncResult {
         try await dryRun { try $0.stage(json, options: options) }
     }
 
     // MARK: In a transaction of the caller's
 
     /// Maps a payload, and writes what differs, or finds it out.
-    func changes(
-        in db: DataStack.Connection, isDryRun: Bool, _ stage: (PayloadStaging) throws -> StagedPayload
+    package func changes(
+        by writer: any StoreWriter, isDryRun: Bool, _ stage: (PayloadStaging) throws -> StagedPayload
     ) throws -> SyncResult {
         guard options.payload.run == nil else {
             throw SyncError(
@@ -99,17 +101,17 @@ struct SyncCall: Sendable {
                 "a page of a run is synced in a transaction of its own; the run remembers it, and could not forget it if the "
                     + "caller's were taken back")
         }
-        return try stack.sync(stage(staging()), request(isDryRun: isDryRun), in: db)
+        return try writer.sync(stage(staging()), request(isDryRun: isDryRun))
     }
 
     /// Maps a payload of bytes, and writes what differs, or finds it out.
-    func changes(_ json: Data, in db: DataStack.Connection, isDryRun: Bool) throws -> SyncResult {
-        try changes(in: db, isDryRun: isDryRun) { try $0.stage(json, options: options) }
+    package func changes(_ json: Data, by writer: any StoreWriter, isDryRun: Bool) throws -> SyncResult {
+        try changes(by: writer, isDryRun: isDryRun) { try $0.stage(json, options: options) }
     }
 
-    func staging() throws -> PayloadStaging {
+    package func staging() throws -> PayloadStaging {
         try PayloadStaging(
-            inEntity: entity, of: stack.model, parent: parent, relationship: relationship, operations: operations,
+            inEntity: entity, of: store.model, parent: parent, relationship: relationship, operations: operations,
             options: options)
     }
 
@@ -130,13 +132,13 @@ struct SyncCall: Sendable {
 
     var page: SyncRun.Call {
         SyncRun.Call(
-            store: ObjectIdentifier(stack), entity: name, predicate: predicate, parent: parent,
+            store: ObjectIdentifier(store), entity: name, predicate: predicate, parent: parent,
             relationship: relationship, operations: operations)
     }
 
     /// A payload without records deletes whatever is in scope, but for what the pages mentioned.
     func sweep(_ run: SyncRun) async throws -> SyncResult {
-        try await stack.sweep(ending, run, request(isDryRun: false))
+        try await store.sweep(ending, run, request(isDryRun: false))
     }
 
     /// The plan of a payload without records.

@@ -1,5 +1,4 @@
 public import SyncCore
-public import SyncSQLite
 
 // JSON that arrives byte by byte.
 extension Sync {
@@ -14,7 +13,7 @@ extension Sync {
     /// those, and says what holds for both.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
@@ -25,7 +24,7 @@ extension Sync {
 
     /// What a sync of JSON that arrives byte by byte would change. Writes nothing.
     public nonisolated(nonsending) static func plan<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ bytes: Bytes, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
@@ -37,7 +36,7 @@ extension Sync {
     /// Makes the stored rows of several entities what one document says that arrives byte by byte.
     @discardableResult
     public nonisolated(nonsending) static func changes<Bytes: AsyncSequence & Sendable>(
-        _ bytes: Bytes, entities: [String: String], stack: DataStack, operations: SyncOperations = .all,
+        _ bytes: Bytes, entities: [String: String], stack: some SyncStack, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Bytes.Element == UInt8 {
         try await changes(

@@ -1,6 +1,5 @@
 public import Foundation
 public import SyncCore
-public import SyncSQLite
 
 extension Sync {
     /// Makes the stored rows of an entity what all pages together say.
@@ -19,7 +18,7 @@ extension Sync {
     /// - Throws: What the sequence throws, and what a sync of one payload throws: the rows of the pages before it stay.
     @discardableResult
     public nonisolated(nonsending) static func changes<Pages: AsyncSequence>(
-        pages: Pages, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        pages: Pages, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions()
     ) async throws -> SyncResult where Pages.Element == Data {

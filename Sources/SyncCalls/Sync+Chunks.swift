@@ -1,6 +1,5 @@
 public import Foundation
 public import SyncCore
-public import SyncSQLite
 
 extension Sync {
     /// Makes the stored rows of an entity what JSON says that arrives in chunks, such as the body of a response: the
@@ -27,7 +26,7 @@ extension Sync {
     ///   error of SQLite. The store is then as it was, if all is written in one transaction.
     @discardableResult
     public nonisolated(nonsending) static func changes<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -37,7 +36,7 @@ extension Sync {
 
     /// What a sync of JSON that arrives in chunks would change. Writes nothing.
     public nonisolated(nonsending) static func plan<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        _ chunks: Chunks, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult where Chunks.Element: ContiguousBytes {
@@ -51,7 +50,7 @@ extension Sync {
     /// - Throws: ``SyncError`` `unreadableFile` too.
     @discardableResult
     public nonisolated(nonsending) static func changes(
-        contentsOf file: URL, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {
@@ -62,7 +61,7 @@ extension Sync {
 
     /// What a sync of the JSON in a file would change. Writes nothing.
     public nonisolated(nonsending) static func plan(
-        contentsOf file: URL, inEntity entity: String, stack: DataStack, predicate: RecordPredicate? = nil,
+        contentsOf file: URL, inEntity entity: String, stack: some SyncStack, predicate: RecordPredicate? = nil,
         parent: Parent? = nil, relationship: String? = nil, operations: SyncOperations = .all,
         options: SyncOptions = SyncOptions(collectsKeys: false)
     ) async throws -> SyncResult {

@@ -1,6 +1,6 @@
 import Foundation
 import SyncCore
-import SyncSQLite
+import SyncStore
 
 // A payload that is read in pieces: each is mapped while the one before is written.
 extension SyncCall {
@@ -58,7 +58,7 @@ extension SyncCall {
                     pieces.close()
                     group.cancelAll()
                 }
-                return try await stack.sync(
+                return try await store.sync(
                     pieces: { try pieces.take() }, ending: ending, request(isDryRun: isDryRun))
             }
         } onCancel: {
