@@ -1,10 +1,12 @@
 import Foundation
+import SyncCore
 
 /// A thread that maps payloads, one per processor. Mapping does not pause: on one of the few threads that run tasks it would delay
 /// all other tasks.
 package actor MappingThread {
     private static let all = (0..<max(1, ProcessInfo.processInfo.activeProcessorCount)).map { _ in MappingThread() }
-    private static let load = Load(count: all.count)
+    /// How much each thread has to do.
+    private static let loads = Locked(all.map { _ in 0 })
 
     private let executor = MappingExecutor()
 
@@ -23,29 +25,13 @@ package actor MappingThread {
     static func begin<Result: Sendable>(
         _ work: @Sendable (isolated MappingThread) async throws -> Result
     ) async throws -> Result {
-        let index = load.take()
-        defer { load.give(back: index) }
-        return try await work(all[index])
-    }
-
-    /// How much each thread has to do.
-    ///
-    /// `@unchecked Sendable`: the variable is only touched while `lock` is held.
-    private final class Load: @unchecked Sendable {
-        private let lock = NSLock()
-        private var counts: [Int]
-
-        init(count: Int) { counts = Array(repeating: 0, count: count) }
-
-        func take() -> Int {
-            lock.withLock {
-                let index = counts.indices.min { counts[$0] < counts[$1] } ?? 0
-                counts[index] += 1
-                return index
-            }
+        let index = loads.withLock { loads in
+            let index = loads.indices.min { loads[$0] < loads[$1] } ?? 0
+            loads[index] += 1
+            return index
         }
-
-        func give(back index: Int) { lock.withLock { counts[index] -= 1 } }
+        defer { loads.withLock { $0[index] -= 1 } }
+        return try await work(all[index])
     }
 }
 

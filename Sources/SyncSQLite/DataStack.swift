@@ -17,7 +17,8 @@ public final class DataStack: Sendable {
     public let model: SyncModel
     package let layout: StoreLayout
     package let database: StoreDatabase
-    package let localKeys = LocalKeyCounter()
+    /// The last key given out for new rows, by who owns the keys: two that are asked for before either is used are different.
+    let localKeys = Locked<[Int: Int64]>([:])
     let watch: StoreWatch
     let feed = SyncResultFeed()
     let unlocked: UnlockedStore?

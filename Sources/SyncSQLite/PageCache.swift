@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SyncCore
 
 /// How much of a store SQLite keeps in memory, per connection.
 enum PageCache {
@@ -29,27 +30,15 @@ enum PageCache {
         guard (current < 0 ? -current : current * pageSize / 1024) < size else { return }
         try set(size, db)
         let connection = ObjectIdentifier(db)
-        guard grown.begin(connection) else { return }
+        guard grown.withLock({ $0.insert(connection).inserted }) else { return }
         // Not what it is until then: it may grow once more.
         let restore: @Sendable (Database) -> Void = { db in
-            grown.end(connection)
+            grown.withLock { $0.remove(connection) }
             try? db.execute(sql: "PRAGMA cache_size = \(current)")
         }
         db.afterNextTransaction(onCommit: restore, onRollback: restore)
     }
 
-    private static let grown = GrownConnections()
-}
-
-/// The connections whose cache is larger than it was, until their transaction ends.
-///
-/// `@unchecked Sendable`: the variable is only touched while `lock` is held.
-private final class GrownConnections: @unchecked Sendable {
-    private let lock = NSLock()
-    private var connections: Set<ObjectIdentifier> = []
-
-    /// - Returns: Whether it was not grown before.
-    func begin(_ connection: ObjectIdentifier) -> Bool { lock.withLock { connections.insert(connection).inserted } }
-
-    func end(_ connection: ObjectIdentifier) { _ = lock.withLock { connections.remove(connection) } }
+    /// The connections whose cache is larger than it was, until their transaction ends.
+    private static let grown = Locked<Set<ObjectIdentifier>>([])
 }

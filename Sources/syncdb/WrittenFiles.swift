@@ -3,18 +3,18 @@ import Sync
 
 /// The files of an import of several that are written, each in a transaction of its own.
 final class WrittenFiles: Sendable {
-    private let names = Guarded<[String]>([])
+    private let names = Locked<[String]>([])
 
-    func add(_ name: String) { names.use { $0.append(name) } }
+    func add(_ name: String) { names.withLock { $0.append(name) } }
 
-    var isEmpty: Bool { names.use { $0.isEmpty } }
+    var isEmpty: Bool { names.value.isEmpty }
 
     /// Runs the import; if it fails after some were written, the error says which.
     func remarking<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch {
-            let names = names.use { $0 }
+            let names = self.names.value
             guard !names.isEmpty else { throw error }
             let list = ShortList(names.map { "\($0)" as VisibleText }).text(between: ", ")
             throw RemarkedError(

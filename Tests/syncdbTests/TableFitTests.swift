@@ -63,10 +63,10 @@ struct TableFitTests {
 
     @Test("Widths are those of the rows so far, and never become smaller")
     func blocks() throws {
-        let written = Guarded("")
+        let written = Locked("")
         var table = TableWriter(
             [RowColumn(title: "id", isNumeric: true), RowColumn(title: "name"), RowColumn(title: "x")], lineWidth: nil,
-            style: .plain, RowOutput { data in written.use { $0 += String(decoding: data, as: UTF8.self) } })
+            style: .plain, RowOutput { data in written.withLock { $0 += String(decoding: data, as: UTF8.self) } })
         for id in 1...2500 {
             var row = TextRow()
             row.add("\(id)")
@@ -75,7 +75,7 @@ struct TableFitTests {
             try table.append(row)
         }
         try table.end()
-        let lines = written.use { $0 }.split(separator: "\n")
+        let lines = written.value.split(separator: "\n")
         #expect(lines.count == 2501)
         #expect(lines[0] == "  id  name  x")
         #expect(lines[1000] == "1000  name  x")

@@ -15,6 +15,7 @@ package final class Locked<Value: Sendable>: @unchecked Sendable {
     package var value: Value { withLock { $0 } }
 
     /// Reads or changes the value. The body must not ask for the same lock.
+    @discardableResult
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }

@@ -11,7 +11,8 @@ package final class CompiledModel: Sendable {
     package let hasKinds: Bool
     private let entityIDs: [String: Int]
     private let keyTypes: [KeyType?]
-    private let names = NameCache()
+    /// By entity, as far as they were asked for.
+    private let names = Locked<[Int: EntityNames]>([:])
     /// By entity: how its keys are spelled, and which of them nothing is wanted of.
     private let rules: [EntityRules]
 
@@ -81,7 +82,14 @@ package final class CompiledModel: Sendable {
     }
 
     /// Which JSON keys an entity's members are read from.
-    package func names(of entity: CompiledEntity) -> EntityNames { names.names(of: entity, in: self) }
+    package func names(of entity: CompiledEntity) -> EntityNames {
+        names.withLock { known in
+            if let names = known[entity.id] { return names }
+            let names = EntityNames(entity, of: self)
+            known[entity.id] = names
+            return names
+        }
+    }
 
     package func rules(of entity: CompiledEntity) -> EntityRules { rules[entity.id] }
 

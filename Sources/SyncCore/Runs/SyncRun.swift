@@ -1,5 +1,3 @@
-import Foundation
-
 /// One snapshot that arrives in several payloads, such as the pages of a list.
 ///
 /// ```swift
@@ -14,9 +12,7 @@ import Foundation
 /// later page may mention them. ``finish()`` deletes what none did. A run that is not finished, or one of whose pages
 /// failed, deletes nothing. Nor do pages that are one object instead of a list delete rows of the entity, unless a
 /// predicate or a parent says what they speak for.
-///
-/// `@unchecked Sendable`: `state` is only touched while `lock` is held.
-public final class SyncRun: @unchecked Sendable {
+public final class SyncRun: Sendable {
     /// What all pages of a run have in common.
     package struct Call: Sendable {
         package var store: ObjectIdentifier
@@ -57,8 +53,7 @@ public final class SyncRun: @unchecked Sendable {
         var isFinished = false
     }
 
-    private let lock = NSLock()
-    private var state = State()
+    private let state = Locked(State())
 
     /// A run without pages yet.
     public init() {}
@@ -70,7 +65,7 @@ public final class SyncRun: @unchecked Sendable {
     ///   already; what deleting throws, such as `deletionGuard` or `deletionDenied`: the rows of the pages stay.
     @discardableResult
     public func finish() async throws -> SyncResult {
-        let sweep = try lock.withLock {
+        let sweep = try state.withLock { state in
             if state.isFinished { throw SyncError(.invalidOption, "the run is finished already") }
             if state.openPages > 0 { throw SyncError(.invalidOption, "a page of the run is still being applied") }
             if state.hasFailed {
@@ -87,7 +82,7 @@ public final class SyncRun: @unchecked Sendable {
 
     /// - Throws: ``SyncError`` `invalidOption` if the page is of another call than the pages before it.
     package func beginPage(_ call: Call, _ sweep: @escaping Sweep) throws {
-        try lock.withLock {
+        try state.withLock { state in
             if state.isFinished { throw SyncError(.invalidOption, "the run is finished; begin another one") }
             if let first = state.call, !(first == call) {
                 throw SyncError(
@@ -102,7 +97,7 @@ public final class SyncRun: @unchecked Sendable {
     }
 
     package func endPage(succeeded: Bool) {
-        lock.withLock {
+        state.withLock { state in
             state.openPages -= 1
             if !succeeded { state.hasFailed = true }
         }
@@ -111,11 +106,11 @@ public final class SyncRun: @unchecked Sendable {
     /// Hands the memory out to be changed; ``put(_:)`` gives it back. Called while the store is being written, so by
     /// one page at a time.
     package func take() -> RunMemory {
-        lock.withLock {
+        state.withLock { state in
             defer { state.memory = RunMemory() }
             return state.memory
         }
     }
 
-    package func put(_ memory: RunMemory) { lock.withLock { state.memory = memory } }
+    package func put(_ memory: RunMemory) { state.withLock { $0.memory = memory } }
 }

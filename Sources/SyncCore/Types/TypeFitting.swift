@@ -23,9 +23,7 @@ struct AttributeFitting<Value: AttributeValue>: ValueFitting {
 }
 
 /// Values that have raw values of a type that attributes can be of.
-///
-/// `@unchecked Sendable`: it has no values.
-struct RawFitting<Value: RawRepresentable>: ValueFitting, @unchecked Sendable where Value.RawValue: AttributeValue {
+struct RawFitting<Value: RawRepresentable>: ValueFitting where Value.RawValue: AttributeValue {
     var typeName: String { "\(Value.self)" }
 
     func fits(_ value: StoredValue) -> Bool {
@@ -34,9 +32,7 @@ struct RawFitting<Value: RawRepresentable>: ValueFitting, @unchecked Sendable wh
 }
 
 /// Values that are kept as JSON.
-///
-/// `@unchecked Sendable`: it has no values.
-struct CodedFitting<Value: Decodable>: ValueFitting, @unchecked Sendable {
+struct CodedFitting<Value: Decodable>: ValueFitting {
     var typeName: String { "\(Value.self)" }
 
     func fits(_ value: StoredValue) -> Bool {

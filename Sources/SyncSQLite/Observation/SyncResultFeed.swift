@@ -1,41 +1,41 @@
-import Foundation
 import SyncCore
 
 /// Passes on the results of syncs to all who listen.
-///
-/// `@unchecked Sendable`: the variables are only touched while `lock` is held.
-final class SyncResultFeed: @unchecked Sendable {
-    private let lock = NSLock()
-    private var listeners: [Int: AsyncStream<SyncResult>.Continuation] = [:]
-    private var count = 0
-    private var isFinished = false
+final class SyncResultFeed: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<SyncResult>.Continuation] = [:]
+        var count = 0
+        var isFinished = false
+    }
+
+    private let state = Locked(State())
 
     func results() -> AsyncStream<SyncResult> {
         AsyncStream { listener in
-            let id: Int? = lock.withLock {
-                guard !isFinished else { return nil }
-                count += 1
-                listeners[count] = listener
-                return count
+            let id: Int? = state.withLock { state in
+                guard !state.isFinished else { return nil }
+                state.count += 1
+                state.listeners[state.count] = listener
+                return state.count
             }
             guard let id else { return listener.finish() }
-            listener.onTermination = { [weak self] _ in self?.remove(id) }
+            listener.onTermination = { [weak self] _ in
+                self?.state.withLock { $0.listeners.removeValue(forKey: id) }
+            }
         }
     }
-
-    private func remove(_ id: Int) { _ = lock.withLock { listeners.removeValue(forKey: id) } }
 
     /// What changed nothing wakes nobody.
     func publish(_ result: SyncResult) {
         guard !result.isEmpty else { return }
-        for listener in lock.withLock({ Array(listeners.values) }) { listener.yield(result) }
+        for listener in state.value.listeners.values { listener.yield(result) }
     }
 
     func finish() {
-        let all = lock.withLock {
-            isFinished = true
-            return Array(listeners.values)
+        let listeners = state.withLock { state in
+            state.isFinished = true
+            return state.listeners.values
         }
-        for listener in all { listener.finish() }
+        for listener in listeners { listener.finish() }
     }
 }

@@ -44,7 +44,7 @@ extension PredicateSQL {
         guard let text = utf8(values[0]), let pattern = utf8(values[1]) else { return nil }
         let ignoresCase = Bool.fromDatabaseValue(values[2]) ?? false
         do {
-            return try RegularExpressionCache.shared.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
+            return try RegularExpressionCache.expression(pattern, ignoringCase: ignoresCase)?.matches(text)
         } catch let error as SyncError {
             // SQLite passes on the text alone, by which `StoreFailure` knows it again.
             throw DatabaseError(message: error.message)

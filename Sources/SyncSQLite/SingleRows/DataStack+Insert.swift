@@ -89,8 +89,12 @@ extension DataStack {
             let stored = try Int64.fetchOne(
                 db, sql: "SELECT max(\(column)) FROM \(table) WHERE \(column) < ?", arguments: [LocalKey.integerBound])
             let former = try lastFormerKey(of: entity, in: db)
-            let last = [stored, former].compactMap(\.self).max()
-            return localKeys.next(for: owner, after: last).databaseValue
+            return localKeys.withLock { given in
+                let last = [stored, former, given[owner]].compactMap(\.self).max()
+                let next = last.map { $0 + 1 } ?? .min
+                given[owner] = next
+                return next
+            }.databaseValue
         case .string:
             return LocalKey.text().databaseValue
         case .uuid:

@@ -13,7 +13,7 @@ extension EngineRun {
             } catch ServiceFailure.cursorInvalid {
                 try await pull(entity, from: nil)
             }
-            pulled.insert(entity)
+            pulled.withLock { $0.insert(entity) }
         }
     }
 
@@ -45,7 +45,7 @@ extension EngineRun {
             count += answer.rows.count + answer.skipped.count
             if count > 0 || answer.next != nil { tell(.pulled(entity: entity, rows: count, of: answer.total)) }
             guard goesOn else {
-                if answer.isListing { listed.insert(entity) }
+                if answer.isListing { listed.withLock { $0.insert(entity) } }
                 return
             }
         }
@@ -76,7 +76,7 @@ extension EngineRun {
     /// - Parameter count: How many records the pages before had.
     private func noteSkipped(_ page: PullPage, of entity: String, after count: Int) {
         guard let first = page.skipped.first else { return }
-        report.note(entity) { changes in
+        noteChanges(of: entity) { changes in
             changes.skipped += page.skipped.count
             changes.firstSkipped = changes.firstSkipped ?? count + first
         }
@@ -84,7 +84,7 @@ extension EngineRun {
 
     func note(_ outcome: PageOutcome) {
         for (entity, counts) in outcome.entities {
-            report.note(entity) { changes in
+            noteChanges(of: entity) { changes in
                 changes.inserted += counts.inserted
                 changes.updated += counts.updated
                 changes.deleted += counts.deleted

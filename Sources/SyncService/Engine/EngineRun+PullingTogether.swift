@@ -21,7 +21,7 @@ extension EngineRun {
         }
         for entity in entities where pages[entity]?.isListing == true {
             try await store.beginSweep(of: entity, lease)
-            listed.insert(entity)
+            listed.withLock { $0.insert(entity) }
         }
         var outcome = try await store.apply(
             entities.compactMap { entity in pages[entity].map { PulledPage($0, of: entity, takesOlder: isWhole) } },
@@ -29,13 +29,13 @@ extension EngineRun {
         for entity in entities {
             // They are tried again before the run ends.
             outcome[entity].parked = 0
-            pulled.insert(entity)
+            pulled.withLock { $0.insert(entity) }
             if let page = pages[entity], !page.rows.isEmpty {
                 tell(.pulled(entity: entity, rows: page.rows.count, of: page.total))
             }
         }
         note(outcome)
-        cursor.set(pages.values.first?.cursor)
+        cursor.withLock { $0 = pages.values.first?.cursor }
     }
 
     private func pages(since cursor: String?) async throws -> [String: PullPage] {
@@ -56,15 +56,6 @@ extension EngineRun {
     func findCursor() async throws {
         guard service.capabilities.pushesTogether else { return }
         let cursors = try await store.cursors(registration)
-        cursor.set(Self.oldest(entities.map { cursors[$0]?.cursor }))
+        cursor.withLock { $0 = Self.oldest(entities.map { cursors[$0]?.cursor }) }
     }
-}
-
-/// What was pulled last, of a service that has one cursor for all entities.
-final class SharedCursor: @unchecked Sendable {
-    private let lock = NSLock()
-    private var cursor: String?
-
-    func set(_ cursor: String?) { lock.withLock { self.cursor = cursor } }
-    var value: String? { lock.withLock { cursor } }
 }

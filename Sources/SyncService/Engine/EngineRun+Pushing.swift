@@ -9,13 +9,13 @@ extension EngineRun {
 
     func push() async throws {
         tell(.phase(.pushing))
-        heldBack.removeAll()
+        heldBack.withLock { $0 = [] }
         try await recover()
         var batchSize = max(1, service.capabilities.batchSize)
         // A row may have been refused because of one that is known to be gone by now.
-        if report.current.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
+        if report.value.total.deleted > 0 { _ = try await store.retryParked(entities, lease) }
         // What a refused row belongs to may be there by now, or again.
-        if start.isAnyParked || report.current.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
+        if start.isAnyParked || report.value.total.parked > 0 { _ = try await store.retryBelow(entities, lease) }
         var count = try await pushAll(&batchSize)
         // What waits below a row that the service took can be sent once that is listed.
         if try await awaitTaken() {
@@ -23,7 +23,7 @@ extension EngineRun {
             tell(.pushed(rows: count))
         }
         // What is unique on the server may have been taken by a row that is deleted by now.
-        let changes = report.current.total
+        let changes = report.value.total
         guard changes.parked > 0 else { return }
         let freed = changes.removed > 0 ? try await store.retryParked(entities, lease) : 0
         let below = changes.created > 0 ? try await store.retryBelow(entities, lease) : 0
@@ -34,7 +34,7 @@ extension EngineRun {
 
     /// Deletes what the service turned out not to have any more, and sends what comes back by that.
     func pushAfterDeletions() async throws {
-        guard !foundGone.isEmpty else { return }
+        guard !foundGone.value.isEmpty else { return }
         try await delete()
         try await push()
     }
@@ -203,8 +203,8 @@ extension EngineRun {
             switch settled {
             case .applied:
                 done += 1
-                report.note(request.entity) { $0.noteDone(request.kind) }
-            case .gone where request.kind != .create: foundGone.insert(request.entity)
+                noteChanges(of: request.entity) { $0.noteDone(request.kind) }
+            case .gone where request.kind != .create: foundGone.withLock { $0.insert(request.entity) }
             default: break
             }
             replies.append(SettledRequest(request: request, outcome: settled))
@@ -224,10 +224,10 @@ extension EngineRun {
         // It was edited since a try that may have made it, and that may be what is answered.
         case .applied(let row?) where !isReplay && row.record != nil: return .conflict(row)
         case .rejected(let reason) where !isReplay:
-            leftOpen.insert(request.id)
+            leftOpen.withLock { $0.insert(request.id) }
             return .refusedAgain(reason)
         case .gone where !isReplay:
-            leftOpen.insert(request.id)
+            leftOpen.withLock { $0.insert(request.id) }
             return .refusedAgain("the server has no place for it")
         case .postponed: return .unknown
         default: return settled
@@ -240,7 +240,7 @@ extension EngineRun {
         case .applied(nil) where request.kind == .create && request.remoteID == nil,
             .silent where request.kind == .create && request.remoteID == nil:
             guard let row = try await find(request) else {
-                lookedFor.insert(request.id)
+                lookedFor.withLock { $0.insert(request.id) }
                 return .taken(isCertain: outcome != .silent)
             }
             return .applied(PulledPage.Row(row, isWhole: service.capabilities.answersRecords))

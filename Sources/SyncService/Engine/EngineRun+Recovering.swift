@@ -45,14 +45,14 @@ extension EngineRun {
             _ = try await settle([request], [.conflict(row)])
             return true
         }
-        heldBack.insert(request.id)
+        heldBack.withLock { $0.insert(request.id) }
         _ = try await store.settle([SettledRequest(request: request, outcome: .unknown)], serverTime: nil, lease)
         return true
     }
 
     private func unanswered() async throws -> [FrozenRequest] {
         try await store.unanswered(lease).filter {
-            !leftOpen.contains($0.id) && !heldBack.contains($0.id) && !lookedFor.contains($0.id)
+            !leftOpen.value.contains($0.id) && !heldBack.value.contains($0.id) && !lookedFor.value.contains($0.id)
         }
     }
 
@@ -101,7 +101,7 @@ extension EngineRun {
     ///
     /// - Returns: Whether any is listed by now.
     func awaitTaken() async throws -> Bool {
-        guard start.isAnyUnanswered || !lookedFor.isEmpty else { return false }
+        guard start.isAnyUnanswered || !lookedFor.value.isEmpty else { return false }
         var isAnyListed = false
         for part in Self.pauses {
             let requests = try await taken()
@@ -119,12 +119,12 @@ extension EngineRun {
     }
 
     private func taken() async throws -> [FrozenRequest] {
-        try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.contains($0.id) }
+        try await store.unanswered(lease).filter { $0.taken != nil && !leftOpen.value.contains($0.id) }
     }
 
     /// Looks for the row of a request that the service took.
     private func isListed(_ request: FrozenRequest) async throws -> Bool {
-        lookedFor.insert(request.id)
+        lookedFor.withLock { $0.insert(request.id) }
         guard let row = try await find(request) else { return false }
         _ = try await settle([request], [.applied(row)], isReplay: true)
         return true
@@ -136,7 +136,7 @@ extension EngineRun {
     }
 
     private func park(notListed request: FrozenRequest) async throws {
-        leftOpen.insert(request.id)
+        leftOpen.withLock { $0.insert(request.id) }
         let reason = "the service said that it took the row, and does not list it; it is not sent again"
         note(
             try await store.settle(
@@ -170,7 +170,7 @@ extension EngineRun {
     }
 
     private func leaveOpen(_ request: FrozenRequest, _ reason: String) async throws {
-        leftOpen.insert(request.id)
+        leftOpen.withLock { $0.insert(request.id) }
         let settled = SettledRequest(request: request, outcome: .refusedAgain(reason))
         note(try await store.settle([settled], serverTime: nil, lease))
     }

@@ -29,14 +29,14 @@ extension EngineRun {
                 }
             }
             try await store.endSweep(of: entity, missing: gone, lease)
-            swept.insert(entity)
+            swept.withLock { $0.insert(entity) }
         }
     }
 
     /// Whether all of an entity was pulled, by this run or by one that was interrupted then. Where listings are made by themselves an
     /// interrupted one is made again.
     private func wasListed(_ entity: String) -> Bool {
-        listed.contains(entity)
+        listed.value.contains(entity)
             || service.capabilities.deletions == .tombstones && start.cursors[entity]?.isListed == true
     }
 
@@ -52,7 +52,7 @@ extension EngineRun {
     /// - Returns: The guard's error, for the end of the run.
     func deleteWithinGuard() async throws -> SyncError? {
         let (outcome, refusal) = try await store.applyDeletions(
-            guardedBy: settings.deletionGuard, swept: entities.filter(swept.contains), lease)
+            guardedBy: settings.deletionGuard, swept: entities.filter(swept.value.contains), lease)
         note(outcome)
         return refusal
     }

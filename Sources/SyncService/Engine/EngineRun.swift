@@ -14,25 +14,25 @@ final class EngineRun: Sendable {
     let patience: Patience
     /// The keys that lead to each value that is sent, by entity.
     let memberPaths: [String: [[String]]]
-    let report = ReportDraft()
+    let report = Locked(SyncReport())
     /// What was pulled last, of a service that has one cursor for all entities.
-    let cursor = SharedCursor()
+    let cursor = Locked<String?>(nil)
     private let feed: EventFeed
     private let heartbeat: Task<Void, Never>
     /// The entities of which this run has seen all ids.
-    let listed = SharedSet<String>()
+    let listed = Locked<Set<String>>([])
     /// The entities of which this run has seen all that is new.
-    let pulled = SharedSet<String>()
+    let pulled = Locked<Set<String>>([])
     /// The entities whose missing rows are known.
-    let swept = SharedSet<String>()
+    let swept = Locked<Set<String>>([])
     /// The entities of which rows were to be changed that the service does not have any more.
-    let foundGone = SharedSet<String>()
+    let foundGone = Locked<Set<String>>([])
     /// The requests that may have been carried out and were refused in this run: the next one asks again.
-    let leftOpen = SharedSet<Int64>()
+    let leftOpen = Locked<Set<Int64>>([])
     /// The requests for rows that the service took and that were looked for in this run.
-    let lookedFor = SharedSet<Int64>()
+    let lookedFor = Locked<Set<Int64>>([])
     /// The requests that are sent again when it was pulled whether the row was deleted meanwhile.
-    let heldBack = SharedSet<Int64>()
+    let heldBack = Locked<Set<Int64>>([])
 
     init(
         _ store: any EngineStore, _ service: any SyncService, _ registration: EngineRegistration,
@@ -65,6 +65,10 @@ final class EngineRun: Sendable {
     var lease: EngineLease { start.lease }
 
     func tell(_ event: SyncEvent) { feed.send(event) }
+
+    func noteChanges(of entity: String, _ change: (inout SyncReport.Changes) -> Void) {
+        report.withLock { change(&$0.entities[entity, default: .init()]) }
+    }
 
     /// Keeps the database for a run while a request is out, or while it waits: either may take longer than a lease.
     private static func heartbeat(
@@ -103,8 +107,8 @@ final class EngineRun: Sendable {
     func finish() async throws -> SyncReport {
         heartbeat.cancel()
         let rest = service.backoff.map { settings.clock.now().addingTimeInterval($0.seconds).milliseconds }
-        try await store.finish(entities.filter(pulled.contains), notBefore: rest, attempts: 0, lease)
-        let report = report.current
+        try await store.finish(entities.filter(pulled.value.contains), notBefore: rest, attempts: 0, lease)
+        let report = report.value
         feed.send(.finished(report))
         return report
     }
@@ -140,15 +144,4 @@ extension SyncService {
             }
         }
     }
-}
-
-/// What several phases note.
-final class SharedSet<Element: Hashable & Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
-    private var elements: Set<Element> = []
-
-    var isEmpty: Bool { lock.withLock { elements.isEmpty } }
-    func insert(_ element: Element) { lock.withLock { _ = elements.insert(element) } }
-    func contains(_ element: Element) -> Bool { lock.withLock { elements.contains(element) } }
-    func removeAll() { lock.withLock { elements = [] } }
 }

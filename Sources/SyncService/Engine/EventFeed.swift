@@ -1,30 +1,32 @@
-import Foundation
+import SyncCore
 
 /// Hands events to whoever listens.
-final class EventFeed: @unchecked Sendable {
-    private let lock = NSLock()
-    private var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
-    private var count = 0
+final class EventFeed: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
+        var count = 0
+    }
+
+    private let state = Locked(State())
 
     func stream() -> AsyncStream<SyncEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
-            let number = lock.withLock {
-                count += 1
-                listeners[count] = continuation
-                return count
+            let number = state.withLock { state in
+                state.count += 1
+                state.listeners[state.count] = continuation
+                return state.count
             }
             continuation.onTermination = { [weak self] _ in
-                guard let self else { return }
-                _ = self.lock.withLock { self.listeners.removeValue(forKey: number) }
+                self?.state.withLock { $0.listeners.removeValue(forKey: number) }
             }
         }
     }
 
     func send(_ event: SyncEvent) {
-        for listener in lock.withLock({ Array(listeners.values) }) { listener.yield(event) }
+        for listener in state.value.listeners.values { listener.yield(event) }
     }
 
     deinit {
-        for listener in listeners.values { listener.finish() }
+        for listener in state.value.listeners.values { listener.finish() }
     }
 }

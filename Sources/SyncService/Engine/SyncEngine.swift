@@ -95,7 +95,7 @@ public actor SyncEngine {
     ) async throws -> SyncReport {
         lastReport = nil
         let run = try await EngineRun(store, service, registration, settings, names, feed, holder: name)
-        defer { lastReport = run.report.current }
+        defer { lastReport = run.report.value }
         do {
             try await phases(run)
             return try await run.finish()

@@ -81,15 +81,3 @@ extension SyncReport.Changes {
         firstUnread = firstUnread ?? other.firstUnread
     }
 }
-
-/// The report of a run that goes on.
-final class ReportDraft: @unchecked Sendable {
-    private let lock = NSLock()
-    private var report = SyncReport()
-
-    func note(_ entity: String, _ body: (inout SyncReport.Changes) -> Void) {
-        lock.withLock { body(&report.entities[entity, default: .init()]) }
-    }
-
-    var current: SyncReport { lock.withLock { report } }
-}

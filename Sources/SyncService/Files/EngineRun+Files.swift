@@ -71,12 +71,12 @@ extension EngineRun {
             entity: file.entity, rows: [PulledPage.Row(row)], end: .none, isListing: false, serverTime: nil)
         _ = try await store.apply(page, lease)
         try await store.settle(file, .sent, lease)
-        report.note(file.entity) { $0.sent += 1 }
+        noteChanges(of: file.entity) { $0.sent += 1 }
     }
 
     private func park(_ file: AttachedFile, _ reason: String) async throws {
         try await store.settle(file, .refused(reason), lease)
-        report.note(file.entity) { $0.parked += 1 }
+        noteChanges(of: file.entity) { $0.parked += 1 }
     }
 }
 

@@ -41,7 +41,7 @@ public struct ChangesService: SyncService {
     }
 
     /// By the header `Backoff`, or `Retry-After` of an answer that is no error.
-    public var backoff: Duration? { exchange.rests.left }
+    public var backoff: Duration? { exchange.backoff }
 
     /// Without the headers that say who asks.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }

@@ -94,17 +94,25 @@ extension ParseService {
 // Lists of other rows are relations or arrays of pointers, as the class has them. Parse says of a field without a value nothing, not
 // even its kind.
 extension ParseService {
+    /// Whether a list is an array; nil for one whose kind nobody has seen.
+    func seenArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
+        arrays.value[[className(of: entity), field.name]]
+    }
+
+    private func noteArray(_ field: ParseRecords.Field, of entity: String, _ isArray: Bool?) {
+        arrays.withLock { $0[[className(of: entity), field.name]] = isArray }
+    }
+
     /// Whether a list is an array: as far as that was seen, or else one whose order counts, since a relation has none.
     private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
-        columns.isArray(field.name, of: className(of: entity)) ?? field.member.isOrdered
+        seenArray(field, of: entity) ?? field.member.isOrdered
     }
 
     /// Notes what a record says of the kind of a list.
     func note(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
         switch record[field.name] {
-        case .array?: columns.note(field.name, of: className(of: entity), isArray: true)
-        case let value? where value["__type"] == "Relation":
-            columns.note(field.name, of: className(of: entity), isArray: false)
+        case .array?: noteArray(field, of: entity, true)
+        case let value? where value["__type"] == "Relation": noteArray(field, of: entity, false)
         default: break
         }
     }
@@ -113,15 +121,14 @@ extension ParseService {
     func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
         records(of: operation.entity).lists.filter { field in
             guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
-            return columns.isArray(field.name, of: className(of: operation.entity)) == nil
+            return seenArray(field, of: operation.entity) == nil
         }
     }
 
     /// Takes lists for what they were not taken for; for unknown again where that was wrong too.
     func noteOtherwise(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
         for field in fields {
-            columns.note(
-                field.name, of: className(of: entity), isArray: isKnown ? !field.member.isOrdered : Bool?.none)
+            noteArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
         }
     }
 }

@@ -108,7 +108,7 @@ extension ParseService {
             let wrong = named.isEmpty ? rest : named
             rest.removeAll { field in wrong.contains { $0.name == field.name } }
             // The answer before this one may have told already.
-            let unknown = wrong.filter { columns.isArray($0.name, of: className(of: operation.entity)) == nil }
+            let unknown = wrong.filter { seenArray($0, of: operation.entity) == nil }
             noteOtherwise(unknown, of: operation.entity, isKnown: true)
             flipped += unknown
             do {

@@ -22,7 +22,8 @@ public struct ParseService: SyncService {
     private let classes: [String: String]
     /// By entity.
     private(set) var records: [String: ParseRecords] = [:]
-    let columns = ParseColumns()
+    /// By class and name, whether a field that lists other rows is an array, as far as this process has seen.
+    let arrays = Locked<[[String]: Bool]>([:])
 
     /// An application of a server.
     ///
@@ -67,7 +68,7 @@ public struct ParseService: SyncService {
     }
 
     /// By `Retry-After` of an answer that is no error.
-    public var backoff: Duration? { exchange.rests.left }
+    public var backoff: Duration? { exchange.backoff }
 
     /// Without the headers that say who asks.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
@@ -116,18 +117,4 @@ public struct ParseService: SyncService {
         default: ["classes", className]
         }
     }
-}
-
-/// What this process has seen of the fields that are lists of other rows: relations, or arrays of pointers.
-final class ParseColumns: @unchecked Sendable {
-    private let lock = NSLock()
-    private var arrays: [[String]: Bool] = [:]
-
-    /// - Parameter isArray: Nil for a field that nobody knows.
-    func note(_ field: String, of className: String, isArray: Bool?) {
-        lock.withLock { arrays[[className, field]] = isArray }
-    }
-
-    /// Nil for a field that nobody has seen.
-    func isArray(_ field: String, of className: String) -> Bool? { lock.withLock { arrays[[className, field]] } }
 }

@@ -67,7 +67,7 @@ extension PocketBaseService {
 
     /// - Returns: Nil if nothing of it was done.
     private func batch(_ operations: [PushOperation]) async throws -> [PushOutcome]? {
-        guard operations.count > 1, batches.isThere else { return nil }
+        guard operations.count > 1, !refusesBatches.value else { return nil }
         let requests = try operations.map { operation -> JSONValue in
             var members: [JSONValue.Member] = [
                 .init("method", .string(Self.method(operation.kind).rawValue)),
@@ -92,7 +92,7 @@ extension PocketBaseService {
             if case .string? = try answer.json()["data"]?["requests"]?["code"] { throw ServiceFailure.tooLarge }
             return nil
         case 403, 404:
-            batches.refuse()
+            refusesBatches.withLock { $0 = true }
             return nil
         default: throw answer.refusal
         }

@@ -13,7 +13,8 @@ public struct PocketBaseService: SyncService {
     let exchange: HTTPExchange
     let options: PocketBaseOptions
     let paths: [String: String]
-    let batches = BatchPermission()
+    /// Whether the server said that it takes no batches.
+    let refusesBatches = Locked(false)
     /// By entity, the members that hold texts and no null.
     private var texts: [String: Set<String>] = [:]
 
@@ -42,7 +43,7 @@ public struct PocketBaseService: SyncService {
     }
 
     /// By the header `Retry-After` of an answer that is no error.
-    public var backoff: Duration? { exchange.rests.left }
+    public var backoff: Duration? { exchange.backoff }
 
     /// Without the headers that say who asks.
     public func hidingSecrets(in text: String) -> String { exchange.secrets.hiding(text) }
@@ -89,13 +90,4 @@ public struct PocketBaseService: SyncService {
         return RemoteRow(
             id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
     }
-}
-
-/// Whether a server takes batches, as far as it said.
-final class BatchPermission: @unchecked Sendable {
-    private let lock = NSLock()
-    private var isRefused = false
-
-    func refuse() { lock.withLock { isRefused = true } }
-    var isThere: Bool { lock.withLock { !isRefused } }
 }

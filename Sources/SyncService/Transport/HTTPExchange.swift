@@ -49,10 +49,8 @@ public struct HTTPExchange: Sendable {
     private let credentials: CredentialCache
     /// Whether an answer says that the service does not know the user.
     private let isLoginRefused: @Sendable (Answer) -> Bool
-    /// How many requests were sent.
-    let counter = RequestCounter()
     /// Until when the service wants to be left alone.
-    let rests = RestKeeper()
+    let restEnd = Locked<Date?>(nil)
     /// What no error may show.
     let secrets = SecretKeeper()
 
@@ -150,13 +148,12 @@ public struct HTTPExchange: Sendable {
         if let body { request.headerFields[.contentType] = body.type }
         for (name, value) in headers { request.headerFields[name] = value }
         for (name, value) in more { request.headerFields[name] = value }
-        counter.count()
         do {
             let (response, received) = try await transport.send(request, body: body?.data)
             let answer = Answer(
                 status: response.status.code, headers: response.headerFields, body: received, method: method, url: url,
                 secrets: secrets)
-            if let rest = answer.backoff { rests.note(rest) }
+            if let rest = answer.backoff { restEnd.withLock { $0 = Date().addingTimeInterval(rest.seconds) } }
             return answer
         } catch let error as ServiceFailure {
             throw error
@@ -213,27 +210,6 @@ extension HTTPExchange.Answer {
 
     /// A day is long enough to ask again.
     private static func rest(_ seconds: Double) -> Duration { .seconds(min(max(0, seconds), 86_400)) }
-}
-
-/// Keeps until when a service wants to be left alone, by what it said last.
-final class RestKeeper: @unchecked Sendable {
-    private let lock = NSLock()
-    private var until: Date?
-
-    func note(_ rest: Duration) { lock.withLock { until = Date().addingTimeInterval(rest.seconds) } }
-    /// How much of it is left.
-    var left: Duration? {
-        lock.withLock { until }.map { max(0, $0.timeIntervalSinceNow) }.flatMap { $0 > 0 ? .seconds($0) : nil }
-    }
-}
-
-/// Counts requests.
-final class RequestCounter: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value = 0
-
-    func count() { lock.withLock { value += 1 } }
-    var total: Int { lock.withLock { value } }
 }
 
 extension Date {

@@ -1,10 +1,9 @@
 import Foundation
 import HTTPTypes
+import SyncCore
 
 /// The secrets that requests carry, so that no error shows one that a service sends back.
-///
-/// `@unchecked Sendable`: the texts are only touched while `lock` is held.
-final class SecretKeeper: @unchecked Sendable {
+final class SecretKeeper: Sendable {
     /// What stands in the place of a secret.
     static let mask = "***"
     /// Shorter texts stand for themselves: words of any message would be hidden with them.
@@ -12,8 +11,7 @@ final class SecretKeeper: @unchecked Sendable {
     private static let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "token", "apikey"]
     private static let words = ["auth", "key", "token", "secret", "cookie", "password", "session", "credential"]
 
-    private let lock = NSLock()
-    private var texts: Set<String> = []
+    private let texts = Locked<Set<String>>([])
 
     /// Notes the values of headers of a configuration whose names say that they are secret.
     func note(configured headers: [HTTPField.Name: String]) {
@@ -25,7 +23,7 @@ final class SecretKeeper: @unchecked Sendable {
 
     /// Notes the value of a header that says who the user is, its parts, and what they look like in an address.
     func note(_ value: String) {
-        if lock.withLock({ texts.contains(value) }) { return }
+        if texts.value.contains(value) { return }
         let parts = value.split { " ;,=\"".contains($0) }.map(String.init)
         let inner = parts.compactMap(Self.decoded)
         let passwords = inner.map { user in String(user.drop { $0 != ":" }.dropFirst()) }
@@ -33,7 +31,7 @@ final class SecretKeeper: @unchecked Sendable {
             $0.count >= Self.shortest && !Self.schemes.contains($0.lowercased())
         }
         let escaped = secrets.map { $0.escapedForURL }
-        lock.withLock { texts.formUnion(secrets + escaped) }
+        texts.withLock { $0.formUnion(secrets + escaped) }
     }
 
     /// The user and the password of `Basic`.
@@ -44,12 +42,11 @@ final class SecretKeeper: @unchecked Sendable {
     }
 
     /// The length of the longest secret.
-    var longest: Int { lock.withLock { texts.map(\.utf8.count).max() ?? 0 } }
+    var longest: Int { texts.value.map(\.utf8.count).max() ?? 0 }
 
     /// The text with a mask in the place of each secret.
     func hiding(_ text: String) -> String {
-        let texts = lock.withLock { self.texts }.sorted { $0.count > $1.count }
-        return texts.reduce(text) { text, secret in
+        texts.value.sorted { $0.count > $1.count }.reduce(text) { text, secret in
             text.replacingOccurrences(of: secret, with: Self.mask, options: .caseInsensitive)
         }
     }

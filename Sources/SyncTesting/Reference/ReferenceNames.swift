@@ -1,10 +1,7 @@
-import Foundation
 import SyncCore
 
 /// Under which JSON keys the relationships of a model stand, for those that somebody asked about.
-///
-/// `@unchecked Sendable`: `known` is only touched while `lock` is held.
-final class ReferenceNames: @unchecked Sendable {
+struct ReferenceNames: Sendable {
     typealias Keys = (objects: [String], ids: [String])
 
     private struct LinkEnd: Hashable {
@@ -14,12 +11,11 @@ final class ReferenceNames: @unchecked Sendable {
         let entity: Int
     }
 
-    private let lock = NSLock()
-    private var known: [LinkEnd: Keys] = [:]
+    private let known = Locked<[LinkEnd: Keys]>([:])
 
     /// Keys of objects and of ids, the strongest first.
     func keys(of relationship: CompiledRelationship, as entity: CompiledEntity, in model: CompiledModel) -> Keys {
-        lock.withLock {
+        known.withLock { known in
             let end = LinkEnd(link: relationship.link, end: relationship.end, entity: entity.id)
             if let keys = known[end] { return keys }
             let rules = model.rules(of: entity)

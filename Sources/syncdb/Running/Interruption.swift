@@ -1,4 +1,5 @@
 import Foundation
+import Sync
 
 /// Ctrl-C, or a polite request to end, while a sync runs: the sync is cancelled, so the store is as it was.
 struct Interruption: LocalizedError {
@@ -30,28 +31,29 @@ struct Interruption: LocalizedError {
     }
 
     /// The work, and the signal that interrupted it, which may come before the work has begun.
-    ///
-    /// `@unchecked Sendable`: the variables are only touched while `lock` is held.
-    private final class Running: @unchecked Sendable {
-        private let lock = NSLock()
-        private var received: Int32?
-        private var cancel: (() -> Void)?
+    private final class Running: Sendable {
+        private struct State {
+            var signal: Int32?
+            var cancel: (@Sendable () -> Void)?
+        }
 
-        var signal: Int32? { lock.withLock { received } }
+        private let state = Locked(State())
+
+        var signal: Int32? { state.value.signal }
 
         func start<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) -> Task<Result, any Error> {
-            lock.withLock {
+            state.withLock { state in
                 let task = Task(operation: work)
-                cancel = task.cancel
-                if received != nil { task.cancel() }
+                state.cancel = { task.cancel() }
+                if state.signal != nil { task.cancel() }
                 return task
             }
         }
 
         func interrupt(_ signal: Int32) {
-            lock.withLock {
-                received = signal
-                cancel?()
+            state.withLock { state in
+                state.signal = signal
+                state.cancel?()
             }
         }
     }

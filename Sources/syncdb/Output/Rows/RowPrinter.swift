@@ -56,22 +56,22 @@ struct RowPrinter {
         _ columns: [RowColumn],
         _ body: (_ append: @escaping @Sendable ((inout TextRow) -> Void) throws -> Void) async throws -> Void
     ) async throws {
-        let rows = Guarded((writer(columns, RowOutput(write)), TextRow()))
-        rows.use { $0.0.begin() }
+        let rows = Locked((writer(columns, RowOutput(write)), TextRow()))
+        rows.withLock { $0.0.begin() }
         try await body { fill in
-            try rows.use {
+            try rows.withLock {
                 $0.1.clear()
                 fill(&$0.1)
                 try $0.0.append($0.1)
             }
         }
-        try rows.use { try $0.0.end() }
+        try rows.withLock { try $0.0.end() }
     }
 
     private func printJSON(_ selection: RowSelection, of stack: DataStack) async throws {
-        let rows = Guarded(JSONRowWriter(selection.columns, isArray: format == .json, RowOutput(write)))
-        try await stack.forEachRow(of: selection) { row in try rows.use { try $0.append(row) } }
-        try rows.use { try $0.end() }
+        let rows = Locked(JSONRowWriter(selection.columns, isArray: format == .json, RowOutput(write)))
+        try await stack.forEachRow(of: selection) { row in try rows.withLock { try $0.append(row) } }
+        try rows.withLock { try $0.end() }
     }
 
     private func writer(_ columns: [RowColumn], _ output: RowOutput) -> any TextRowWriter {

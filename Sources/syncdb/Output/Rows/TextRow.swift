@@ -34,7 +34,7 @@ struct TextRow {
 }
 
 /// Lays out rows of text, one after the other.
-protocol TextRowWriter {
+protocol TextRowWriter: Sendable {
     mutating func begin()
     mutating func append(_ row: TextRow) throws
     /// Writes what there still is to write.
