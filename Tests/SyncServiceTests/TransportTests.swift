@@ -18,11 +18,35 @@ struct TransportTests {
         ] as [(String, String?)])
     func link(_ header: String, _ next: String?) { #expect(LinkHeader([header]).next == next) }
 
-    @Test("dates are read, and what is none is not")
-    func dates() {
-        #expect(HTTPDate.date("Mon, 23 Nov 2026 16:34:43 GMT")?.timeIntervalSince1970 == 1_795_451_683)
-        #expect(HTTPDate.date("soon") == nil)
+    @Test(
+        "A date of a header is read, and other text is none",
+        arguments: [
+            ("Mon, 23 Nov 2026 16:34:43 GMT", 1_795_451_683), ("Mon, 23 Nov 2026 16:34:43 UTC", 1_795_451_683),
+            // The weekday says nothing that the date does not.
+            ("Sun, 23 Nov 2026 16:34:43 GMT", 1_795_451_683), ("Montag 23 Nov 2026 16:34:43 GMT", 1_795_451_683),
+            ("Tue,  3 Nov 2026 9:05:03 GMT", 1_793_696_703), ("Tue, 03 nov 2026 09:05:03 GMT", 1_793_696_703),
+            ("Mon, 23 Nov 2026 18:34:43 +0200", 1_795_451_683), ("Mon, 23 Nov 2026 16:34:43 EST", nil),
+            ("Mon, 23 Nov 2026 16:34:60 GMT", nil), ("Mon, 31 Nov 2026 16:34:43 GMT", nil),
+            ("Mon, 23 Nov 26 16:34:43 GMT", nil), ("Mon, 23 Nov 2026 16:34:43", nil),
+            ("Mon, 23 Nov 2026 16:34 GMT", nil), ("Mon, 23 Növ 2026 16:34:43 GMT", nil),
+            ("Mon, ２３ Nov 2026 16:34:43 GMT", nil), ("Monday, 23-Nov-26 16:34:43 GMT", nil),
+            ("Mon Nov 23 16:34:43 2026", nil), ("2026-11-23T16:34:43Z", nil), ("soon", nil), ("", nil),
+        ] as [(String, Double?)])
+    func dates(_ text: String, _ seconds: Double?) {
+        #expect(Date(headerText: text)?.timeIntervalSince1970 == seconds)
     }
+
+    @Test(
+        "Every byte is escaped that is no letter, digit or one of -._~",
+        arguments: [
+            ("AZaz09-._~", "AZaz09-._~"), ("a b+c/d?e=f&g#h%20", "a%20b%2Bc%2Fd%3Fe%3Df%26g%23h%2520"), ("", ""),
+            ("\0\n\u{7F}", "%00%0A%7F"),
+            ("!*'();:@,[]{}|\\^`\"<>$", "%21%2A%27%28%29%3B%3A%40%2C%5B%5D%7B%7D%7C%5C%5E%60%22%3C%3E%24"),
+            // As it is spelled: neither composed nor decomposed.
+            ("\u{E9}e\u{301}", "%C3%A9e%CC%81"), ("日本", "%E6%97%A5%E6%9C%AC"), ("😀\r\n", "%F0%9F%98%80%0D%0A"),
+            ("ａ０\u{661}", "%EF%BD%81%EF%BC%90%D9%A1"), ("\u{FFFD}\u{FFFF}", "%EF%BF%BD%EF%BF%BF"),
+        ])
+    func escapes(_ text: String, _ escaped: String) { #expect(text.escapedForURL == escaped) }
 
     @Test("everything is escaped that a service may take for something else")
     func escaping() throws {

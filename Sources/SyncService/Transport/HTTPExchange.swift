@@ -39,7 +39,7 @@ public struct HTTPExchange: Sendable {
         }
 
         /// The clock of the service.
-        public var time: Date? { headers[.date].flatMap(HTTPDate.date) }
+        public var time: Date? { headers[.date].flatMap(Date.init(headerText:)) }
     }
 
     /// The address of the service, without a slash at its end.
@@ -196,7 +196,7 @@ extension HTTPExchange.Answer {
     var retryAfter: Duration? {
         guard let text = headers[.retryAfter] else { return nil }
         if let seconds = Int(text.trimmingCharacters(in: .whitespaces)) { return Self.rest(Double(seconds)) }
-        guard let date = HTTPDate.date(text) else { return nil }
+        guard let date = Date(headerText: text) else { return nil }
         return Self.rest(date.timeIntervalSince(time ?? Date()))
     }
 
@@ -221,6 +221,16 @@ extension Date {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
+    private static let headerPattern = try? DatePattern("d MMM yyyy H:m:s z")
+
+    /// A date as it stands in headers: `Mon, 23 Nov 2026 16:34:43 GMT`, whatever the weekday.
+    init?(headerText: String) {
+        let text = headerText.split(separator: " ").dropFirst().joined(separator: " ")
+        let milliseconds = Array(text.utf8).withUnsafeBufferPointer { Self.headerPattern?.milliseconds($0) }
+        guard let milliseconds else { return nil }
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
     /// `2026-11-23T16:34:43Z`.
     var isoText: String { DateText.iso(Self.clamped((timeIntervalSince1970 * 1000).rounded(.down))) }
 
@@ -234,21 +244,10 @@ extension Date {
 
 extension String {
     /// With everything escaped that is not plain: `+` too, which many services take for a blank.
-    var escapedForURL: String {
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count < 2 ? "0" : "") + digits
-            }
-        }
-        return text
-    }
+    var escapedForURL: String { addingPercentEncoding(withAllowedCharacters: Self.plain) ?? self }
+
+    private static let plain = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 
 extension URL {
