@@ -27,19 +27,19 @@ package enum SimilarName {
     private static func folded(_ name: String) -> [Character] { name.lowercased().filter { !"_- .".contains($0) } }
 
     /// How many letters must be put in, left out, replaced or swapped with the next to make one of the other.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var before: [Int] = []
+    static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var last = Array(0...right.count)
+        var (before, line) = (last, last)
         for (row, letter) in left.enumerated() {
-            var line = [row + 1]
+            line[0] = row + 1
             for (column, other) in right.enumerated() {
                 var best = min(last[column] + (letter == other ? 0 : 1), last[column + 1] + 1, line[column] + 1)
                 if row > 0, column > 0, letter == right[column - 1], left[row - 1] == other {
                     best = min(best, before[column - 1] + 1)
                 }
-                line.append(best)
+                line[column + 1] = best
             }
-            (before, last) = (last, line)
+            (before, last, line) = (last, line, before)
         }
         return last[right.count]
     }

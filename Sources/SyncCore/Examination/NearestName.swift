@@ -21,7 +21,7 @@ struct NearestName {
         for candidate in candidates(entity) where abs(candidate.characters.count - characters.count) <= tolerance {
             budget -= characters.count * candidate.characters.count
             guard budget > 0 else { return nil }
-            let distance = Self.distance(characters, candidate.characters)
+            let distance = SimilarName.distance(characters, candidate.characters)
             guard distance <= tolerance else { continue }
             nearest = candidate.name
             tolerance = distance - 1
@@ -36,20 +36,5 @@ struct NearestName {
         let found = names.map { ($0, Array(Inflection.snakeCase($0))) }
         candidates[entity.id] = found
         return found
-    }
-
-    /// How many characters must be put in, taken out or replaced to make one of the other.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (index, character) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, other) in right.enumerated() {
-                let replaced = diagonal + (character == other ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
-            }
-        }
-        return row[right.count]
     }
 }

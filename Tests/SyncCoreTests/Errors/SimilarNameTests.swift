@@ -1,5 +1,6 @@
-import SyncCore
 import Testing
+
+@testable import SyncCore
 
 @Suite("A name that is like the one written")
 struct SimilarNameTests {
@@ -26,6 +27,19 @@ struct SimilarNameTests {
     func several() {
         #expect(SimilarName.nearest(to: "note", among: ["notes", "vote", "noted"]) == "notes")
         #expect(SimilarName.nearest(to: "titel", among: ["tile", "title"]) == "title")
+    }
+
+    @Test(
+        "The distance is the number of letters put in, left out, replaced or swapped with the next",
+        arguments: [
+            ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("ab", "ba", 1),
+            ("abcd", "badc", 2),
+            ("ca", "abc", 3), ("kitten", "sitting", 3), ("gârçon", "garcon", 2), ("e\u{301}a", "aé", 1),
+            ("👩‍👩‍👧x", "x👩‍👩‍👧", 1),
+        ])
+    func distance(left: String, right: String, count: Int) {
+        #expect(SimilarName.distance(Array(left), Array(right)) == count)
+        #expect(SimilarName.distance(Array(right), Array(left)) == count)
     }
 
     @Test("Very long names are not compared")

@@ -66,7 +66,7 @@ struct ExaminationTests {
         "knows the name most like a key, if one is",
         arguments: [
             ("fist_name", "firstName"), ("lastname", nil), ("firstNames", "firstName"), ("profile.age_", "age"),
-            ("xyz", nil), ("note", "notes"),
+            ("xyz", nil), ("note", "notes"), ("gae", "age"), ("frist_name", "firstName"),
         ] as [(String, String?)])
     func nearest(key: String, name: String?) throws {
         let model = try SyncModel(entities: [
