@@ -59,6 +59,7 @@ let package = Package(
                 .product(name: "SwiftCompilerPlugin", package: "swift-syntax", condition: .when(traits: ["Macros"])),
                 .product(name: "SwiftDiagnostics", package: "swift-syntax", condition: .when(traits: ["Macros"])),
                 .product(name: "SwiftParser", package: "swift-syntax", condition: .when(traits: ["Macros"])),
+                .product(name: "SwiftSyntax", package: "swift-syntax", condition: .when(traits: ["Macros"])),
                 .product(name: "SwiftSyntaxBuilder", package: "swift-syntax", condition: .when(traits: ["Macros"])),
                 .product(name: "SwiftSyntaxMacros", package: "swift-syntax", condition: .when(traits: ["Macros"])),
             ],
@@ -71,7 +72,7 @@ let package = Package(
                 .target(name: "SyncMacros", condition: .when(traits: ["Macros"])),
             ],
             swiftSettings: ours),
-        .target(name: "SyncTesting", dependencies: ["Sync"], swiftSettings: ours),
+        .target(name: "SyncTesting", dependencies: ["Sync", "SyncCore", "SyncSQLite"], swiftSettings: ours),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .executableTarget(
@@ -121,12 +122,13 @@ let package = Package(
         .testTarget(
             name: "SyncTestingTests",
             dependencies: [
-                "SyncTesting", "Sync", "SyncStore", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
+                "SyncTesting", "Sync", "SyncSQLite", "SyncStore", "SyncCore", "TestSize",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
         .testTarget(
             name: "syncdbTests",
-            dependencies: ["syncdb", "Sync", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["syncdb", "Sync", "SyncTesting", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: ours),
     ]
 )
