@@ -9,20 +9,8 @@ let package = Package(
     dependencies: [
         .package(name: "Sync", path: "../..", traits: ["Macros"]),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/swiftlang/swift-syntax", "600.0.1"..<"700.0.0"),
     ],
     targets: [
-        // The sources of the macros, which a plugin cannot be tested through.
-        .target(
-            name: "EntityMacros",
-            dependencies: [
-                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
-                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
-            ],
-            exclude: ["Plugin.swift"],
-            swiftSettings: [.define("Macros"), .enableUpcomingFeature("ExistentialAny")]),
         .testTarget(
             name: "EntityTests",
             dependencies: [
@@ -42,12 +30,5 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [.defaultIsolation(MainActor.self)]),
-        .testTarget(
-            name: "EntityMacrosTests",
-            dependencies: [
-                "EntityMacros",
-                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
-                .product(name: "SwiftParser", package: "swift-syntax"),
-            ]),
     ]
 )
