@@ -75,24 +75,26 @@ struct OwnEditTests {
     @Test(
         "is the base of what was edited since, by all policies", arguments: ConflictPolicy.allCases, Kind.allCases)
     func edited(_ policy: ConflictPolicy, _ kind: Kind) async throws {
-        for (later, expected) in [
+        let edits = [
             ("title = 'second'", "second 1 1"), ("title = 't'", "t 1 1"), ("points = 2", "first 2 1"),
             ("title = NULL, projectID = NULL", "nil 1 nil"), ("projectID = 2", "first 1 2"),
-        ] {
-            for domains in Domains.allCases {
-                let (service, entities) = (Self.service(kind), Self.entities(policy, .deleteWins, domains))
-                let device = try await Self.device(service, entities)
-                try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
-                try await device.write("UPDATE Task SET \(later)")
-                try await device.engine.sync()
-                #expect(try await device.rows("SELECT title, points, projectID FROM Task") == [expected], "\(domains)")
-                let row = await service.contents(of: "Task")[1]
-                let there = ["title", "points", "project_id"].map { row?[$0]?.description ?? "nil" }
-                    .map { $0 == "null" ? "nil" : $0.replacingOccurrences(of: "\"", with: "") }
-                #expect(there.joined(separator: " ") == expected, "\(domains)")
-                #expect(try await device.engine.conflicts().isEmpty, "\(later) \(domains)")
-                #expect(try await device.leftovers() == [])
-            }
+        ]
+        let cases = edits.flatMap { edit in Domains.allCases.map { (edit.0, edit.1, $0) } }
+        for (later, expected, domains) in CaseShare.of(
+            cases, every: 5, from: CaseShare.place(policy) + CaseShare.place(kind))
+        {
+            let (service, entities) = (Self.service(kind), Self.entities(policy, .deleteWins, domains))
+            let device = try await Self.device(service, entities)
+            try await Self.lose("UPDATE Task SET title = 'first'", device, service, entities)
+            try await device.write("UPDATE Task SET \(later)")
+            try await device.engine.sync()
+            #expect(try await device.rows("SELECT title, points, projectID FROM Task") == [expected], "\(domains)")
+            let row = await service.contents(of: "Task")[1]
+            let there = ["title", "points", "project_id"].map { row?[$0]?.description ?? "nil" }
+                .map { $0 == "null" ? "nil" : $0.replacingOccurrences(of: "\"", with: "") }
+            #expect(there.joined(separator: " ") == expected, "\(domains)")
+            #expect(try await device.engine.conflicts().isEmpty, "\(later) \(domains)")
+            #expect(try await device.leftovers() == [])
         }
     }
 
@@ -142,10 +144,11 @@ struct OwnEditTests {
                     "INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, \(tag), \(place));"
                 }.joined()
         }
-        for (first, second) in [
+        let cases: [([Int], [Int])] = [
             ([1, 2, 3], [1, 2]), ([2], [1, 2]), ([1, 2, 3], [1, 2, 3, 4]), ([1, 3], [1, 2]), ([2, 1], [1, 2]),
             ([2, 1, 3], [1, 3, 2]), ([], [1, 2]), ([], [4, 3]), ([3, 1, 2], []),
-        ] {
+        ]
+        for (first, second) in CaseShare.of(cases, every: 3, from: CaseShare.place(kind)) {
             let (service, entities) = (Self.service(kind), Self.entities(.serverWins))
             let device = try await Self.device(service, entities)
             try await Self.lose(list(first), device, service, entities)
@@ -162,11 +165,12 @@ struct OwnEditTests {
 
     @Test("is no news to a row that was deleted since", arguments: DeleteConflictPolicy.allCases, Kind.allCases)
     func deleted(_ policy: DeleteConflictPolicy, _ kind: Kind) async throws {
-        for first in [
+        let cases = [
             "UPDATE Task SET title = 'first'", "UPDATE Task SET projectID = 2, points = NULL",
             "INSERT INTO Tag_tasks (taskID, tagID, \(Device.place)) VALUES (1, 3, 9)",
             "DELETE FROM Tag_tasks WHERE tagID = 1",
-        ] {
+        ]
+        for first in CaseShare.of(cases, every: 2, from: CaseShare.place(policy) + CaseShare.place(kind)) {
             let (service, entities) = (Self.service(kind), Self.entities(.clientWins, policy))
             let device = try await Self.device(service, entities)
             try await Self.lose(first, device, service, entities)
@@ -209,15 +213,18 @@ struct OwnEditTests {
         #expect(try await device.leftovers() == [])
     }
 
+    private static let ways: [ServiceCapabilities.CreateIdempotency] = [.key, .marker("marker"), .probe, .clientID]
+
     @Test(
-        "is the base of what was edited since of a row that it made", arguments: ConflictPolicy.allCases,
-        [.key, .marker("marker"), .probe, .clientID] as [ServiceCapabilities.CreateIdempotency])
-    func made(_ policy: ConflictPolicy, _ way: ServiceCapabilities.CreateIdempotency) async throws {
-        for (later, expected) in [
+        "is the base of what was edited since of a row that it made", arguments: ConflictPolicy.allCases, ways.indices)
+    func made(_ policy: ConflictPolicy, _ place: Int) async throws {
+        let way = Self.ways[place]
+        let cases = [
             ("UPDATE Task SET title = 'second' WHERE title = 'first'", ["second", "1 2"]),
             ("UPDATE Task SET points = 2 WHERE title = 'first'", ["first", "1 2"]),
             ("DELETE FROM Tag_tasks WHERE tagID = 2 AND taskID <> 1", ["first", "1"]),
-        ] {
+        ]
+        for (later, expected) in CaseShare.of(cases, every: 3, from: CaseShare.place(policy) + place) {
             let service = FakeService(
                 ServiceCapabilities(
                     ids: way == .clientID ? .client : .server, deletions: .tombstones, createIdempotency: way,

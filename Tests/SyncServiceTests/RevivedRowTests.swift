@@ -177,33 +177,32 @@ struct RevivedRowTests {
 
     @Test(
         "has the edits of all of them, whatever the policy, and what none of them edited is in no conflict",
-        arguments: ConflictPolicy.allCases,
-        [.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])
-    func edits(_ policy: ConflictPolicy, _ way: ServiceCapabilities.CreateIdempotency) async throws {
-        for isPulledFirst in [false, true] {
-            for groups in [[], [["points", "project"]]] {
-                let (service, devices) = try await Self.known(way, policy, groups: groups)
-                try await devices[0].write("UPDATE Task SET title = 'mine'")
-                try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")
-                try await devices[1].write("UPDATE Task SET points = 77; DELETE FROM Tag_tasks WHERE tagID = 1")
-                await service.remove("Task", 1)
-                if isPulledFirst {
-                    try await devices[1].engine.pull()
-                    // One edit more of the row that comes back.
-                    try await devices[1].write("UPDATE Task SET done = 1")
-                }
-                for device in devices + devices { try await device.engine.sync() }
-                let done = isPulledFirst ? "1" : "0"
-                for device in devices {
-                    #expect(try await device.rows(Self.row) == ["mine 77 \(done) 2,3"], "\(isPulledFirst) \(groups)")
-                    #expect(try await device.engine.conflicts().allSatisfy { $0.domain.isEmpty })
-                    #expect(try await device.leftovers() == [])
-                }
-                let rows = await service.contents(of: "Task")
-                #expect(rows.count == 1)
-                #expect(rows.values.first?["title"] == "mine" && rows.values.first?["points"] == 77)
-                #expect(await service.creations == 1)
+        arguments: ConflictPolicy.allCases, [0, 1, 2])
+    func edits(_ policy: ConflictPolicy, _ place: Int) async throws {
+        let way = ([.key, .marker("marker"), .clientID] as [ServiceCapabilities.CreateIdempotency])[place]
+        let cases = [false, true].flatMap { isPulledFirst in [[], [["points", "project"]]].map { (isPulledFirst, $0) } }
+        for (isPulledFirst, groups) in CaseShare.of(cases, every: 2, from: CaseShare.place(policy) + place) {
+            let (service, devices) = try await Self.known(way, policy, groups: groups)
+            try await devices[0].write("UPDATE Task SET title = 'mine'")
+            try await devices[0].write("INSERT INTO Tag_tasks (taskID, tagID) VALUES (1, 3)")
+            try await devices[1].write("UPDATE Task SET points = 77; DELETE FROM Tag_tasks WHERE tagID = 1")
+            await service.remove("Task", 1)
+            if isPulledFirst {
+                try await devices[1].engine.pull()
+                // One edit more of the row that comes back.
+                try await devices[1].write("UPDATE Task SET done = 1")
             }
+            for device in devices + devices { try await device.engine.sync() }
+            let done = isPulledFirst ? "1" : "0"
+            for device in devices {
+                #expect(try await device.rows(Self.row) == ["mine 77 \(done) 2,3"], "\(isPulledFirst) \(groups)")
+                #expect(try await device.engine.conflicts().allSatisfy { $0.domain.isEmpty })
+                #expect(try await device.leftovers() == [])
+            }
+            let rows = await service.contents(of: "Task")
+            #expect(rows.count == 1)
+            #expect(rows.values.first?["title"] == "mine" && rows.values.first?["points"] == 77)
+            #expect(await service.creations == 1)
         }
     }
 
