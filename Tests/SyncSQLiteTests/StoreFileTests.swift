@@ -149,7 +149,7 @@ import Testing
         let stack = try DataStack(model: Models.links(), at: url)
         try stack.write { db in
             var last = try stack.insert("User", values: ["id": 0], in: db)
-            for id in 1..<1500 {
+            for id in 1..<1100 {
                 let links = ["manager": [last], "friends": [last]]
                 last = try stack.insert("User", values: ["id": JSONValue(id)], links: links, in: db)
             }

@@ -2,11 +2,12 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
+import TestSize
 import Testing
 
 @testable import SyncService
 
-/// Runs that are cancelled, at every request.
+/// Runs that are cancelled at a request: at every one in full length.
 @Suite("A cancelled run")
 struct CancelledRunTests {
     /// What whoever asks the service is doing when the run is cancelled.
@@ -32,7 +33,7 @@ struct CancelledRunTests {
     func everywhere(_ moment: Moment, _ idempotency: ServiceCapabilities.CreateIdempotency) async throws {
         var number = 1
         while try await cancel(at: number, moment, Self.service(idempotency)) {
-            number += 1
+            number += LongTests.count(3, many: 1)
             try #require(number < 100)
         }
         // Pages of three entities, and batches of four changes.

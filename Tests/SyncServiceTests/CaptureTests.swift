@@ -267,7 +267,7 @@ struct CaptureTests {
         try await device.write(
             """
             INSERT INTO Project (remoteID, name) VALUES (-1, 'refused');
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1100)
             INSERT INTO Task (remoteID, title, projectID) SELECT -i - 10, 'waits', -1 FROM n;
             INSERT INTO Task (remoteID, title) VALUES (-9000, 'goes')
             """)

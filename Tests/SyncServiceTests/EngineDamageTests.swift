@@ -50,7 +50,7 @@ struct EngineDamageTests {
             values.map { "UPDATE OR REPLACE \(column.table) SET \"\(column.name)\" = \($0)" }
         }
         var damaged = 0
-        let chosen = stride(from: 0, to: cases.count, by: LongTests.count(23, many: 5)).map { cases[$0] }
+        let chosen = stride(from: 0, to: cases.count, by: LongTests.count(61, many: 5)).map { cases[$0] }
         for sql in chosen {
             // SQLite itself refuses a text or NULL as the number of a row.
             guard let errors = try? await store.errors(sql) else { continue }
