@@ -51,7 +51,7 @@ struct CrashTests {
         var isDone = false
         while !isDone {
             isDone = try await kill(at: commit, moment, place())
-            commit += LongTests.count(7, many: 1)
+            commit += LongTests.count(12, many: 1)
             try #require(commit < 200)
         }
         #expect(commit > 4)

@@ -8,9 +8,14 @@ import Testing
 struct QueryFormatTests {
     private let sandbox: Sandbox
 
-    /// A tag each of whose names is awkward in one of the forms.
     init() throws {
         sandbox = try Sandbox()
+        try Self.tags.get().write(to: sandbox.folder.appendingPathComponent("app.sqlite"))
+    }
+
+    /// A store with tags each of whose names is awkward in one of the forms.
+    private static let tags = Result {
+        let sandbox = try Sandbox()
         let tags = try sandbox.file(
             "tags.json",
             #"[{"id": 1, "name": "a,\"b\"\nc|d\te"}, {"id": 2, "name": ""}, {"id": 3}, {"id": 4, "name": "日本 e\u0301"}]"#
@@ -18,6 +23,7 @@ struct QueryFormatTests {
         let run = try sandbox.syncdb(
             "import", tags, "--entity", "Tag", "--model", Sandbox.model, "--database", "app.sqlite", "--quiet")
         try #require(run.status == 0, "\(run.errors)")
+        return try Data(contentsOf: sandbox.folder.appendingPathComponent("app.sqlite"))
     }
 
     private func query(_ arguments: String...) throws -> String {
