@@ -1,7 +1,7 @@
 # make demo   build, sync a sample on two days, show what changed and why
 # make demo-engine  two devices edit offline and sync with a Kinto server that runs here: who wins what, and why
 # make services  run the tests that need a REST server of their own, which is built for that
-# make test   run the tests, a few random cases among them; about four minutes after the build
+# make test   run the tests, a few random cases among them; about ten minutes of processor time after the build
 # make check  run the long tests, and thousands of random cases (TURN=5: one eighth of the random cases, other ones for
 #             each number, for three minutes)
 # make tsan   run what happens at once under the Thread Sanitizer (ALL=1: all tests)
