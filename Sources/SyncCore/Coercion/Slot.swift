@@ -17,6 +17,15 @@ package struct Slot: Sendable {
         case date
         /// Bytes in the arena.
         case arenaBlob
+
+        // Other modules compare these at every value, where a synthesized operator is a call through the conformance.
+        @inlinable
+        package static func == (left: Kind, right: Kind) -> Bool {
+            unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
+        }
+
+        @inlinable
+        package static func != (left: Kind, right: Kind) -> Bool { !(left == right) }
     }
 
     package var kind: Kind
@@ -39,8 +48,8 @@ package struct Slot: Sendable {
         Slot(kind: .date, bits: UInt64(bitPattern: milliseconds))
     }
 
-    package var integer: Int64 { Int64(bitPattern: bits) }
-    package var real: Double { Double(bitPattern: bits) }
-    package var offset: Int { Int(truncatingIfNeeded: bits) }
-    package var isText: Bool { kind == .payloadText || kind == .arenaText }
+    @inlinable package var integer: Int64 { Int64(bitPattern: bits) }
+    @inlinable package var real: Double { Double(bitPattern: bits) }
+    @inlinable package var offset: Int { Int(truncatingIfNeeded: bits) }
+    @inlinable package var isText: Bool { kind == .payloadText || kind == .arenaText }
 }

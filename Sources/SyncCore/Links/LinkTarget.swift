@@ -8,10 +8,17 @@ package struct LinkTarget: Hashable, Sendable {
     /// Of a row that leads to a stored one of which the payload does not speak.
     package static let unmentioned = LinkTarget(number: -2)
 
-    package init(_ node: NodeID) { number = node.number }
+    @inlinable package init(_ node: NodeID) { number = node.number }
 
     private init(number: Int32) { self.number = number }
 
     /// The node it leads to, if it is one.
-    package var node: NodeID? { number < 0 ? nil : NodeID(Int(number)) }
+    @inlinable package var node: NodeID? { number < 0 ? nil : NodeID(Int(number)) }
+
+    // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
+    @inlinable
+    package static func == (left: LinkTarget, right: LinkTarget) -> Bool { left.number == right.number }
+
+    @inlinable
+    package static func != (left: LinkTarget, right: LinkTarget) -> Bool { left.number != right.number }
 }

@@ -5,4 +5,13 @@ package enum RowPresence: UInt8, Sendable {
     case stored
     /// To be inserted.
     case new
+
+    // Other modules compare these at every row, where a synthesized operator is a call through the conformance.
+    @inlinable
+    package static func == (left: RowPresence, right: RowPresence) -> Bool {
+        unsafeBitCast(left, to: UInt8.self) == unsafeBitCast(right, to: UInt8.self)
+    }
+
+    @inlinable
+    package static func != (left: RowPresence, right: RowPresence) -> Bool { !(left == right) }
 }

@@ -1,7 +1,7 @@
 // Lists that are not arrays under their key: objects of members, and connections.
 extension PayloadMapper {
     /// What stands under a relationship's key, of a relationship that may be laid out in other ways.
-    func shape(
+    mutating func shape(
         _ tape: JSONTape, at token: Int, of relationship: RelationshipMapping, areIDs: Bool = false, _ bytes: Bytes
     ) -> RelationshipShape {
         let shape = RelationshipShape(tape, at: token, relationship, areIDs: areIDs)

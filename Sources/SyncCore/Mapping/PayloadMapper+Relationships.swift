@@ -3,18 +3,24 @@ extension PayloadMapper {
     /// null object; then the stronger name, then the later key.
     mutating func chooseCandidates(from first: Int, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) {
         for index in first..<candidates.count {
+            let relationship = candidates[index].relationship
             let rank = rank(of: candidates[index], entity, tape, bytes)
             candidates[index].rank = rank
-            let known = best[candidates[index].relationship]
-            if known < 0 || rank <= candidates[known].rank { best[candidates[index].relationship] = index }
+            let known = best[relationship]
+            if known < 0 || rank <= candidates[known].rank { best[relationship] = index }
         }
-        for index in first..<candidates.count where best[candidates[index].relationship] >= 0 {
-            candidates[best[candidates[index].relationship]].isChosen = true
-            best[candidates[index].relationship] = -1
+        for index in first..<candidates.count {
+            let relationship = candidates[index].relationship
+            let chosen = best[relationship]
+            if chosen < 0 { continue }
+            candidates[chosen].isChosen = true
+            best[relationship] = -1
         }
     }
 
-    private func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int {
+    // What is asked at every relationship is mutating, so that the mapper is not copied for the call.
+
+    private mutating func rank(of candidate: Candidate, _ entity: Int, _ tape: JSONTape, _ bytes: Bytes) -> Int {
         if candidate.isIDKey { return 100 + candidate.strength }
         let relationship = tables.relationships[entity][candidate.relationship]
         let shape = shape(tape, at: candidate.value, of: relationship, bytes)
@@ -104,7 +110,9 @@ extension PayloadMapper {
 
     /// The row that a relationship of a child leads back to, because it gave the child: around the record, or by that for
     /// which a row without a key is known.
-    private func giver(of child: Mapped?, by relationship: RelationshipMapping, _ context: Context) -> NodeID? {
+    private mutating func giver(
+        of child: Mapped?, by relationship: RelationshipMapping, _ context: Context
+    ) -> NodeID? {
         if let arrival = context.arrival, arrival.link == relationship.link,
             arrival.end == relationship.end || relationship.isSymmetric
         {
@@ -119,7 +127,7 @@ extension PayloadMapper {
     }
 
     /// Whether a row has no key, so that it is the owner's who gave it, whatever its JSON says.
-    private func isKnownByOwner(_ row: Mapped) -> Bool {
+    private mutating func isKnownByOwner(_ row: Mapped) -> Bool {
         plan.rows[row.table.index].nodes[row.node.index].ownerPlace != nil
     }
 

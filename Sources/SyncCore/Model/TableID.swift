@@ -5,7 +5,7 @@ package struct TableID: Hashable, Comparable, Sendable {
 
     package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
 
-    package var index: Int { Int(number) }
+    @inlinable package var index: Int { Int(number) }
 
     package static func < (left: TableID, right: TableID) -> Bool { left.number < right.number }
 }

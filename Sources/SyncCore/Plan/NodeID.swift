@@ -3,9 +3,9 @@ package struct NodeID: Hashable, Comparable, Sendable {
     /// The position as it is stored: other modules read it without a call, which loops over millions of rows notice.
     package let number: Int32
 
-    package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
+    @inlinable package init(_ index: Int) { number = Int32(truncatingIfNeeded: index) }
 
-    package var index: Int { Int(number) }
+    @inlinable package var index: Int { Int(number) }
 
     package static func < (left: NodeID, right: NodeID) -> Bool { left.number < right.number }
 }

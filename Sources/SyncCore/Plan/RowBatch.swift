@@ -103,9 +103,10 @@ package struct RowBatch: Sendable {
         return (node, true)
     }
 
-    /// Asks for the place of an integer key in the index, where it will be looked up soon.
+    /// Asks for the place of an integer key in the index, where it will be looked up soon. Mutating, so that a batch in
+    /// an array is not copied for the call.
     @inline(__always)
-    func prefetch(_ key: Slot) {
+    mutating func prefetch(_ key: Slot) {
         if indexes.count == 1 { indexes[0].prefetch(hash: TextPool.mix(key.bits)) }
     }
 
