@@ -11,6 +11,8 @@ struct NodeBinding {
     private let keys: NodeKeys
     private let targets: [NodeKeys]
     private let defaults: DefaultValues
+    /// By entity and slot: whether a new row without a value gets the model's default.
+    private let takesDefault: [Int: [Bool]]
     private let pool: TextPool
 
     init(_ table: SyncTable, _ session: SQLiteSession) {
@@ -24,6 +26,11 @@ struct NodeBinding {
             session.tables.map { NodeKeys($0[target]) }
         }
         defaults = DefaultValues(table.tree)
+        let entities = table.tree.entities.map { table.model.entities[$0] }
+        takesDefault = Dictionary(
+            entities.map { entity in
+                (entity.id, table.tree.attributes.indices.map { $0 != entity.keySlot && entity.slots.contains($0) })
+            }, uniquingKeysWith: { $1 })
         pool = table.pool
     }
 
@@ -58,13 +65,12 @@ struct NodeBinding {
 
     /// Attribute values of a new row: the payload's, else the model's defaults. Keys have none.
     private func bindValues(of node: NodeID, to statement: RawStatement, _ offset: Int) {
-        let entity = table.wantedEntity(of: node)
         let keyColumn = columns.hasHiddenKey ? -1 : columns.keySlot
         let (slots, start) = slots(of: node)
         for slot in 0..<batch.stride where slot != keyColumn {
             let parameter = offset + columns.attributes + slot + 1
             let value = slots.isEmpty ? Slot.absent : slots[start + slot]
-            if value.kind == .absent, slot != entity.keySlot, entity.slots.contains(slot) {
+            if value.kind == .absent, takesDefault[Int(batch.nodes[node.index].entity)]?[slot] == true {
                 defaults.bind(slot, to: statement, at: parameter)
             } else {
                 statement.bind(value, at: parameter, pool)

@@ -1,8 +1,8 @@
 import SyncCore
 import SyncStore
 
-/// Binds the row keys of a table's nodes.
-struct NodeKeys {
+/// Binds the row keys of a table's nodes. A class, so that no part of the plan is copied for a key.
+final class NodeKeys {
     private let keys: RowKeys
     private let batch: RowBatch
     private let pool: TextPool

@@ -72,14 +72,18 @@ extension SyncTransaction {
     ) {
         let batch = table.batch
         var presence = table.met.presence
+        // Of the entity of the node before, which mostly is the same.
+        var rule = NewRowRule(model.entities[table.tree.root], table)
         for index in batch.nodes.indices where presence[index] != .stored {
             let node = NodeID(index)
             presence[index] = .missing
             guard batch.nodes[index].isGiven, mayInsert(node), !table.refused.contains(node) else { continue }
-            if !admittingIncomplete, let problem = problem(withNew: node, table) {
+            let entity = Int(batch.nodes[index].entity)
+            if entity != rule.entity.id { rule = NewRowRule(model.entities[entity], table) }
+            if !admittingIncomplete, let problem = problem(withNew: node, table, rule) {
                 table.refuseNew(node)
                 report.add(
-                    problem.kind, table.wantedEntity(of: node).id, key: RowKey(batch.nodes[index].key, pool),
+                    problem.kind, entity, key: RowKey(batch.nodes[index].key, pool),
                     path: path(of: node, table), problem.message)
             } else {
                 presence[index] = .new
@@ -88,10 +92,22 @@ extension SyncTransaction {
         table.met.presence = presence
     }
 
-    private func problem(withNew node: NodeID, _ table: SyncTable) -> (
+    /// What a new row of an entity must have.
+    private struct NewRowRule {
+        let entity: CompiledEntity
+        /// The slots besides the key's that must have a value.
+        let required: [Int]
+
+        init(_ entity: CompiledEntity, _ table: SyncTable) {
+            self.entity = entity
+            required = entity.slots.filter { $0 != entity.keySlot && table.needsValue($0) }
+        }
+    }
+
+    private func problem(withNew node: NodeID, _ table: SyncTable, _ rule: NewRowRule) -> (
         kind: SyncResult.Diagnostic.Kind, message: String
     )? {
-        let entity = table.wantedEntity(of: node)
+        let entity = rule.entity
         if entity.isAbstract {
             return (.entityMismatch, "\(entity.name) is abstract, so a new row of it cannot be stored")
         }
@@ -104,7 +120,7 @@ extension SyncTransaction {
         if table.batch.nodes[node.index].ownerPlace != nil, entity.compositeKey != nil {
             return (.keyCannotBeMade, "a new \(entity.name) needs its key: one of several parts cannot be made here")
         }
-        for slot in entity.slots where slot != entity.keySlot && table.lacksValue(slot, of: node) {
+        for slot in rule.required where table.lacksValue(slot, of: node) {
             let name = table.tree.attributes[slot].name
             return (.requiredValueMissing, "a new \(entity.name) needs a value for \(name); the record is refused")
         }

@@ -64,9 +64,14 @@ package final class SyncTable {
     /// Whether a row that is new has no value for an attribute that must have one.
     func lacksValue(_ slot: Int, of node: NodeID) -> Bool {
         switch value(slot, of: node).kind {
-        case .absent, .null: !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
+        case .absent, .null: needsValue(slot)
         default: false
         }
+    }
+
+    /// Whether a new row must have a value for an attribute.
+    func needsValue(_ slot: Int) -> Bool {
+        !tree.attributes[slot].isOptional && tree.attributes[slot].defaultValue == nil
     }
 
     // MARK: Keys
