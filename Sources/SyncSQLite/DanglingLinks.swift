@@ -28,6 +28,25 @@ struct DanglingLinks {
         try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table(link)) WHERE \(condition(link)))") ?? false
     }
 
+    /// Whether links lead nowhere, of which all others are known to lead to stored rows.
+    func exist(_ link: LinkID, among ends: DoubtfulEnds) throws -> Bool {
+        guard ends.areAll else { return try exist(link) }
+        return try isMissing(ends.first, at: .first, of: link) || isMissing(ends.second, at: .second, of: link)
+    }
+
+    /// Whether one of some rows is not stored.
+    private func isMissing(_ rows: Set<RowKey>, at end: Link.End, of link: LinkID) throws -> Bool {
+        if rows.isEmpty { return false }
+        let table = layout[layout.model[link].side(end).table]
+        let statement = try RawStatement(
+            db, "SELECT 1 FROM \(table.name.quoted) WHERE \(table.keyColumn.quoted) = ?")
+        return try rows.contains { row in
+            statement.bind(row, at: 1)
+            defer { statement.reset() }
+            return try !statement.step()
+        }
+    }
+
     /// Whether the foreign key of some rows leads nowhere.
     func exist(_ link: LinkID, of rows: [RowKey]) throws -> Bool {
         guard case .foreignKey = layout[link] else { return false }

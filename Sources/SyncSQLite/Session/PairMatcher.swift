@@ -7,6 +7,9 @@ struct PairMatcher {
     private(set) var compared = ComparedPairs()
     /// Whether a pair was met of a row of which the payload does not speak, and that stays.
     private(set) var metUnmentioned = false
+    /// The rows that pairs lead to of which the payload does not speak, if they are asked for.
+    private(set) var unmentioned = DoubtfulEnds()
+    private let notesUnmentioned: Bool
     private let link: Link
     private let first: SyncTable
     private let second: SyncTable
@@ -18,9 +21,10 @@ struct PairMatcher {
 
     init(
         _ said: LinkPairs, of link: Link, _ ends: (SyncTable, SyncTable), _ lookups: [NodeLookup],
-        _ session: SQLiteSession
+        notingUnmentioned: Bool, _ session: SQLiteSession
     ) {
         self.said = said
+        notesUnmentioned = notingUnmentioned
         self.link = link
         (first, second) = ends
         firstLookup = lookups[first.id.index]
@@ -83,6 +87,10 @@ struct PairMatcher {
             }
             if let moved { compared.moved.append(moved) }
             return index
+        }
+        if notesUnmentioned {
+            if one == nil { unmentioned.note(statement.key(0), at: .first) }
+            if other == nil { unmentioned.note(statement.key(1), at: .second) }
         }
         guard !said.staysStored(one, other), let rows = rows(statement) else {
             if one == nil || other == nil { metUnmentioned = true }

@@ -5,32 +5,45 @@ import SyncStore
 ///
 /// A structure that lives as long as the loop around it: what it notes is the table's again when the loop is over.
 struct RowMatcher {
+    /// What the rows of a foreign key's table are found by.
+    private struct Target {
+        let lookup: NodeLookup
+        let key: (type: AttributeType, owner: Int)?
+        let hasHiddenKey: Bool
+    }
+
     private let table: SyncTable
     private let columns: RowColumns
-    private let allColumns: [RowColumns]
-    private let lookups: [NodeLookup]
+    private let targets: [Target]
     private let lookup: NodeLookup
     private let model: CompiledModel
     private let batch: RowBatch
     private let values: CountingValues
     private let pool: TextPool
-    private let pass: MatchPass
+    private let meets: Bool
+    private let compares: Bool
     /// The targets that the payload gives, guessed to be the stored ones, by foreign key; empty if it gives none.
     private let expected: [[Int32]]
     private var keyText = KeyPartsText()
     private(set) var met: MetNodes
+    /// Where rows lead that no node is, if that is no node either.
+    private(set) var doubtful: [LinkID: DoubtfulEnds] = [:]
 
     init(_ table: SyncTable, _ session: SQLiteSession, _ pass: MatchPass, expecting expected: [[Int32]] = []) {
         self.table = table
         columns = session.columns(table.id)
-        allColumns = session.columns
-        lookups = session.lookups
+        targets = session.columns(table.id).targets.map { target in
+            let columns = session.columns(target)
+            return Target(
+                lookup: session.lookups[target.index], key: columns.commonKey, hasHiddenKey: columns.hasHiddenKey)
+        }
         lookup = session.lookups[table.id.index]
         model = table.model
         batch = table.batch
         values = table.values
         pool = table.pool
-        self.pass = pass
+        meets = pass != .compare
+        compares = pass != .meet
         self.expected = expected
         met = table.takeMet()
     }
@@ -67,11 +80,13 @@ struct RowMatcher {
         return keyText.bytes.withUnsafeBufferPointer { lookup.node($0, keyOwner, pool, guess: guess) }
     }
 
-    /// The node that a foreign key to a table without hidden keys leads to.
-    func target(_ statement: RawStatement, _ column: Int, _ target: TableID, guess: Int = -1) -> Int? {
-        guard let key = allColumns[target.index].commonKey else { return nil }
-        let lookup = lookups[target.index]
-        return lookup.isEmpty ? nil : lookup.node(statement, column, key.type, key.owner, pool, guess: guess)
+    /// The node that a foreign key to a table without hidden keys leads to. Mutating, so that the matcher is not copied
+    /// for the call.
+    private mutating func target(_ statement: RawStatement, _ index: Int, guess: Int = -1) -> Int? {
+        let target = targets[index]
+        guard let key = target.key, !target.lookup.isEmpty else { return nil }
+        return target.lookup.node(
+            statement, columns.foreignKeys + index, key.type, key.owner, pool, guess: guess)
     }
 
     /// Asks for what the rows after the next few will be compared with.
@@ -84,8 +99,8 @@ struct RowMatcher {
     // MARK: Meeting
 
     mutating func accept(_ statement: RawStatement, node: Int, entity: Int) {
-        if pass != .compare { meet(statement, node: node, entity: entity) }
-        if pass != .meet, met.presence[node] == .stored { compare(statement, node: node) }
+        if meets { meet(statement, node: node, entity: entity) }
+        if compares, met.presence[node] == .stored { compare(statement, node: node) }
     }
 
     private mutating func meet(_ statement: RawStatement, node: Int, entity: Int) {
@@ -111,8 +126,7 @@ struct RowMatcher {
     private mutating func readTarget(_ statement: RawStatement, node: Int, index: Int) {
         let column = columns.foreignKeys + index
         guard !statement.isNull(column) else { return }
-        let target = columns.targets[index]
-        guard !allColumns[target.index].hasHiddenKey else {
+        guard !targets[index].hasHiddenKey else {
             if met.foreignKeys[index].hiddenTargets.isEmpty {
                 met.foreignKeys[index].hiddenTargets = Array(repeating: nil, count: met.presence.count)
             }
@@ -120,12 +134,12 @@ struct RowMatcher {
             return
         }
         let guess = expected.isEmpty || expected[index].isEmpty ? -1 : Int(expected[index][node])
-        if let found = self.target(statement, column, target, guess: guess) {
+        if let found = target(statement, index, guess: guess) {
             met.foreignKeys[index].targets[node] = LinkTarget(NodeID(found))
             return
         }
         met.foreignKeys[index].targets[node] = .unmentioned
-        if lookups[target.index].hasOwned, let key = statement.key(column) {
+        if targets[index].lookup.hasOwned, let key = statement.key(column) {
             met.foreignKeys[index].unnamedTargets[NodeID(node)] = key
         }
     }
@@ -181,25 +195,22 @@ struct RowMatcher {
     // MARK: Strays
 
     /// Notes a row that no node is, if it matters.
-    ///
-    /// - Returns: Links that may lead nowhere.
-    mutating func addStray(_ statement: RawStatement, entity: Int, _ watch: StrayWatch) -> [LinkID] {
-        guard let key = statement.key(0) else { return [] }
-        var doubtful: [LinkID] = []
+    mutating func addStray(_ statement: RawStatement, entity: Int, _ watch: StrayWatch) {
+        guard let key = statement.key(0) else { return }
         var isNeeded = watch.scope.map { model.entity(entity, isKindOf: $0) } ?? false
         for (index, link) in table.tree.foreignKeys.enumerated() where watch.watched[index] {
             let column = columns.foreignKeys + index
-            let second = columns.targets[index]
-            if statement.isNull(column) || allColumns[second.index].hasHiddenKey { continue }
-            guard let target = target(statement, column, second) else {
-                if watch.speaksOfAll { doubtful.append(link) }
+            if statement.isNull(column) || targets[index].hasHiddenKey { continue }
+            guard let target = target(statement, index) else {
+                if watch.speaksOfAll {
+                    doubtful[link, default: DoubtfulEnds()].note(statement.key(column), at: .second)
+                }
                 continue
             }
             met.strays.pointers.append(.init(row: met.strays.rows.count, link: link, target: NodeID(target)))
             isNeeded = true
         }
         if isNeeded { met.strays.rows.append(.init(key: key, entity: entity)) }
-        return doubtful
     }
 
     /// Drops those that do not matter after all of the strays from an index on.

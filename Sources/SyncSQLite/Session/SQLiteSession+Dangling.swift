@@ -25,8 +25,8 @@ extension SQLiteSession {
     /// Those of join tables that were read whole and have pairs of rows that the payload does not speak of.
     package func danglingPairs() throws -> [DanglingPairs] {
         try model.links.compactMap { link -> DanglingPairs? in
-            guard doubtfulLinks.contains(link.id), link.storage == .joinTable, !isSound(link.id) else { return nil }
-            let found = try dangling.exist(link.id) ? self.dangling(link.id) : nil
+            guard let ends = doubtfulEnds[link.id], link.storage == .joinTable, !isSound(link.id) else { return nil }
+            let found = try dangling.exist(link.id, among: ends) ? self.dangling(link.id) : nil
             soundLinks.sound.insert(link.id)
             keepSoundLinks()
             return found
@@ -80,11 +80,18 @@ extension SQLiteSession {
         }
         let pointers = table.met.strays.pointers
         if pointers.contains(where: { $0.link == link.id && presence[$0.target.index] != .stored }) { return true }
-        guard !others.isEmpty || doubtfulLinks.contains(link.id), !isSound(link.id) else { return false }
+        let ends = doubtfulEnds[link.id]
+        guard !others.isEmpty || ends != nil, !isSound(link.id) else { return false }
         guard table.met.isScanned else {
             return try dangling.exist(link.id, of: others.compactMap(table.rowKey))
         }
-        guard try !dangling.exist(link.id) else { return true }
+        // Of a table that was read whole with its strays, all other rows lead to rows that the payload speaks of.
+        if let ends, others.count * 6 <= table.batch.nodes.count {
+            guard try !dangling.exist(link.id, of: others.compactMap(table.rowKey)) else { return true }
+            guard try !dangling.exist(link.id, among: ends) else { return true }
+        } else {
+            guard try !dangling.exist(link.id) else { return true }
+        }
         soundLinks.sound.insert(link.id)
         return false
     }

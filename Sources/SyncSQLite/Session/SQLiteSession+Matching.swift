@@ -77,7 +77,7 @@ extension SQLiteSession {
                 last = node
                 matcher.accept(statement, node: node, entity: entity)
             } else if collectsStrays {
-                doubtfulLinks.formUnion(matcher.addStray(statement, entity: entity, watch))
+                matcher.addStray(statement, entity: entity, watch)
                 if let keeping = watch.keeping, matcher.met.strays.rows.count >= weighed + Self.straysAtOnce {
                     try matcher.keepStrays(from: weighed, keeping)
                     weighed = matcher.met.strays.rows.count
@@ -85,6 +85,7 @@ extension SQLiteSession {
             }
         }
         if let keeping = watch.keeping { try matcher.keepStrays(from: weighed, keeping) }
+        doubtfulEnds.merge(matcher.doubtful) { $1 }
         try counter.finish()
     }
 

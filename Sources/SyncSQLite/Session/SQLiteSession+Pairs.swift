@@ -9,7 +9,7 @@ extension SQLiteSession {
     package func compare(_ said: inout LinkPairs, _ link: Link, speaksOfAll: Bool) throws -> ComparedPairs {
         guard let stored = StoredPairs(link.id, layout, db), let tables else { return ComparedPairs() }
         let ends = (tables[link.first.table], tables[link.second.table])
-        var reader = PairMatcher(said, of: link, ends, lookups, self)
+        var reader = PairMatcher(said, of: link, ends, lookups, notingUnmentioned: speaksOfAll, self)
         said = LinkPairs()
         defer { said = reader.said }
         let firsts = reader.said.first.nodes.filter { ends.0.isPresent($0, as: .stored) }
@@ -17,7 +17,8 @@ extension SQLiteSession {
         let others = reader.unspokenPairs()
         let limit = (firsts.count + seconds.count) * 12 + others.count * 6
         guard limit > 0 else { return ComparedPairs() }
-        switch try size(of: stored.table, limit: limit) {
+        let size = try size(of: stored.table, limit: limit)
+        switch size {
         case .empty: return ComparedPairs()
         case .small:
             try reader.compareAll(stored.all(), isOrdered: stored.isOrdered, steps)
@@ -26,7 +27,9 @@ extension SQLiteSession {
             try comparePairs(of: seconds, at: .second, stored, &reader, isOnlyEnd: firsts.isEmpty)
             try compare(others, stored, &reader)
         }
-        if speaksOfAll, reader.metUnmentioned { doubtfulLinks.insert(link.id) }
+        if speaksOfAll, reader.metUnmentioned {
+            doubtfulEnds[link.id] = size == .small ? reader.unmentioned : DoubtfulEnds(areAll: false)
+        }
         return reader.compared
     }
 

@@ -26,8 +26,8 @@ package final class SQLiteSession {
     private(set) var settled: Set<TableID> = []
     /// What is known of links since others wrote.
     var soundLinks = StoreWatch.SoundLinks()
-    /// Links of which something was read that may lead nowhere.
-    var doubtfulLinks: Set<LinkID> = []
+    /// Of links of which something was read that may lead nowhere, where it leads.
+    var doubtfulEnds: [LinkID: DoubtfulEnds] = [:]
     /// Whether the caller's transaction had links that lead nowhere yet, which are the caller's to mend.
     private var hadOpenLinks = false
 
@@ -51,7 +51,7 @@ extension SQLiteSession: StoreSession {
         self.tables = tables
         self.steps = steps
         lookups = tables.map { NodeLookup($0.batch) }
-        doubtfulLinks = []
+        doubtfulEnds = [:]
         hasReferences = try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sync_pending)") ?? false
         hadOpenLinks = hasOpenLinks
         let start = try StoreWatch.Moment(db)
