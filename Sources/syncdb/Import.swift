@@ -118,7 +118,9 @@ struct Import: AsyncParsableCommand, PayloadCommand {
     ) async throws -> (SyncResult, SyncModel) {
         var options = payload.options
         options.collectsValues = verbose
-        options.collectsKeys = verbose || output.json || payloads.allSatisfy { $0.data != nil }
+        // The results of several payloads are merged by the keys of their rows.
+        options.collectsKeys =
+            verbose || output.json || (payloads.count > 1 && payloads.allSatisfy { $0.data != nil })
         options.pieces.size = pieceSize.bytes
         let result = try await output.withProgress(options) {
             try await payload.sync(payloads, into: stack, options: $0, written)
