@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "Sync", targets: ["Sync"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
+        .library(name: "SyncTools", targets: ["SyncTools"]),
         .executable(name: "syncdb", targets: ["syncdb"]),
     ],
     traits: [
@@ -73,12 +74,19 @@ let package = Package(
             ],
             swiftSettings: ours),
         .target(name: "SyncTesting", dependencies: ["Sync", "SyncCore", "SyncSQLite"], swiftSettings: ours),
+        .target(
+            name: "SyncTools",
+            dependencies: [
+                "Sync", "SyncCalls", "SyncCore", "SyncSQLite", "SyncService",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: ours),
         .systemLibrary(
             name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .executableTarget(
             name: "syncdb",
             dependencies: [
-                "CZlib", "Sync", "SyncTesting",
+                "CZlib", "Sync", "SyncTesting", "SyncTools",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: ours),
@@ -102,23 +110,27 @@ let package = Package(
         .testTarget(
             name: "SyncTests",
             dependencies: [
-                "Sync", "SyncCalls", "SyncTesting", "TestSize", "TestWork",
+                "Sync", "SyncCalls", "SyncTesting", "SyncTools", "TestSize", "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: ours),
         .executableTarget(
-            name: "CrashingDevice", dependencies: ["Sync", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "CrashingDevice", dependencies: ["Sync", "SyncTools", .product(name: "GRDB", package: "GRDB.swift")],
             path: "Tests/CrashingDevice", swiftSettings: ours),
         .testTarget(
             name: "SyncServiceTests",
             dependencies: [
                 "CrashingDevice",
-                "SyncService", "SyncTesting", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize", "TestWork",
+                "SyncService", "SyncTesting", "SyncTools", "Sync", "SyncStore", "SyncSQLite", "SyncCore", "TestSize",
+                "TestWork",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: ours),
+        .testTarget(
+            name: "SyncToolsTests",
+            dependencies: ["SyncTools", "Sync", "SyncService", "SyncCore", "TestSize"], swiftSettings: ours),
         .testTarget(
             name: "SyncTestingTests",
             dependencies: [
@@ -128,7 +140,9 @@ let package = Package(
             swiftSettings: ours),
         .testTarget(
             name: "syncdbTests",
-            dependencies: ["syncdb", "Sync", "SyncTesting", "TestSize", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "syncdb", "Sync", "SyncTesting", "SyncTools", "TestSize", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: ours),
     ]
 )

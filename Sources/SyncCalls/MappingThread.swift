@@ -17,7 +17,7 @@ package actor MappingThread {
     package static var isCurrent: Bool { MappingExecutor.isCurrent }
 
     /// Does work on the thread that has least to do, and waits for it without a thread of its own.
-    static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
+    package static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await begin { _ in try work() }
     }
 

@@ -1,5 +1,5 @@
 import GRDB
-package import SyncCore
+import SyncCore
 package import SyncStore
 
 /// A connection that writes to the database of a stack.

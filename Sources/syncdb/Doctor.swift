@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncTools
 
 /// `syncdb doctor`: what is wrong with a payload or a database, and what to change.
 struct Doctor: AsyncParsableCommand, ReadingCommand {

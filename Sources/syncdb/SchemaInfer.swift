@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncTools
 
 /// `syncdb schema infer`: a schema file from sample JSON.
 struct SchemaInfer: AsyncParsableCommand, ReadingCommand {

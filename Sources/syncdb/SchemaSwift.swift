@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncTools
 
 /// `syncdb schema swift`: a model as Swift types.
 struct SchemaSwift: AsyncParsableCommand, ReadingCommand {

@@ -1,4 +1,5 @@
 import Sync
+import SyncTools
 
 extension SyncError {
     /// Where the lists are, in the words of the command line: a key path is `--key` there.

@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 
 extension SyncError {
     /// The option that leads out of it, where there is one.

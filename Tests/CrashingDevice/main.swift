@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import SyncTools
 
 // A device that dies: keeps a database in step with a service, and is killed at a commit.
 //

@@ -6,6 +6,7 @@ import SyncTesting
 import Testing
 
 @testable import SyncService
+@testable import SyncTools
 
 /// What each member of a configuration does: to the options of the service, and to what is asked of it.
 @Suite("A member of a configuration")
@@ -406,5 +407,27 @@ struct ConfigurationMemberTests {
         }
         #expect(error?.code == .invalidConfiguration)
         #expect(error?.path == path, "\(error?.description ?? "")")
+    }
+
+    @Test("that is an address or a path may end with slashes", arguments: ["rest", "kinto"])
+    func slashes(_ kind: String) async throws {
+        let text = """
+            {"service": "\(kind)", "url": "https://api.example.com/v1//", "entities": {"Task": {"path": "/tasks/"}}}
+            """
+        let memory = ServedMemory()
+        let transport = Served { request, _ in
+            await memory.note(request)
+            return (200, [:], kind == "rest" ? [] : ["data": [], "responses": [["status": 204]]])
+        }
+        let service = try EngineConfiguration(Data(text.utf8)).service(transport: transport)
+        #expect(service.identity.hasPrefix("https://api.example.com/v1"))
+        #expect(!service.identity.contains("v1/"))
+        _ = try await service.pull(PullRequest(entity: "Task", cursor: nil))
+        _ = try await service.push([
+            PushOperation(entity: "Task", kind: .delete, id: "a", body: [:], version: nil, idempotencyKey: "k")
+        ])
+        let requests = await memory.requests
+        #expect(requests.count >= 2)
+        #expect(requests.allSatisfy { $0.contains(" /v1/") && !$0.contains("//") }, "\(requests)")
     }
 }

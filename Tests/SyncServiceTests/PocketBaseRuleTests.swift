@@ -6,6 +6,7 @@ import SyncTesting
 import Testing
 
 @testable import SyncService
+@testable import SyncTools
 
 /// Rules that hide rows and forbid changes, and who asks, with a PocketBase server that really runs.
 @Suite(

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import SyncTools
 import Testing
 
 /// A store to which another process is writing just now.

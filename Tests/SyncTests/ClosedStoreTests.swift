@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Sync
 import SyncTesting
+import SyncTools
 import Testing
 
 @Suite("A closed DataStack")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import SyncTools
 import Testing
 
 /// Links to rows that are not stored, left by a connection with foreign keys off.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Sync
+import SyncTools
 import Testing
 
 @Suite("A transformer that nobody registered")

@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 import Testing
 
 /// Records that share a key are merged, and told.

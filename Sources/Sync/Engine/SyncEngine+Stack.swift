@@ -1,5 +1,4 @@
 public import SyncCalls
-public import SyncSQLite
 public import SyncService
 import SyncStore
 

@@ -24,6 +24,6 @@ extension SyncModel {
         public init(arrayLiteral parts: String...) { self.init(parts) }
 
         /// The only part; nil if there are several.
-        var single: String? { parts.count == 1 ? parts[0] : nil }
+        package var single: String? { parts.count == 1 ? parts[0] : nil }
     }
 }

@@ -27,7 +27,7 @@ package enum SimilarName {
     private static func folded(_ name: String) -> [Character] { name.lowercased().filter { !"_- .".contains($0) } }
 
     /// How many letters must be put in, left out, replaced or swapped with the next to make one of the other.
-    static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    package static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var last = Array(0...right.count)
         var (before, line) = (last, last)
         for (row, letter) in left.enumerated() {

@@ -1,5 +1,5 @@
 /// What the JSON of an entity's rows consists of: its keys, those of dotted paths as objects in objects.
-struct ExportShape {
+package struct ExportShape {
     /// One key of an object.
     struct Field {
         let key: String
@@ -17,13 +17,19 @@ struct ExportShape {
 
     let fields: [Field]
     /// What of the entity has no place in it.
-    let omissions: [ExportOmission]
+    package let omissions: [ExportOmission]
 }
 
 /// Which shape: a row of one entity is read back as one of another where a relationship or a call names an ancestor.
-struct ExportShapeKey: Hashable {
+package struct ExportShapeKey: Hashable {
     let entity: Int
     let destination: Int
     /// Whether the row is exported inside nested attributes.
     let isNested: Bool
+
+    package init(entity: Int, destination: Int, isNested: Bool) {
+        self.entity = entity
+        self.destination = destination
+        self.isNested = isNested
+    }
 }

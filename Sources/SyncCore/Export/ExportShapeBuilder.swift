@@ -2,7 +2,7 @@
 ///
 /// Every key is one from which a sync reads the same attribute or relationship again. Where two would have the same
 /// place, an attribute falls back to its own name, and a relationship is left out.
-struct ExportShapeBuilder {
+package struct ExportShapeBuilder {
     private let model: SyncModel
     private let options: ExportOptions
     private let entity: CompiledEntity
@@ -13,7 +13,9 @@ struct ExportShapeBuilder {
     /// How keys are spelled where the rows are read back, if the model says.
     private let rule: KeyCase?
 
-    static func shape(_ key: ExportShapeKey, of model: SyncModel, _ options: ExportOptions) throws -> ExportShape {
+    package static func shape(
+        _ key: ExportShapeKey, of model: SyncModel, _ options: ExportOptions
+    ) throws -> ExportShape {
         var builder = ExportShapeBuilder(key, model, options)
         return try builder.shape()
     }

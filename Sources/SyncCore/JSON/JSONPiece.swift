@@ -34,4 +34,10 @@ package struct JSONPiece: Sendable {
     package let place: Place
     /// Whether the document ends with it.
     package let isLast: Bool
+
+    package init(bytes: Data, place: Place, isLast: Bool) {
+        self.bytes = bytes
+        self.place = place
+        self.isLast = isLast
+    }
 }

@@ -210,7 +210,7 @@ extension JSONReader {
 
 extension JSONTape {
     /// The value of a member of an object, the last of that name; nil if there is none.
-    func member(named name: StaticString, of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    package func member(named name: StaticString, of object: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         var found: Int?
         var key = object + 1
         let end = Int(tokens[object].next)

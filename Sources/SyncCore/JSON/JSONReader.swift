@@ -26,13 +26,13 @@ package struct JSONReader {
     /// The index of the record last read, from 0; -1 before the first.
     package internal(set) var recordIndex = -1
     /// Whether the records were found to be one object, in no array.
-    var isLoneObject = false
+    package var isLoneObject = false
 
     /// Where the record last read stands in its tape, and where the name does under which it does, or -1: after the record.
-    var recordToken = 0
-    var nameToken = -1
+    package var recordToken = 0
+    package var nameToken = -1
     /// How far a document is whose records have several places.
-    var walk: PlaceWalk
+    package var walk: PlaceWalk
     var isFinished: Bool {
         get { state == .finished }
         set { if newValue { state = .finished } }

@@ -5,7 +5,7 @@ extension JSONTape {
 
     /// The key paths to lists of objects inside the object at the first token, outer ones first; to empty lists if there
     /// are no others.
-    func listPaths(in bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
+    package func listPaths(in bytes: UnsafeBufferPointer<UInt8>) -> [[String]] {
         var lists: [[String]] = []
         var empty: [[String]] = []
         var level: [(path: [String], object: Int)] = [([], 0)]

@@ -1,5 +1,5 @@
 /// How far the reading of a document is whose records have several places.
-struct PlaceWalk {
+package struct PlaceWalk {
     enum State {
         /// The value at a place is next.
         case value(Int)
@@ -21,7 +21,7 @@ struct PlaceWalk {
     var state = State.value(0)
     var levels: [Level] = []
     /// The list that the record last read is in, and the lists that are one object instead.
-    var list = 0
+    package var list = 0
     var loneLists: Set<Int> = []
     /// Whether a place of records was met.
     var hasPlace = false
@@ -42,7 +42,7 @@ struct PlaceWalk {
     }
 
     /// The key path to the value that is read, from inside the envelope.
-    var fieldPath: [String] {
+    package var fieldPath: [String] {
         let names = levels.compactMap(\.names.last)
         return names.first == "data" ? Array(names.dropFirst()) : names
     }

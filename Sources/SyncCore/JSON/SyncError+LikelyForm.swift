@@ -1,6 +1,6 @@
 extension SyncError {
     /// The same with what the JSON seems to be, if that can be told.
-    func looking(like form: LikelyForm?) -> SyncError {
+    package func looking(like form: LikelyForm?) -> SyncError {
         guard let form else { return self }
         var error = self
         error.likelyForm = form
@@ -10,7 +10,7 @@ extension SyncError {
     }
 
     /// The same of bytes that are no JSON of the form that was asked for.
-    func looking(like head: PayloadHead, readAsLines: Bool) -> SyncError {
+    package func looking(like head: PayloadHead, readAsLines: Bool) -> SyncError {
         let form = head.likelyForm
         return readAsLines && form == .ndjson ? self : looking(like: form)
     }

@@ -1,9 +1,9 @@
 /// Of which entities records are, by the members that name their kinds.
-struct EntityKinds: Sendable {
-    typealias Bytes = UnsafeBufferPointer<UInt8>
+package struct EntityKinds: Sendable {
+    package typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// What the members of a record come to.
-    enum Found {
+    package enum Found {
         case entity(Int)
         /// No member names a kind, and without one there are no rows.
         case unnamed
@@ -16,7 +16,7 @@ struct EntityKinds: Sendable {
     }
 
     /// What the kind beside a reference comes to.
-    enum FoundBeside {
+    package enum FoundBeside {
         case entity(Int)
         /// It is unknown, or null, and the row is one of those the relationship leads to.
         case any
@@ -26,9 +26,9 @@ struct EntityKinds: Sendable {
     private let model: CompiledModel
     /// By entity; empty in a model without kinds.
     private let tables: [KindTable?]
-    var isEmpty: Bool { tables.isEmpty }
+    package var isEmpty: Bool { tables.isEmpty }
 
-    init(_ model: CompiledModel) {
+    package init(_ model: CompiledModel) {
         self.model = model
         tables =
             !model.hasKinds
@@ -46,7 +46,7 @@ struct EntityKinds: Sendable {
     /// The entity of a record that is asked for as another.
     ///
     /// - Parameter isResource: Whether its attributes are in a member `attributes`.
-    func entity(
+    package func entity(
         of object: Int, _ tape: JSONTape, isResource: Bool = false, as asked: Int, _ bytes: Bytes
     ) -> Found {
         var entity = asked
@@ -69,7 +69,7 @@ struct EntityKinds: Sendable {
     }
 
     /// The entity of a row that is referred to, by the value beside the reference.
-    func entity(beside value: JSONTape.Token, of destination: Int, _ bytes: Bytes) -> FoundBeside {
+    package func entity(beside value: JSONTape.Token, of destination: Int, _ bytes: Bytes) -> FoundBeside {
         guard value.kind != .null, !isEmpty, let kinds = tables[destination] else { return .any }
         if let found = kinds.entity(of: value, bytes), model.entity(found, isKindOf: destination) {
             return .entity(found)

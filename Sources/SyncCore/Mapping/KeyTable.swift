@@ -1,9 +1,9 @@
 /// Which attributes and relationships the JSON keys of one object fill, each key resolved once by its bytes.
 ///
 /// A table belongs to an entity, or to an object that dotted remote keys walk into.
-struct KeyTable {
+package struct KeyTable {
     /// What a key fills.
-    enum Target {
+    package enum Target {
         /// A lower strength wins; equal ones go by document order.
         case attribute(slot: Int, strength: Int)
         /// Under its own name or its remote key, where objects, ids and null may stand.
@@ -19,10 +19,10 @@ struct KeyTable {
     }
 
     /// A key that was seen.
-    struct Entry {
+    package struct Entry {
         let key: KeyText
         /// The one attribute it fills; -1 if it fills something else, nothing, or several things: then see `targets`.
-        let slot: Int
+        package let slot: Int
         let strength: UInt8
         /// The entry that came after this one last time.
         var follower: Int32 = -1
@@ -38,14 +38,14 @@ struct KeyTable {
     let entity: Int
     var role = Role.object
     /// The dotted path from the record to the object, empty for the record itself.
-    let path: [String]
+    package let path: [String]
     /// The attributes that dotted remote keys fill from this object; null in its place clears them.
-    let slots: [Int]
+    package let slots: [Int]
     /// Whether an attribute takes the object whole, so that nothing of it is lost.
     let isKept: Bool
-    private(set) var entries: [Entry] = []
-    private(set) var names: [[UInt8]] = []
-    private(set) var targets: [[Target]] = []
+    package private(set) var entries: [Entry] = []
+    package private(set) var names: [[UInt8]] = []
+    package private(set) var targets: [[Target]] = []
     /// By entry: how often a key that fills nothing was seen.
     private(set) var unmapped: [Int] = []
     private var byHash: [Int: [Int32]] = [:]

@@ -1,5 +1,5 @@
 /// The key tables of the entities of a model, and of the objects that dotted remote keys walk into.
-struct KeyTables {
+package struct KeyTables {
     private struct NestedObject: Hashable {
         let entity: Int
         let path: [String]
@@ -7,14 +7,14 @@ struct KeyTables {
 
     private let model: CompiledModel
     /// Those of entities by their place in the model, then the others.
-    private(set) var all: [KeyTable]
+    package private(set) var all: [KeyTable]
     private var nested: [NestedObject: Int] = [:]
     /// Those of the edges that records of a payload stand in, by entity; -1 where none is needed yet.
     private var rootEdges: [Int]
     /// Whether lists may stand in `edges` or `nodes`.
-    var readsConnections = false
+    package var readsConnections = false
 
-    init(_ model: CompiledModel) {
+    package init(_ model: CompiledModel) {
         self.model = model
         all = model.entities.map { KeyTable(entity: $0.id, path: []) }
         rootEdges = Array(repeating: -1, count: all.count)
@@ -22,7 +22,7 @@ struct KeyTables {
 
     /// The entry of a key in a table, made if it is new. `previous` is that of the key before it in the same object, or -1.
     @inline(__always)
-    mutating func entry(
+    package mutating func entry(
         _ token: JSONTape.Token, _ table: Int, after previous: Int, _ bytes: UnsafeBufferPointer<UInt8>
     ) -> Int {
         let length = Int(token.length)
@@ -37,7 +37,7 @@ struct KeyTables {
 
     /// Whether an object under a key of an attribute is only what the attribute's remote key walks into: `title` of
     /// `title.rendered`.
-    func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
+    package func isOnlyAround(_ slot: Int, _ entry: Int, _ table: Int) -> Bool {
         let walksInto = all[table].targets[entry].contains { target in
             if case .nested(let nested) = target { all[nested].slots.contains(slot) } else { false }
         }
@@ -128,7 +128,7 @@ struct KeyTables {
     }
 
     /// The objects that a nested table is of, of what stands under its key: the object, or of a connection the edges.
-    func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
+    package func objects(_ nested: Int, _ tape: JSONTape, at value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> [Int] {
         switch (all[nested].role, tape.tokens[value].kind) {
         case (.object, .object): return [value]
         case (.connection, .object):

@@ -1,5 +1,5 @@
 /// How the records of a list stand in JSON.
-enum ListLayout {
+package enum ListLayout {
     case array
     /// An object: each member is a record, or says by its name which.
     case members
@@ -8,10 +8,10 @@ enum ListLayout {
 }
 
 /// A list that is no array under its key.
-struct PlacedList {
+package struct PlacedList {
     /// Its token: an array, or an object of members.
-    let token: Int
-    let layout: ListLayout
+    package let token: Int
+    package let layout: ListLayout
     /// Whether it has all there is, and not the first page of it.
     var isWhole = true
     /// Whether its members are `true`, so that only their names say something.
@@ -20,7 +20,7 @@ struct PlacedList {
 
 extension PlacedList {
     /// An object whose members are records, or all `true`; nil if they are something else.
-    init?(membersOf object: Int, _ tape: JSONTape) {
+    package init?(membersOf object: Int, _ tape: JSONTape) {
         var objects = false
         var flags = false
         var key = object + 1
@@ -38,7 +38,7 @@ extension PlacedList {
     }
 
     /// The `nodes` or `edges` of a connection, whose records are all objects; nil if the object is none.
-    init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
+    package init?(connection object: Int, _ tape: JSONTape, in bytes: UnsafeBufferPointer<UInt8>) {
         let nodes = tape.member(named: "nodes", of: object, in: bytes)
         guard let list = nodes ?? tape.member(named: "edges", of: object, in: bytes),
             tape.tokens[list].kind == .array

@@ -1,32 +1,32 @@
 /// Where the records of a payload are and what they are of: compiled once for a call.
-struct PayloadLayout: Sendable {
+package struct PayloadLayout: Sendable {
     /// One list of records.
-    struct List: Sendable {
+    package struct List: Sendable {
         /// The entity of its records; that of the call where a record itself says which.
-        var entity: Int
+        package var entity: Int
         /// How the paths of its records begin.
-        var label = ""
+        package var label = ""
         /// Its place among the roots of the plan; -1 if its records are only mentioned.
         var root: Int
         /// The slot that the names of its records fill.
-        var nameSlot = -1
+        package var nameSlot = -1
     }
 
     let form: JSONReader.Form
     let keyPath: [String]
-    let lists: [List]
+    package let lists: [List]
     /// What the types of JSON:API resources are; nil in other forms.
-    let types: ResourceTypes?
+    package let types: ResourceTypes?
     /// Whether lists may stand in `edges` or `nodes`.
-    let readsConnections: Bool
+    package let readsConnections: Bool
     /// Whether the payload is one list at the end of a key path, or a record a line.
-    var isPlain: Bool {
+    package var isPlain: Bool {
         if case .places = form { return false }
         return true
     }
 
     /// - Throws: ``SyncError`` `invalidOption`, `unknownEntity`, `unknownAttribute`.
-    init(_ options: SyncOptions, of entity: CompiledEntity, in model: CompiledModel) throws {
+    package init(_ options: SyncOptions, of entity: CompiledEntity, in model: CompiledModel) throws {
         try options.checkLayout()
         keyPath = options.keyPath
         readsConnections = options.form == .graphQL
@@ -79,7 +79,7 @@ struct PayloadLayout: Sendable {
     }
 
     /// A reader of a payload, or of its pieces.
-    func reader(_ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0)) -> JSONReader {
+    package func reader(_ bytes: UnsafeBufferPointer<UInt8> = .init(start: nil, count: 0)) -> JSONReader {
         JSONReader(bytes, form: form, keyPath: isPlain ? keyPath : [])
     }
 

@@ -1,7 +1,7 @@
 // Records of payloads that have several lists, and resources of JSON:API, which say of which entity they are.
 extension PayloadMapper {
     /// Where a record was found that is not simply an element of the payload.
-    struct Place {
+    package struct Place {
         /// Its token, and that of the name under which it stands, or -1.
         var token = 0
         var name = -1

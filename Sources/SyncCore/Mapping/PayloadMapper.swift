@@ -3,7 +3,7 @@
 /// It never asks the store. One record at a time, depth first: a record's own values are merged into its node before
 /// anything nested in it is looked at, so that mentions are merged in document order. Made for one payload, or piece of
 /// one, and never copied.
-struct PayloadMapper: ~Copyable {
+package struct PayloadMapper: ~Copyable {
     typealias Bytes = UnsafeBufferPointer<UInt8>
 
     /// How a record came to be in the payload, which decides what may be done with it and how it is identified.

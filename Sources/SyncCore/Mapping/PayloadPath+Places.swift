@@ -1,6 +1,6 @@
 extension PayloadPath.Step {
     /// The step to an element of a list, or to a member by its name.
-    init(_ layout: ListLayout, _ tape: JSONTape, at place: Int, _ index: Int) {
+    package init(_ layout: ListLayout, _ tape: JSONTape, at place: Int, _ index: Int) {
         self =
             switch layout {
             case .array: .index(index)
@@ -12,7 +12,7 @@ extension PayloadPath.Step {
 }
 
 extension PayloadPath.Root {
-    init(_ place: PayloadMapper.Place, _ tape: JSONTape) {
+    package init(_ place: PayloadMapper.Place, _ tape: JSONTape) {
         self.init(list: place.list, index: place.index)
         guard place.name >= 0 else { return }
         nameOffset = tape.tokens[place.name].offset

@@ -1,6 +1,6 @@
 /// The way from the root of the payload to the value being mapped, kept as numbers until somebody asks for text.
-struct PayloadPath {
-    enum Step {
+package struct PayloadPath {
+    package enum Step {
         case index(Int)
         /// A key, by the place of its text in the payload, and the table of the object that has it: dotted remote keys
         /// lead there.
@@ -12,7 +12,7 @@ struct PayloadPath {
     }
 
     /// Where a root record stands that is not simply an element of the payload.
-    struct Root {
+    package struct Root {
         /// How its path begins, by the number of its list.
         var list: Int
         var index: Int
@@ -25,14 +25,16 @@ struct PayloadPath {
     /// The root record, among those of the payload, or of the piece of it that is mapped.
     private(set) var rootIndex = 0
     /// How the paths of the records of each list begin, and where the root record stands; nil if it is an element.
-    var labels: [String] = []
-    var root: Root?
+    package var labels: [String] = []
+    package var root: Root?
     /// How many root records are in the pieces before.
     var firstRecord = 0
 
-    mutating func push(_ step: Step) { steps.append(step) }
-    mutating func pop() { steps.removeLast() }
-    mutating func reset(to record: Int) {
+    package init() {}
+
+    package mutating func push(_ step: Step) { steps.append(step) }
+    package mutating func pop() { steps.removeLast() }
+    package mutating func reset(to record: Int) {
         steps.removeAll(keepingCapacity: true)
         rootIndex = record
     }
@@ -62,7 +64,7 @@ struct PayloadPath {
     }
 
     /// `[3].notes[0].created_at`
-    func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
+    package func text(_ bytes: UnsafeBufferPointer<UInt8>, _ tables: [KeyTable], adding last: Step? = nil) -> String {
         var text = root.map { rootText($0, bytes) } ?? "[\(firstRecord + rootIndex)]"
         for step in steps + (last.map { [$0] } ?? []) {
             switch step {

@@ -12,7 +12,7 @@ struct ValuePlace: Sendable {
 
 extension JSONReader {
     /// Where the record last read is.
-    var recordPlace: PayloadMapper.Place {
+    package var recordPlace: PayloadMapper.Place {
         .init(token: recordToken, name: nameToken, list: walk.list, index: recordIndex)
     }
 }

@@ -2,9 +2,9 @@
 /// up and not compared with every name.
 package final class EntityNames: Sendable {
     /// A relationship that is read from a key.
-    struct RelationshipKey {
+    package struct RelationshipKey {
         /// Its position in the entity.
-        let index: Int
+        package let index: Int
         let strength: Int
         /// Whether only ids may stand under the key.
         let isForIDs: Bool
@@ -38,7 +38,7 @@ package final class EntityNames: Sendable {
     private let paths: [String: [Int]]
 
     /// The names of attributes, which have slots, and of relationships of an entity with these ancestors.
-    init(
+    package init(
         _ attributes: [(slot: Int, attribute: SyncModel.Attribute)], _ relationships: [SyncModel.Relationship],
         lineage: [String],
         keys: KeyCase? = nil, ignored: IgnoredKeys = IgnoredKeys([])
@@ -162,20 +162,20 @@ package final class EntityNames: Sendable {
     }
 
     /// The attributes with a remote key, as ``RemoteKeyPath`` writes it.
-    func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
+    package func slots(withRemoteKey key: String) -> [Int] { (byRemoteKey[key] ?? []).map { slots[$0] } }
 
     /// The attributes filled from inside the object under a path; nil if nothing is read from there.
-    func slots(below path: String) -> [Int]? { paths[path] }
+    package func slots(below path: String) -> [Int]? { paths[path] }
 
     // MARK: Relationships
 
     /// The relationships that are read from a key, in their order.
-    func relationships(readFrom key: String) -> [RelationshipKey] {
+    package func relationships(readFrom key: String) -> [RelationshipKey] {
         relationshipKeys[RemoteKeyPath.escaped(key)] ?? relationshipKeys[key] ?? []
     }
 
     /// Those that are read from the end of a path, as ``RemoteKeyPath`` writes it.
-    func relationships(readFromPath path: String) -> [RelationshipKey] { relationshipKeys[path] ?? [] }
+    package func relationships(readFromPath path: String) -> [RelationshipKey] { relationshipKeys[path] ?? [] }
 
     /// Whether a key is one that a relationship is read from.
     ///
@@ -190,5 +190,5 @@ package final class EntityNames: Sendable {
     package func ignoresByName(_ key: String) -> Bool { ignored.names(key) }
 
     /// Whether nothing is wanted of a key at the end of a path, provided that nothing is read from it.
-    func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
+    package func ignores(_ key: String, at path: [String]) -> Bool { ignored.contains(key, path: path) }
 }

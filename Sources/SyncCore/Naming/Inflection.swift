@@ -104,3 +104,27 @@ public enum Inflection {
         return first.isUppercase || previous == "_"
     }
 }
+
+/// Names for what JSON keys hold, such that they can be names of tables and columns.
+extension Inflection {
+    /// Names that SQLite has for its own row numbers.
+    private static let reserved: Set<String> = ["rowid", "oid"]
+
+    /// `first_name` → `firstName`, `@type` → `type`, `ISBN` → `isbn`, `2fa` → `value2fa`.
+    package static func memberName(_ key: String) -> String {
+        let words = key.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        guard !words.isEmpty else { return "value" }
+        // A trailing underscore makes one word go the way of several: ISBN.
+        let isShouted = words.count == 1 && words[0].count > 1 && words[0] == words[0].uppercased()
+        let name = isShouted ? words[0].lowercased() : camelCase(words.joined(separator: "_")) ?? words.joined()
+        if name.first?.isNumber ?? true { return "value" + name }
+        return reserved.contains(name.lowercased()) ? name + "Value" : name
+    }
+
+    /// `line_items` → `LineItem`; the key of a single object is taken as it is.
+    package static func entityName(_ key: String, isList: Bool) -> String {
+        let name = memberName(isList ? singular(key) : key)
+        let entity = name.prefix(1).uppercased() + name.dropFirst()
+        return ["sync", "sqlite"].contains(entity.lowercased()) ? entity + "Entity" : entity
+    }
+}

@@ -1,6 +1,6 @@
 extension SyncOptions {
     /// - Throws: ``SyncError`` `invalidOption` for what contradicts the form of the payload.
-    func checkLayout() throws {
+    package func checkLayout() throws {
         try checkKeyPath()
         if keyedBy != nil {
             guard form == .json, entities.isEmpty else {

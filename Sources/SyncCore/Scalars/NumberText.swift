@@ -1,9 +1,9 @@
 /// Numbers as text, read exactly.
 package enum NumberText {
     /// A decimal number taken apart: `digits` without leading or trailing zeros, times ten to the `exponent`.
-    struct Parts {
+    package struct Parts {
         var isNegative = false
-        var digits: [UInt8] = []
+        package var digits: [UInt8] = []
         var exponent = 0
     }
 
@@ -40,7 +40,7 @@ package enum NumberText {
 
     /// Takes a number apart; nil if the text is none, or has an exponent beyond a million that is not to be clamped. `+`, leading zeros and a bare point are accepted: strings in the
     /// wild have them.
-    static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
+    package static func parts(_ text: UnsafeBufferPointer<UInt8>, clampsExponent: Bool = false) -> Parts? {
         var parts = Parts()
         var index = 0
         if index < text.count, text[index] == .minus || text[index] == .plus {

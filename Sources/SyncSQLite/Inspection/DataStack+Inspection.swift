@@ -26,7 +26,7 @@ extension DataStack {
     package func damage() async throws -> [String] { try await danglingLinks() + brokenPages() }
 
     /// Which tables have rows that refer to rows that are not stored.
-    func danglingLinks() async throws -> [String] {
+    package func danglingLinks() async throws -> [String] {
         try await reading { db in
             let dangling = try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map { row in
                 "a row of \(row["table"] as String? ?? "?") refers to a missing row of \(row["parent"] as String? ?? "?")"
@@ -35,7 +35,7 @@ extension DataStack {
         }
     }
 
-    func brokenPages() async throws -> [String] {
+    package func brokenPages() async throws -> [String] {
         try await reading { db in
             try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
         }

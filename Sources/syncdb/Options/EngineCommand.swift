@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncTools
 
 /// A command about a database that is kept in step with a service.
 protocol EngineCommand: ReadingCommand {

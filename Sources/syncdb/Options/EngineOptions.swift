@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Sync
+import SyncTools
 
 /// What a database is kept in step with.
 struct EngineOptions: ParsableArguments {

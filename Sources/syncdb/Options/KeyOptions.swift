@@ -1,5 +1,6 @@
 import ArgumentParser
 import Sync
+import SyncTools
 
 /// What identifies a record where a model is inferred: shared by `import`, `diff` and `schema infer`.
 struct KeyOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 
 /// The database a payload goes to, and the model of a new one.
 struct StoreOptions {

@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 
 /// What an examination found, for people and for programs.
 struct FindingPrinter {

@@ -94,20 +94,4 @@ struct ManyKeysTests {
         #expect(merged.unmappedKeys.first { $0.key == "x" }?.count == Self.count)
         #expect(merged["User"].inserted.count == Self.count)
     }
-
-    @Test("are examined, and hundreds of them compared with every name; of thousands the first hundreds")
-    func examined() throws {
-        let count = LongTests.count(200, many: Self.count)
-        let model = try model(
-            (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("someValue\($0)", .integer) })
-        let text = record(count) { "\"same_valu\($0)\": 1" }
-        let walk = try SyncExamination(
-            Data(text.utf8), of: "User", in: model, hasParent: false, options: SyncOptions(),
-            dryRun: SyncResult(entity: "User"))
-        let unmapped = walk.findings.filter { $0.kind == .unmappedKey }
-        #expect(unmapped.count == count)
-        let compared = unmapped.prefix { $0.advice.hasPrefix("did you mean 'someValue") }
-        #expect(LongTests.areWanted ? (1..<count).contains(compared.count) : compared.count == count)
-        #expect(unmapped.dropFirst(compared.count).allSatisfy { $0.advice == "add an attribute for it, or let it be" })
-    }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 import TestSize
 import Testing
 

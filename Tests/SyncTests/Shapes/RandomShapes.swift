@@ -1,5 +1,6 @@
 import Foundation
 import Sync
+import SyncTools
 
 /// A payload of random kinds of things in a random shape. The same thing is the same wherever it stands, ids are few and
 /// keys few, so that different things meet under the same key with the same id.

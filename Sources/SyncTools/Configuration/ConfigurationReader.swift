@@ -1,0 +1,177 @@
+import Foundation
+import SyncCore
+import SyncService
+
+/// Reads an object of a configuration, and refuses what it does not know, each with its path.
+struct ConfigurationReader {
+    let value: JSONValue
+    let path: String
+    let variables: ConfigurationVariables
+    private var known: [String] = []
+
+    init(_ value: JSONValue, _ path: String, _ variables: ConfigurationVariables) throws {
+        guard case .object = value else {
+            throw SyncError(.invalidConfiguration, "an object is expected", path: path.isEmpty ? "$" : path)
+        }
+        (self.value, self.path, self.variables) = (value, path, variables)
+    }
+
+    // MARK: Members
+
+    func has(_ key: String) -> Bool { value[key] != nil }
+
+    mutating func optional<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T? {
+        known.append(key)
+        guard let member = value[key] else { return nil }
+        return try read(ConfigurationValue(member, place(key), variables))
+    }
+
+    mutating func required<T>(_ key: String, _ read: (ConfigurationValue) throws -> T) throws -> T {
+        if let value = try optional(key, read) { return value }
+        // It is there under a name that is misspelt.
+        if case .object(let members) = value {
+            for member in members where !known.contains(member.key) {
+                let hint = SimilarName.hint(for: member.key, among: [key])
+                if !hint.isEmpty { throw wrong(member.key, "unknown member" + hint) }
+            }
+        }
+        throw wrong(key, "it is missing")
+    }
+
+    /// Called when everything known was asked for.
+    func end() throws {
+        guard case .object(let members) = value else { return }
+        for member in members where !known.contains(member.key) {
+            throw wrong(
+                member.key,
+                "unknown member" + SimilarName.hint(for: member.key, among: known)
+                    + "; there are \(ShortList(known).text)")
+        }
+    }
+
+    func wrong(_ key: String, _ message: String) -> SyncError {
+        SyncError(.invalidConfiguration, message, path: place(key))
+    }
+
+    private func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+}
+
+/// A member of a configuration.
+struct ConfigurationValue {
+    let value: JSONValue
+    let path: String
+    let variables: ConfigurationVariables
+
+    init(_ value: JSONValue, _ path: String, _ variables: ConfigurationVariables) {
+        (self.value, self.path, self.variables) = (value, path, variables)
+    }
+
+    func wrong(_ message: String) -> SyncError { SyncError(.invalidConfiguration, message, path: path) }
+
+    func object() throws -> ConfigurationReader { try ConfigurationReader(value, path, variables) }
+
+    func members() throws -> [(key: String, value: ConfigurationValue)] {
+        guard case .object(let members) = value else { throw wrong("an object is expected") }
+        return members.map { ($0.key, ConfigurationValue($0.value, "\(path).\($0.key)", variables)) }
+    }
+
+    func elements() throws -> [ConfigurationValue] {
+        guard case .array(let elements) = value else { throw wrong("a list is expected") }
+        return elements.enumerated().map { ConfigurationValue($0.element, "\(path)[\($0.offset)]", variables) }
+    }
+
+    /// Text, with the values of environment variables in the place of `${NAME}`, or as it is spelled where one is not set that
+    /// nobody needs.
+    func text() throws -> String { try filled().text }
+
+    /// Text that is needed here, whether requests are made or not.
+    func neededText() throws -> String {
+        let (text, error) = try filled()
+        if let error { throw error }
+        return text
+    }
+
+    /// - Returns: The text, and what is wrong with it if a variable is not set.
+    private func filled() throws -> (text: String, error: SyncError?) {
+        guard case .string(let text) = value else { throw wrong("a string is expected") }
+        var result = ""
+        var error: SyncError?
+        var rest = text[...]
+        while let start = rest.range(of: "${") {
+            guard let end = rest[start.upperBound...].firstIndex(of: "}") else { throw wrong("'${' has no '}'") }
+            let name = String(rest[start.upperBound..<end])
+            let value = variables.values[name]
+            if value == nil {
+                let missing = wrong("the environment has no variable '\(name)'")
+                try variables.note(missing)
+                error = missing
+            }
+            result += rest[..<start.lowerBound] + (value ?? "${\(name)}")
+            rest = rest[rest.index(after: end)...]
+        }
+        return (result + rest, error)
+    }
+
+    /// That a variable in the text is set and empty.
+    var emptyVariable: String? {
+        guard case .string(let text) = value else { return nil }
+        let names = text.matches(of: /\$\{([^}]*)\}/).map { String($0.1) }
+        return names.first { variables.values[$0]?.isEmpty == true }
+            .map { "the variable '\($0)' of the environment is empty" }
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) throws -> Choice
+    where Choice.RawValue == String {
+        let text = try neededText()
+        guard let choice = Choice(rawValue: text) else {
+            let names = type.allCases.map(\.rawValue)
+            throw wrong(
+                "'\(text)' is none of \(names.joined(separator: ", "))" + SimilarName.hint(for: text, among: names))
+        }
+        return choice
+    }
+
+    func count() throws -> Int {
+        guard case .number(let text) = value, let count = Int(text), count > 0 else {
+            throw wrong("a whole number above 0 is expected")
+        }
+        return count
+    }
+
+    func duration() throws -> Duration {
+        guard case .number(let text) = value, let seconds = Double(text), seconds >= 0, seconds < 1e9 else {
+            throw wrong("a number of seconds is expected")
+        }
+        return .milliseconds(Int64(seconds * 1000))
+    }
+
+    /// - Returns: Any address where a variable is not set that nobody needs.
+    func address() throws -> URL {
+        let (text, error) = try filled()
+        if error != nil { return URL(fileURLWithPath: "/") }
+        guard let url = URL(string: text), let scheme = url.scheme, ["http", "https"].contains(scheme), url.host != nil
+        else {
+            throw wrong("\(spelled) is no address of a service, such as https://api.example.com/v1")
+        }
+        // Requests are made of it and a path: what else it has would be lost without a word.
+        if url.query != nil || url.fragment != nil || text.contains("?") || text.contains("#") {
+            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+        }
+        if url.user != nil || url.password != nil {
+            throw wrong("\(spelled) has a user's name, which no request would have; put it into headers.Authorization")
+        }
+        return url
+    }
+
+    /// As it stands in the file: the values of variables may be secrets.
+    private var spelled: String { if case .string(let text) = value { "'\(text)'" } else { "it" } }
+
+    /// A path below the address of the service.
+    func pathBelow() throws -> String {
+        let text = try text()
+        if text.contains("?") || text.contains("#") {
+            throw wrong("\(spelled) has a query or a fragment, which no request would have; leave it out")
+        }
+        return text
+    }
+}

@@ -1,0 +1,228 @@
+import SyncCore
+
+/// Looks for keys that tell all records apart: one, else two, else three together.
+///
+/// The records are read once for each step, and nothing is kept of them but hashes: of a combination until it repeats.
+struct KeySearch {
+    enum Outcome: Equatable {
+        case unique([String])
+        /// How many records are alone with their values of the best keys.
+        case nearest([String], alone: Int)
+        /// One record is no evidence.
+        case tooFew
+        /// No key could be one.
+        case none
+    }
+
+    typealias Records = (_ body: (JSONValue) throws -> Void) throws -> Void
+
+    /// A key that could be one, or a part.
+    private struct Column {
+        var key: String
+        var rank: Int
+        var isUUID: Bool
+        /// How many values it has; at most ``KeySearch/mostValues``.
+        var values = 0
+    }
+
+    private static let mostValues = 1 << 14
+    /// So many columns are combined.
+    private static let mostColumns = 12
+    /// So many hashes are kept at once.
+    private static let mostHashes = 1 << 24
+    /// Of so many combinations it is counted how near they come.
+    private static let mostCompared = 12
+
+    private let records: Records
+    private let count: Int
+    private var columns: [Column]
+
+    /// - Parameter records: Gives all records, as often as it is asked.
+    init(_ object: ObservedObject, _ records: @escaping Records) {
+        self.records = records
+        count = object.count
+        columns = object.keys.compactMap { key in
+            guard let value = object.members[key], value.isKeyOfAll(object.count), value.scalars.fractions == 0,
+                value.scalars.strings == 0 || value.scalars.integers == 0, let type = value.scalars.keyType,
+                type == .integer || type == .string || type == .uuid, Self.canBeNamed(key)
+            else { return nil }
+            return Column(key: key, rank: Self.rank(of: key), isUUID: type == .uuid)
+        }
+    }
+
+    /// A comma separates the keys of the option that names them.
+    private static func canBeNamed(_ key: String) -> Bool { !key.isEmpty && !key.contains(",") && !key.contains(".") }
+
+    func run() throws -> Outcome {
+        guard !columns.isEmpty else { return .none }
+        guard count > 1 else { return .tooFew }
+        var search = self
+        return try search.find()
+    }
+
+    private mutating func find() throws -> Outcome {
+        var candidates: [(columns: [Int], firstRepeat: Int)] = []
+        for size in 1...3 {
+            if size == 2 {
+                try countValues()
+                keepBestColumns()
+                candidates = []
+                for index in columns.indices { candidates.append(([index], 0)) }
+            }
+            var combinations = Self.combinations(of: columns.count, size).filter(couldBeUnique)
+            combinations.sort(by: isBetter)
+            // So many at a time that the hashes of all their values may be kept.
+            let batch = max(1, Self.mostHashes / max(count, 1))
+            while !combinations.isEmpty {
+                let next = Array(combinations.prefix(batch))
+                combinations.removeFirst(next.count)
+                let firstRepeats = try firstRepeats(of: next)
+                if let found = zip(next, firstRepeats).first(where: { $0.1 == nil }) {
+                    return .unique(found.0.map { columns[$0].key })
+                }
+                if size > 1 { candidates += zip(next, firstRepeats).map { ($0, $1 ?? count) } }
+            }
+        }
+        return try nearest(candidates)
+    }
+
+    // MARK: Passes
+
+    /// The index of the first record that repeats the values of an earlier one, by combination; nil if there is none.
+    private func firstRepeats(of combinations: [[Int]]) throws -> [Int?] {
+        var seen = [Set<UInt64>](repeating: [], count: combinations.count)
+        var repeats = [Int?](repeating: nil, count: combinations.count)
+        var open = Array(combinations.indices)
+        var index = 0
+        try eachHash { hashes in
+            guard !open.isEmpty else { return }
+            var hasClosed = false
+            for place in open where !seen[place].insert(Self.combined(combinations[place], hashes)).inserted {
+                repeats[place] = index
+                seen[place] = []
+                hasClosed = true
+            }
+            if hasClosed { open.removeAll { repeats[$0] != nil } }
+            index += 1
+        }
+        return repeats
+    }
+
+    private mutating func countValues() throws {
+        var seen = [Set<UInt64>](repeating: [], count: columns.count)
+        try eachHash { hashes in
+            for (column, hash) in hashes.enumerated() where seen[column].count < Self.mostValues {
+                seen[column].insert(hash)
+            }
+        }
+        for column in columns.indices { columns[column].values = seen[column].count }
+    }
+
+    /// Those with the most values tell most apart; what is always the same tells nothing.
+    private mutating func keepBestColumns() {
+        let varied = columns.filter { $0.values > 1 }
+        let kept = Set(varied.sorted { $0.values > $1.values }.prefix(Self.mostColumns).map(\.key))
+        columns = varied.filter { kept.contains($0.key) }
+    }
+
+    private func nearest(_ candidates: [(columns: [Int], firstRepeat: Int)]) throws -> Outcome {
+        guard !columns.isEmpty else { return .none }
+        let last = candidates.sorted { $0.firstRepeat > $1.firstRepeat }.prefix(Self.mostCompared).map(\.columns)
+        let compared = last + columns.indices.map { [$0] }.filter { !last.contains($0) }.prefix(Self.mostCompared)
+        let alone = try aloneCounts(of: compared)
+        let best = zip(compared, alone).min { left, right in
+            left.1 != right.1 ? left.1 > right.1 : isBetter(left.0, right.0)
+        }
+        guard let best else { return .none }
+        return .nearest(best.0.map { columns[$0].key }, alone: best.1)
+    }
+
+    private func aloneCounts(of combinations: [[Int]]) throws -> [Int] {
+        var counts: [Int] = []
+        var rest = combinations[...]
+        while !rest.isEmpty {
+            let next = Array(rest.prefix(max(1, Self.mostHashes / max(count, 1))))
+            rest = rest.dropFirst(next.count)
+            var seen = [[UInt64: Bool]](repeating: [:], count: next.count)
+            try eachHash { hashes in
+                for (place, combination) in next.enumerated() {
+                    let hash = Self.combined(combination, hashes)
+                    seen[place][hash] = seen[place][hash] == nil
+                }
+            }
+            counts += seen.map { $0.values.count { $0 } }
+        }
+        return counts
+    }
+
+    private func eachHash(_ body: ([UInt64]) throws -> Void) throws {
+        let places = Dictionary(columns.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        var hashes = [UInt64](repeating: 0, count: columns.count)
+        try records { record in
+            guard case .object(let members) = record else { return }
+            for member in members {
+                guard let place = places[member.key], let text = member.value.keyText else { continue }
+                hashes[place] = Self.hash(columns[place].isUUID ? text.lowercased() : text)
+            }
+            try body(hashes)
+        }
+    }
+
+    /// By bytes: texts that only look alike are different keys.
+    private static func hash(_ text: String) -> UInt64 {
+        var hasher = Hasher()
+        for byte in text.utf8 { hasher.combine(byte) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    private static func combined(_ columns: [Int], _ hashes: [UInt64]) -> UInt64 {
+        if columns.count == 1 { return hashes[columns[0]] }
+        var hasher = Hasher()
+        for column in columns { hasher.combine(hashes[column]) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    // MARK: Ranking
+
+    private static func combinations(of count: Int, _ size: Int) -> [[Int]] {
+        guard size > 1 else { return (0..<count).map { [$0] } }
+        return combinations(of: count, size - 1).flatMap { start in
+            ((start.last ?? -1) + 1..<max(count, (start.last ?? -1) + 1)).map { start + [$0] }
+        }
+    }
+
+    /// Fewer values than records can be no key.
+    private func couldBeUnique(_ combination: [Int]) -> Bool {
+        guard combination.count > 1 else { return true }
+        var product = 1
+        for column in combination {
+            let values = columns[column].values
+            if values == Self.mostValues { return true }
+            product = product.multipliedReportingOverflow(by: values).partialValue
+            if product >= count { return true }
+        }
+        return false
+    }
+
+    /// Names that look like keys before others, then those that come first.
+    private func isBetter(_ left: [Int], _ right: [Int]) -> Bool {
+        if left.count != right.count { return left.count < right.count }
+        let ranks = (left.reduce(0) { $0 + columns[$1].rank }, right.reduce(0) { $0 + columns[$1].rank })
+        return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.lexicographicallyPrecedes(right)
+    }
+
+    private static let strong: Set<String> = ["id", "uuid", "guid", "key"]
+    private static let good: Set<String> = [
+        "code", "slug", "isbn", "iso", "sku", "symbol", "number", "no", "nr", "handle", "login", "username", "email",
+    ]
+    private static let fair: Set<String> = ["name", "title", "version", "url", "path", "date", "year", "time"]
+
+    /// How much a name looks like that of a key; less is more.
+    private static func rank(of key: String) -> Int {
+        let words = Inflection.snakeCase(key).lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        guard let last = words.last else { return 4 }
+        if strong.contains(last) { return 0 }
+        if good.contains(last) || last.hasSuffix("id") || last.hasSuffix("code") { return 1 }
+        return fair.contains(last) || last.hasSuffix("name") ? 2 : 3
+    }
+}

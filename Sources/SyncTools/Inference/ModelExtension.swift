@@ -1,0 +1,274 @@
+public import SyncCore
+
+/// A model with what sample JSON has beyond it: nothing of the model is removed, renamed or made narrower.
+///
+/// ```swift
+/// let found = try ModelExtension(of: stack.model, by: [InferenceSample(json, entity: "User")])
+/// for remark in found.remarks { print(remark) }  // User.nickname: string, new
+/// ```
+public struct ModelExtension: Sendable {
+    /// The model, extended.
+    public private(set) var model: SyncModel
+    /// What was added or widened, in the order it was found; empty if the samples have nothing new.
+    public private(set) var remarks: [InferenceRemark] = []
+
+    private var entities: [SyncModel.Entity]
+    /// Entity name → position; by entity, attribute name → position, and the names that are taken.
+    private var places: [String: Int]
+    private var attributePlaces: [String: [String: Int]] = [:]
+    private var taken: [String: UniqueNames] = [:]
+    private let origins: [String: [InferredOrigin]]
+    private let inferred: InferredModel
+    /// Inferred entity → the entity of the model it is, or is added as.
+    private var counterparts: [String: String] = [:]
+    /// By entity: the attributes that became relationships.
+    private var replaced: [String: Set<String>] = [:]
+    /// By entity: where the relationships lead that are read from keys and were added.
+    private var addedKeys: [String: [String: String]] = [:]
+    private let hasValues: @Sendable (_ entity: String, _ attribute: String) throws -> Bool
+    private var open: [String] = []
+
+    /// Compares a model with what the samples look like.
+    ///
+    /// - Parameter hasValues: Whether rows are stored that have a value for an attribute of which only null was seen when the
+    ///   model was inferred. Then it stays an attribute; otherwise it becomes a relationship where objects come.
+    /// - Throws: What inferring a model throws; ``SyncError`` `unknownEntity` for a sample of an entity that the model
+    ///   does not have; what `hasValues` throws.
+    public init(
+        of model: SyncModel, by samples: [InferenceSample],
+        hasValues: @escaping @Sendable (_ entity: String, _ attribute: String) throws -> Bool = { _, _ in false }
+    ) throws {
+        let samples = try samples.map { sample in
+            var sample = sample
+            for entity in sample.rootEntities {
+                sample.prunings[entity] = try SamplePruning(model, entity: entity)
+            }
+            if sample.entities.isEmpty, sample.primaryKey == nil {
+                let parts = try model.primaryKeyParts(of: sample.entity).map { part in
+                    let keys = RemoteKeyPath.keys(part.remote)
+                    return keys.count == 1 ? keys[0] : part.remote
+                }
+                if !parts.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(parts) }
+                // A part may be a relationship, which the list that has the record stands for.
+                sample.admitsNoKey = parts.count > 1
+            } else if !sample.entities.isEmpty {
+                sample.admitsNoKey = true
+            }
+            return sample
+        }
+        self.hasValues = hasValues
+        self.model = model
+        entities = model.entities
+        places = Dictionary(model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        inferred = try InferredModel(from: samples)
+        origins = Dictionary(grouping: inferred.origins, by: \.entity)
+        for entity in samples.flatMap(\.rootEntities) { pair(entity, with: entity) }
+        while let next = open.popLast() { try extend(next) }
+        for (entity, names) in replaced { update(entity) { $0.attributes.removeAll { names.contains($0.name) } } }
+        guard !remarks.isEmpty else { return }
+        self.model = try model.replacing(entities: entities)
+    }
+
+    private mutating func pair(_ inferred: String, with entity: String) {
+        guard counterparts[inferred] == nil else { return }
+        counterparts[inferred] = entity
+        open.append(inferred)
+    }
+
+    private mutating func extend(_ name: String) throws {
+        guard let counterpart = counterparts[name], let found = inferred.model.entity(named: name),
+            model.entity(named: counterpart) != nil
+        else { return }
+        let attributes = Dictionary(found.attributes.map { ($0.name, $0) }) { first, _ in first }
+        let relationships = Dictionary(found.relationships.map { ($0.name, $0) }) { first, _ in first }
+        for origin in origins[name] ?? [] {
+            if let attribute = attributes[origin.member] {
+                try add(attribute, origin, to: counterpart)
+            } else if let relationship = relationships[origin.member] {
+                try add(relationship, origin, to: counterpart)
+            }
+        }
+    }
+
+    // MARK: Attributes
+
+    private mutating func add(_ attribute: SyncModel.Attribute, _ origin: InferredOrigin, to entity: String) throws {
+        if let known = try model.attribute(forKey: origin.key, in: entity) {
+            if origin.hasValues { widen(known, of: entity, to: attribute) }
+            return
+        }
+        guard try !isRead(origin.key, of: entity) else { return }
+        var added = SyncModel.Attribute(
+            unusedName(attribute.name, in: entity), attribute.type, sourceType: attribute.sourceType)
+        place(&added.remoteKey, added.name, for: origin.key, of: entity)
+        update(entity) { $0.attributes.append(added) }
+        note("\(entity).\(added.name)", "\(added.type), new")
+    }
+
+    private mutating func widen(_ name: String, of entity: String, to found: SyncModel.Attribute) {
+        let type = found.type
+        var owner: String? = entity
+        while let current = owner, let index = places[current] {
+            if let place = attributePlace(name, of: current, at: index) {
+                let attribute = entities[index].attributes[place]
+                if attribute.isTypeOpen {
+                    entities[index].attributes[place].type = type
+                    entities[index].attributes[place].sourceType = nil
+                    note("\(current).\(name)", "\(type), of which only null was seen")
+                    return
+                }
+                guard let wider = Self.wider(attribute.type, for: type), attribute.transformers.isEmpty,
+                    attribute.format == nil,
+                    (try? model.primaryKey(of: entity)?.local) != name
+                else { return }
+                entities[index].attributes[place].type = wider
+                note("\(current).\(name)", "\(wider), was \(attribute.type)")
+                return
+            }
+            owner = entities[index].parent
+        }
+    }
+
+    private mutating func attributePlace(_ name: String, of entity: String, at index: Int) -> Int? {
+        // What is added later is not widened.
+        if attributePlaces[entity] == nil {
+            let places = entities[index].attributes.enumerated().map { ($1.name, $0) }
+            attributePlaces[entity] = Dictionary(places, uniquingKeysWith: { first, _ in first })
+        }
+        return attributePlaces[entity]?[name]
+    }
+
+    /// The type that also keeps values that look like another one; nil if this one does.
+    static func wider(_ type: AttributeType, for found: AttributeType) -> AttributeType? {
+        let numbers: [AttributeType] = [.integer, .double, .decimal]
+        switch (type, found) {
+        case (_, type), (.json, _), (.binary, _), (.transformable, _), (_, .transformable), (_, .binary): return nil
+        case (_, .json): return .json
+        case (.string, _), (.double, .integer), (.decimal, .integer), (.decimal, .double), (.date, .integer),
+            (.date, .double), (.date, .decimal):
+            return nil
+        case (_, .boolean): return numbers.contains(type) ? nil : .json
+        case (.boolean, .integer): return .integer
+        case (.boolean, .double): return .double
+        case (.boolean, .decimal): return .decimal
+        case (.integer, .double): return .double
+        case (.integer, .decimal), (.double, .decimal): return .decimal
+        default: return .string
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func add(_ relationship: SyncModel.Relationship, _ origin: InferredOrigin, to entity: String)
+        throws
+    {
+        if let known = try self.relationship(for: origin.key, of: entity) {
+            pair(relationship.destination, with: known.destination)
+            return
+        }
+        guard try !isRead(origin.key, of: entity) else { return }
+        let attribute = try model.attribute(forKey: origin.key, in: entity)
+        if let attribute {
+            guard origin.hasValues, isOpen(attribute, of: entity), try !hasValues(entity, attribute) else { return }
+            replaced[entity, default: []].insert(attribute)
+        }
+        let destination = try destination(relationship.destination)
+        let rule = try rule(of: entity)
+        // One that was added for another key is read from this one too: `company` from `company_id`.
+        if addedKeys[entity]?[origin.key] == destination { return }
+        let name = relationship.name == attribute ? relationship.name : unusedName(relationship.name, in: entity)
+        var added = SyncModel.Relationship(
+            name, to: destination, many: relationship.isToMany, ordered: relationship.isOrdered,
+            keyedBy: relationship.keyedBy)
+        let isOther = origin.isForObjects && rule.map { $0.key(for: added.name) != origin.key } ?? false
+        if isOther || !EntityDraft.isRead(origin.key, by: added, rule) {
+            added.remoteKey = RemoteKeyPath.escaped(origin.key)
+        }
+        update(entity) { $0.relationships.append(added) }
+        if added.remoteKey == nil {
+            for key in AttributeNaming.keys(for: added, rule) { addedKeys[entity, default: [:]][key] = destination }
+        }
+        let reason = attribute == nil ? "new" : "of which only null was seen"
+        note("\(entity).\(added.name)", "to \(added.isToMany ? "many" : "one") \(destination), \(reason)")
+    }
+
+    /// Whether no value was seen yet of an attribute that an entity declares itself.
+    private func isOpen(_ attribute: String, of entity: String) -> Bool {
+        places[entity].map { entities[$0].attributes.contains { $0.name == attribute && $0.isTypeOpen } } ?? false
+    }
+
+    /// The entity of the model that an inferred one is; added if there is none.
+    private mutating func destination(_ name: String) throws -> String {
+        if let known = counterparts[name] { return known }
+        guard let found = inferred.model.entity(named: name), places[name] == nil else {
+            pair(name, with: name)
+            return name
+        }
+        counterparts[name] = name
+        var added = found
+        added.relationships = []
+        let spelling = found.keys ?? inferred.model.keys
+        added.keys = spelling == model.keys ? nil : spelling ?? .snake
+        places[name] = entities.count
+        entities.append(added)
+        note(name, "new, with \(ShortList(added.attributes.map(\.name)).text)")
+        let keyed = Set((origins[name] ?? []).map(\.member))
+        for var relationship in found.relationships where keyed.contains(relationship.name) {
+            relationship.inverse = nil
+            relationship.destination = try destination(relationship.destination)
+            update(name) { $0.relationships.append(relationship) }
+        }
+        return name
+    }
+
+    // MARK: Names
+
+    private func relationship(for key: String, of entity: String) throws -> SyncModel.Relationship? {
+        let compiled = try model.compiled.entity(named: entity)
+        return model.compiled.names(of: compiled).relationships(readFrom: key).first
+            .map { compiled.relationships[$0.index].relationship }
+    }
+
+    /// Whether something is read from the key or from inside the object under it.
+    private func isRead(_ key: String, of entity: String) throws -> Bool {
+        if try relationship(for: key, of: entity) != nil { return true }
+        let compiled = try model.compiled.entity(named: entity)
+        return model.compiled.names(of: compiled).slots(below: RemoteKeyPath.escaped(key)) != nil
+    }
+
+    private mutating func unusedName(_ name: String, in entity: String) -> String {
+        if taken[entity] == nil { taken[entity] = UniqueNames(names(around: entity)) }
+        return taken[entity]?.take(name) ?? name
+    }
+
+    /// The names of all members of an entity, and of the entities that share its table.
+    private func names(around entity: String) -> [String] {
+        let own =
+            places[entity].map { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) } ?? []
+        guard let compiled = model.compiled.entityID(entity).map({ model.compiled.entities[$0] }) else { return own }
+        return model.compiled[compiled.table].entities.reduce(into: own) { names, relative in
+            let found = model.compiled.entities[relative]
+            names += Array(found.slotByName.keys) + found.relationships.map(\.name)
+        }
+    }
+
+    /// Gives an attribute a remote key where its name would not be read from the key, or not be exported under it.
+    private func place(_ remoteKey: inout String?, _ name: String, for key: String, of entity: String) {
+        let alone = [(0, SyncModel.Attribute("id", .integer)), (1, SyncModel.Attribute(name, .string))]
+        let rule = try? rule(of: entity)
+        let names = EntityNames(alone, [], lineage: ["Sample"], keys: rule)
+        let isOther = (rule ?? .snake).key(for: name) != key
+        if isOther || names.attribute(forKey: key)?.slot != 1 { remoteKey = RemoteKeyPath.escaped(key) }
+    }
+
+    private func rule(of entity: String) throws -> KeyCase? {
+        guard let id = model.compiled.entityID(entity) else { return model.keys }
+        return model.compiled.rules(of: model.compiled.entities[id]).keys
+    }
+
+    private mutating func update(_ entity: String, _ change: (inout SyncModel.Entity) -> Void) {
+        if let index = places[entity] { change(&entities[index]) }
+    }
+
+    private mutating func note(_ place: String, _ message: String) { remarks.append(.init(place, message)) }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import SyncService
+@testable import SyncTools
+
+@Suite("A configuration for a changes endpoint")
+struct ChangesConfigurationTests {
+    private static let whole = """
+        { "service": "changes", "url": "https://api.example.com/sync",
+          "entities": { "Project": { "path": "plans" }, "Task": {} }, "changes": { "schemaVersion": 3 } }
+        """
+
+    @Test("says what is asked for")
+    func whole() throws {
+        let configuration = try EngineConfiguration(Data(Self.whole.utf8), environment: [:])
+        let service = try #require(configuration.service() as? ChangesService)
+        #expect(service.filter(of: "Project") == "plans" && service.filter(of: "Task") == "tasks")
+        #expect(service.identity == "https://api.example.com/sync")
+        #expect(service.schemaVersion == 3)
+        #expect(service.capabilities.idLength == 16)
+    }
+
+    @Test(
+        "is refused with the path of what is wrong",
+        arguments: [
+            ("\"schemaVersion\": 3", "\"schemaversion\": 3", "changes.schemaversion"),
+            ("\"schemaVersion\": 3", "\"schemaVersion\": 0", "changes.schemaVersion"),
+            ("\"service\": \"changes\"", "\"service\": \"rest\"", "changes"),
+        ])
+    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+        let text = Self.whole.replacingOccurrences(of: right, with: wrong)
+        let error = #expect(throws: SyncError.self) { try EngineConfiguration(Data(text.utf8), environment: [:]) }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.path == path)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Sync
+import Testing
+
+@testable import SyncService
+@testable import SyncTools
+
+@Suite("A configuration")
+struct ConfigurationTests {
+    private static let whole = """
+        { "$schema": "engine-configuration.schema.json", "service": "rest", "url": "https://api.example.com/v1",
+          "entities": { "Project": { "path": "projects" }, "Task": { "path": "tasks", "policy": "serverWins" } },
+          "policy": "lastWriterWins", "headers": { "Authorization": "Bearer ${API_TOKEN}" },
+          "rest": { "records": "data",
+            "paging": { "style": "page", "page": "page", "size": "per_page", "limit": 50, "total": "total_pages" },
+            "since": "updated_since", "version": "updated_at", "deleted": "deleted_at",
+            "update": "patch", "ids": "server", "idempotency": "Idempotency-Key" } }
+        """
+
+    @Test("says what the service is able to do")
+    func whole() throws {
+        let configuration = try EngineConfiguration(Data(Self.whole.utf8), environment: ["API_TOKEN": "secret"])
+        #expect(configuration.entities.map(\.name) == ["Project", "Task"])
+        #expect(configuration.entities[1].policy == .serverWins)
+        #expect(configuration.settings.policy == .lastWriterWins)
+        let service = try #require(configuration.service() as? RESTService)
+        #expect(
+            service.capabilities
+                == ServiceCapabilities(
+                    ids: .server, deletions: .tombstones, createIdempotency: .key, hasPreconditions: false,
+                    givesTimes: true, answersRecords: false, takesIDsOfParts: true, ordersVersions: true))
+        #expect(
+            service.options.paging == .page(page: "page", size: "per_page", limit: 50, total: "total_pages"))
+    }
+
+    @Test(
+        "is refused with the path of what is wrong",
+        arguments: [
+            ("\"service\": \"rest\"", "\"service\": \"soap\"", "service"),
+            ("\"path\": \"tasks\"", "\"pth\": \"tasks\"", "entities.Task.pth"),
+            ("\"style\": \"page\"", "\"style\": \"pages\"", "rest.paging.style"),
+            ("\"limit\": 50", "\"limit\": 0", "rest.paging.limit"),
+            ("${API_TOKEN}", "${NOBODY}", "headers.Authorization"),
+            ("Bearer $", "Bearer\\n$", "headers.Authorization"),
+            ("\"update\": \"patch\"", "\"update\": 1", "rest.update"),
+            ("\"rest\": {", "\"kinto\": {}, \"rest\": {", "kinto"),
+            ("\"rest\": {", "\"pocketbase\": {}, \"rest\": {", "pocketbase"),
+            ("\"rest\": {", "\"pocketbase\": {\"lgin\": {}}, \"rest\": {", "pocketbase.lgin"),
+            (
+                "\"rest\": {", "\"pocketbase\": {\"login\": {\"identity\": \"a\"}}, \"rest\": {",
+                "pocketbase.login.password"
+            ),
+            ("\"entities\"", "\"entites\"", "entites"),
+            ("\"rest\": {", "\"identity\": \"\", \"rest\": {", "identity"),
+            ("https://api", "api", "url"),
+            ("example.com/v1", "example.com/v1?key=${API_TOKEN}", "url"),
+            ("example.com/v1", "example.com/v1#tasks", "url"),
+            ("example.com/v1", "example.com/v1?", "url"),
+            ("https://", "https://ann:${API_TOKEN}@", "url"),
+            ("\"path\": \"tasks\"", "\"path\": \"tasks?open=1\"", "entities.Task.path"),
+        ])
+    func refused(_ right: String, _ wrong: String, _ path: String) throws {
+        let text = Self.whole.replacingOccurrences(of: right, with: wrong)
+        let error = #expect(throws: SyncError.self) {
+            try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.path == path)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test("says what was probably meant by a member that is misspelt, and which variable is empty")
+    func hints() throws {
+        func message(_ text: String, _ token: String) -> String? {
+            #expect(throws: SyncError.self) {
+                try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": token])
+            }?.message
+        }
+        let misspelt = message(Self.whole.replacingOccurrences(of: "\"entities\"", with: "\"entites\""), "secret")
+        #expect(misspelt?.contains("did you mean 'entities'?") == true, "\(misspelt ?? "")")
+        for text in [Self.whole, Self.whole.replacingOccurrences(of: "Bearer ", with: "")] {
+            #expect(message(text, "") == "the variable 'API_TOKEN' of the environment is empty")
+        }
+    }
+
+    @Test(
+        "says how PocketBase is asked",
+        arguments: [
+            ("{}", "updated", 60, 50), (#"{"updated": "changed", "overlap": 5, "batch": 7}"#, "changed", 5, 7),
+            (#"{"updated": "", "batch": 1}"#, nil, 60, 1),
+        ] as [(String, String?, Int, Int)])
+    func pocketBase(_ section: String, _ updated: String?, _ overlap: Int, _ batch: Int) throws {
+        let text = """
+            {"service": "pocketbase", "url": "https://pb.example.com", "entities": {"Task": {"path": "todos"}},
+             "pocketbase": \(section)}
+            """
+        let configuration = try EngineConfiguration(Data(text.utf8), environment: [:])
+        let service = try #require(configuration.service() as? PocketBaseService)
+        var options = PocketBaseOptions()
+        (options.updated, options.overlap, options.batchSize) = (updated, .seconds(overlap), batch)
+        #expect(service.options == options)
+        #expect(service.capabilities.batchSize == batch && service.capabilities.givesTimes == (updated != nil))
+        #expect(service.filter(of: "Task") == "todos \(updated ?? "")")
+    }
+
+    @Test("may say what the service is called in the database")
+    func identity() throws {
+        let text = Self.whole.replacingOccurrences(of: "\"rest\": {", with: "\"identity\": \"old\", \"rest\": {")
+        let configuration = try EngineConfiguration(Data(text.utf8), environment: ["API_TOKEN": "secret"])
+        #expect(configuration.settings.identity == "old")
+        let unset = text.replacingOccurrences(of: "https://api.example.com", with: "${ADDRESS}")
+        let known = try EngineConfiguration(Data(unset.utf8), environment: [:], makesRequests: false)
+        #expect(known.settings.isScopeKnown)
+    }
+}

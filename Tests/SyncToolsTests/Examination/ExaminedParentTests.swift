@@ -1,0 +1,89 @@
+import Foundation
+import Sync
+import SyncTools
+import Testing
+
+@Suite("Examining children of a row that nothing has stored")
+struct ExaminedParentTests {
+    /// A parent that requires values, one whose key is made of others, and one that only its sub-entities have rows of.
+    static let schema = """
+        { "entities": {
+            "Owner": { "attributes": {
+                "id": "integer", "name": { "type": "string", "optional": false }, "code": { "type": "uuid", "optional": false },
+                "since": { "type": "date", "optional": false }, "isOpen": { "type": "boolean", "optional": false },
+                "site": { "type": "url", "optional": false }, "rest": { "type": "json", "optional": false },
+                "photo": { "type": "binary", "optional": false }, "price": { "type": "decimal", "optional": false } } },
+            "Place": { "primaryKey": ["owner", "number"], "attributes": { "number": "integer" },
+                "relationships": { "owner": { "entity": "Owner" } } },
+            "Shop": { "abstract": true, "primaryKey": "code", "attributes": { "code": "string" } },
+            "Kiosk": { "parent": "Shop" },
+            "Visit": { "primaryKey": ["place", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "place": { "entity": "Place" } } },
+            "Sale": { "primaryKey": ["shop", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "shop": { "entity": "Shop" } } },
+            "Thing": { "primaryKey": ["owner", "day"], "attributes": { "day": "string", "note": "string" },
+                "relationships": { "owner": { "entity": "Owner" } } } } }
+        """
+
+    static let parents: [(entity: String, parent: String, id: JSONValue)] = [
+        ("Thing", "Owner", .string("7")),
+        ("Visit", "Place", .array([.string("7"), JSONValue(5)])),
+        ("Visit", "Place", .object([.init("number", JSONValue(5)), .init("owner", JSONValue(7))])),
+        ("Visit", "Place", .object([.init("number", .string("5")), .init("owner_id", JSONValue(7))])),
+        ("Sale", "Shop", .string("x")),
+    ]
+
+    @Test("nothing is found but what is wrong with them", arguments: parents)
+    func children(entity: String, parent: String, id: JSONValue) async throws {
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
+        let json = Data(#"[{"day": "mon", "note": "a"}, {"day": "tue", "note": "b", "x": 1}, {"note": "c"}]"#.utf8)
+        let found = try await Sync.examine(json, inEntity: entity, model: model, parent: (parent, id)).findings
+        #expect(found.filter(\.kind.losesData).map(\.path) == ["[1].x", "[2]"], "\(found)")
+        let alone = try await Sync.examine(json, inEntity: entity, model: model).findings
+        let advice = alone.filter { $0.kind == .recordWithoutKey }.map(\.advice)
+        #expect(advice.count == 3 && advice.allSatisfy { $0.contains("--parent \(parent):id") }, "\(advice)")
+    }
+
+    @Test("a parent is advised where one is missing, and nowhere else")
+    func advice() async throws {
+        let model = try SyncModel(
+            schema: Data(
+                """
+                {"entities": {
+                  "Owner": {"attributes": {"id": "string"},
+                    "relationships": {"issues": {"entity": "Issue", "many": true, "inverse": "owner"}}},
+                  "Issue": {"primaryKey": ["owner", "number"], "attributes": {"number": "integer"},
+                    "relationships": {"owner": {"entity": "Owner"}}}}}
+                """.utf8))
+        func isAdvised(_ json: String, _ entity: String = "Issue", parent: Sync.Parent? = nil) async throws -> Bool {
+            let found = try await Sync.examine(Data(json.utf8), inEntity: entity, model: model, parent: parent).findings
+            let advice = try #require(found.first { $0.kind == .recordWithoutKey }, "\(found)").advice
+            return advice.contains("--parent Owner:id")
+        }
+        #expect(try await isAdvised(#"[{"number": 1}]"#))
+        #expect(try await isAdvised(#"[{"n": 2}, {"owner_id": "a", "number": 1}]"#))
+        #expect(try await !isAdvised(#"[{"owner": "a"}, {"owner": "a", "number": 1}]"#))
+        #expect(try await !isAdvised(#"[{"n": 2}, {"number": 1}]"#, parent: ("Owner", "a")))
+        #expect(try await !isAdvised(#"[{"id": "a", "issues": [{"number": 1}, {"n": 2}]}]"#, "Owner"))
+    }
+
+    @Test("a parent that is none is refused as by a sync")
+    func wrong() async throws {
+        let model = try SyncModel(schema: Data(Self.schema.utf8))
+        let json = Data(#"[{"day": "mon"}]"#.utf8)
+        for (parent, code) in [
+            (("Owner", .string("seven")), SyncError.Code.valueDoesNotFit),
+            (("Visit", .string("a")), .unknownRelationship),
+            (("Place", .array([JSONValue(1)])), .unknownRelationship), (("Nobody", JSONValue(1)), .unknownEntity),
+        ] as [(Sync.Parent, SyncError.Code)] {
+            let error = await #expect(throws: SyncError.self) {
+                try await Sync.examine(json, inEntity: "Thing", model: model, parent: parent)
+            }
+            #expect(error?.code == code, "\(parent)")
+        }
+        let short = await #expect(throws: SyncError.self) {
+            try await Sync.examine(json, inEntity: "Visit", model: model, parent: ("Place", .array([JSONValue(1)])))
+        }
+        #expect(short?.code == .valueDoesNotFit)
+    }
+}

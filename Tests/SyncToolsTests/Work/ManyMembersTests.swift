@@ -1,0 +1,66 @@
+import Foundation
+import SyncCore
+import TestSize
+import Testing
+
+@testable import SyncTools
+
+/// Models and objects of thousands of members. If an examination took as long for each as there are members, these would take minutes.
+@Suite("Many members")
+struct ManyMembersTests {
+    @Test("with their inverses are examined")
+    func inverses() throws {
+        let names = (0..<LongTests.count(300, many: 5000)).map { "m\($0)" }
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A",
+                attributes: [SyncModel.Attribute("id", .integer)]
+                    + names.map { SyncModel.Attribute("v" + $0, .string) },
+                relationships: names.map { SyncModel.Relationship($0, to: "B", inverse: $0) }),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "A") }),
+            SyncModel.Entity("C", parent: "A", attributes: names.map { SyncModel.Attribute("w" + $0, .string) }),
+        ])
+        #expect(SyncExamination(of: model).findings.filter { $0.kind == .missingInverse } == [])
+    }
+
+    @Test("without an inverse are told one by one, each with a few that could be it")
+    func openInverses() throws {
+        let count = LongTests.count(300, many: 3000)
+        let names = (0..<count).map { "m\($0)" }
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "A", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "B") }),
+            SyncModel.Entity(
+                "B", attributes: [SyncModel.Attribute("id", .integer)],
+                relationships: names.map { SyncModel.Relationship($0, to: "A") }),
+        ])
+        let found = SyncExamination(of: model).findings.filter { $0.kind == .missingInverse }
+        #expect(found.count == 2 * count)
+        #expect(
+            found.first?.message
+                == "A.m0 names no inverse, and B.m0 or B.m1 or B.m2 or B.m3 or B.m4 and \(count - 5) more could be it")
+    }
+
+    @Test("of a record are examined, and hundreds of them compared with every name; of thousands the first hundreds")
+    func examined() throws {
+        let model = try SyncModel(entities: [
+            SyncModel.Entity(
+                "User",
+                attributes: [SyncModel.Attribute("id", .integer)]
+                    + (0..<LongTests.count(100, many: 1000)).map { SyncModel.Attribute("someValue\($0)", .integer) })
+        ])
+        let count = LongTests.count(200, many: 20_000)
+        let members = (0..<count).map { "\"same_valu\($0)\": 1" }
+        let walk = try SyncExamination(
+            Data("[{\"id\": 1, \(members.joined(separator: ", "))}]".utf8), of: "User", in: model, hasParent: false,
+            options: SyncOptions(), dryRun: SyncResult(entity: "User"))
+        let unmapped = walk.findings.filter { $0.kind == .unmappedKey }
+        #expect(unmapped.count == count)
+        let compared = unmapped.prefix { $0.advice.hasPrefix("did you mean 'someValue") }
+        #expect(LongTests.areWanted ? (1..<count).contains(compared.count) : compared.count == count)
+        #expect(unmapped.dropFirst(compared.count).allSatisfy { $0.advice == "add an attribute for it, or let it be" })
+    }
+}
