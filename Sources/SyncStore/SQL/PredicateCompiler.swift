@@ -1,4 +1,4 @@
-import SyncCore
+package import SyncCore
 
 /// Compiles one condition. Every expression it makes is true or false, never NULL.
 struct PredicateCompiler {
@@ -149,4 +149,216 @@ extension ResolvedPredicate {
         case .comparison, .constant, .calculation, .related: false
         }
     }
+}
+
+/// A condition as SQL, to stand in a `WHERE`.
+///
+/// The expression is true or false for every row, never NULL, so that it may be negated. Values are bound, never spliced.
+/// What databases spell differently, and what functions of ours it uses, is its dialect's.
+package struct PredicateSQL: Sendable {
+    package let sql: String
+    package let arguments: [SQLArgument]
+
+    /// Compiles a condition on the rows of an entity. It does not say that rows are of the entity's family:
+    /// ``familyCondition(_:layout:alias:dialect:)`` does.
+    ///
+    /// - Parameters:
+    ///   - alias: What the entity's table is called in the statement.
+    ///   - preceding: How many values the statement has before those of the condition.
+    /// - Throws: ``SyncError`` `invalidPredicate`, naming what there is where a name is unknown.
+    package init(
+        _ predicate: RecordPredicate, on entity: CompiledEntity, layout: StoreLayout, alias: String,
+        dialect: any SQLDialect, after preceding: Int = 0
+    ) throws {
+        var compiler = PredicateCompiler(
+            layout: layout, alias: alias, dialect: dialect, arguments: SQLArguments(after: preceding))
+        let resolved = try predicate.resolved(on: entity, in: layout.model)
+        sql = "(\(compiler.condition(resolved, from: entity, alias)))"
+        arguments = compiler.arguments.values
+        guard arguments.count <= dialect.maximumArguments else {
+            throw SyncError(
+                .invalidPredicate, "the condition has more than \(dialect.maximumArguments) values",
+                entity: entity.name)
+        }
+    }
+
+    /// That a row is of the entity or one below it; nil where the table has no other rows.
+    package static func familyCondition(
+        _ entity: CompiledEntity, layout: StoreLayout, alias: String, dialect: any SQLDialect
+    ) -> String? {
+        let model = layout.model
+        guard layout[entity.table].hasEntityColumn, entity.id != model[entity.table].root else { return nil }
+        return dialect.entityCondition(entity.family, layout, alias: alias)
+    }
+}
+
+/// The SQL of what a condition compares: a column, or a subquery that yields one value or NULL.
+struct PredicateOperand {
+    /// As stored; a local key is there.
+    let stored: String
+    /// As the attribute reads: NULL for a local key.
+    let value: String
+    let type: AttributeType
+    /// Which local keys it may hold, if any.
+    let localKeys: LocalKeys?
+    /// The condition that the column holds one.
+    let isLocal: String?
+    /// Whether it is cheap to repeat, and may be looked up in an index.
+    let isColumn: Bool
+
+    /// The keys of rows that the service does not know yet.
+    enum LocalKeys {
+        case integer
+        case text
+
+        /// Whether the attribute never reads as the value, because it is such a key.
+        func include(_ value: PredicateConstant) -> Bool {
+            switch (self, value) {
+            case (.integer, .integer(let integer)): integer < LocalKey.integerBound
+            case (.text, .text(let text)): LocalKey.isLocal(text)
+            default: false
+            }
+        }
+
+        fileprivate func areIn(_ column: String, _ dialect: any SQLDialect) -> String {
+            switch self {
+            case .integer: "\(column) < \(LocalKey.integerBound)"
+            case .text: dialect.isLocalKey(column)
+            }
+        }
+    }
+
+    /// - Parameter wrap: makes the whole expression of the expression of the last column.
+    init(
+        _ column: String, _ type: AttributeType, _ dialect: any SQLDialect, localKeys: LocalKeys? = nil,
+        wrappedBy wrap: ((String) -> String)? = nil
+    ) {
+        self.type = type
+        self.localKeys = localKeys
+        isLocal = localKeys?.areIn(column, dialect)
+        let masked = isLocal.map { "CASE WHEN \($0) THEN NULL ELSE \(column) END" } ?? column
+        stored = wrap?(column) ?? column
+        value = wrap?(masked) ?? (localKeys == nil ? column : "(\(masked))")
+        isColumn = wrap == nil
+    }
+}
+
+// MARK: - Comparisons
+
+extension PredicateCompiler {
+    /// - Parameter existence: what is NULL where there is no value, if that is another expression.
+    mutating func compared(
+        _ operand: PredicateOperand, _ comparison: ResolvedComparison, existence: String? = nil
+    ) -> String {
+        let ignoresCase = comparison.ignoresCase
+        switch comparison.test {
+        case .isNull: return "\(existence ?? operand.value) IS NULL"
+        case .isNotNull: return "\(existence ?? operand.value) IS NOT NULL"
+        case .never: return dialect.constant(false)
+        case .equal(let value): return equal(operand, value, ignoresCase)
+        case .notEqual(let value): return "NOT \(equal(operand, value, ignoresCase))"
+        case .isIn(let values, let orNull):
+            let null = orNull ? "\(existence ?? operand.value) IS NULL" : nil
+            return contained(operand, values, or: null, ignoresCase)
+        case .less(let bound): return ordered(operand, "<", bound, ignoresCase)
+        case .lessOrEqual(let bound): return ordered(operand, "<=", bound, ignoresCase)
+        case .greater(let bound): return ordered(operand, ">", bound, ignoresCase)
+        case .greaterOrEqual(let bound): return ordered(operand, ">=", bound, ignoresCase)
+        case .between(let first, let last):
+            let isAbove = ordered(operand, ">=", first, ignoresCase)
+            let isBelow = ordered(operand, "<=", last, ignoresCase)
+            return "(\(isAbove) AND \(isBelow))"
+        case .contains(let part): return holds(.contains(part), operand, ignoresCase, part)
+        case .beginsWith(let part): return holds(.beginsWith(part), operand, ignoresCase, part)
+        case .endsWith(let part): return holds(.endsWith(part), operand, ignoresCase, part)
+        case .like(let pattern): return holds(.like(pattern), operand, ignoresCase)
+        case .matches(let expression): return holds(.matches(expression), operand, ignoresCase)
+        }
+    }
+
+    // MARK: Equality
+
+    private mutating func equal(
+        _ operand: PredicateOperand, _ constant: PredicateConstant, _ ignoresCase: Bool
+    ) -> String {
+        if operand.isLocalKey(constant) { return dialect.constant(false) }
+        if ignoresCase { return dialect.isSame(dialect.folded(operand.value), bindFolded(constant)) }
+        return dialect.isSame(operand.stored, bind(constant))
+    }
+
+    private mutating func contained(
+        _ operand: PredicateOperand, _ constants: [PredicateConstant], or null: String?, _ ignoresCase: Bool
+    ) -> String {
+        let constants = constants.filter { !operand.isLocalKey($0) }
+        var alternatives = null.map { [$0] } ?? []
+        if !constants.isEmpty {
+            let column = ignoresCase ? dialect.folded(operand.value) : operand.stored
+            let values = constants.map { ignoresCase ? folded($0) : dialect.argument($0) }
+            alternatives.append(never(operand, column, null: dialect.isIn(column, values, &arguments)))
+        }
+        return alternatives.isEmpty ? dialect.constant(false) : "(\(alternatives.joined(separator: " OR ")))"
+    }
+
+    // MARK: Order
+
+    private mutating func ordered(
+        _ operand: PredicateOperand, _ op: String, _ bound: PredicateConstant, _ ignoresCase: Bool
+    ) -> String {
+        if operand.type == .integer, case .exact(let number) = bound { return ordered(operand, op, number) }
+        let collation = dialect.collation(of: operand.type).map { " COLLATE \($0)" } ?? ""
+        if ignoresCase {
+            let column = dialect.folded(operand.value)
+            return never(operand, column, null: "\(column) \(op) \(bindFolded(bound))\(collation)")
+        }
+        if operand.isColumn { return orderedColumn(operand, "\(op) \(bind(bound))\(collation)") }
+        return never(operand, operand.value, null: "\(operand.value) \(op) \(bind(bound))\(collation)")
+    }
+
+    /// The column as it is stored, so that an index of it finds the rows.
+    private func orderedColumn(_ operand: PredicateOperand, _ test: String) -> String {
+        let isLocal = operand.isLocal.map { " AND NOT \($0)" } ?? ""
+        return "(\(operand.stored) \(test) AND \(operand.stored) IS NOT NULL\(isLocal))"
+    }
+
+    /// Integers compare with fractions too, and with numbers beyond 64 bits, without rounding.
+    private mutating func ordered(_ operand: PredicateOperand, _ op: String, _ number: ExactNumber) -> String {
+        let isBelow = op.hasPrefix("<")
+        guard let floor = number.floor.map(PredicateConstant.integer) else {
+            return isBelow == number.isBelowZero ? dialect.constant(false) : "\(operand.value) IS NOT NULL"
+        }
+        let exact = number.isWhole ? op : isBelow ? "<=" : ">"
+        if operand.isColumn { return orderedColumn(operand, "\(exact) \(bind(floor))") }
+        let column = !isBelow && !operand.isLocalKey(floor) ? operand.stored : operand.value
+        return never(operand, column, null: "\(column) \(exact) \(bind(floor))")
+    }
+
+    /// Makes NULL count as false.
+    private func never(_ operand: PredicateOperand, _ column: String, null test: String) -> String {
+        operand.isColumn && column == operand.stored
+            ? "(\(test) AND \(column) IS NOT NULL)" : dialect.falseIfNull(test)
+    }
+
+    // MARK: Text
+
+    /// - Parameter part: What it is looked for; every text has an empty one.
+    private mutating func holds(
+        _ test: TextTest, _ operand: PredicateOperand, _ ignoresCase: Bool, _ part: String? = nil
+    ) -> String {
+        if part?.isEmpty == true { return "\(operand.value) IS NOT NULL" }
+        return dialect.holds(test, operand.value, ignoringCase: ignoresCase, &arguments)
+    }
+
+    private mutating func bindFolded(_ constant: PredicateConstant) -> String {
+        dialect.bind(folded(constant), &arguments)
+    }
+
+    /// The resolver has folded it; only text ignores case.
+    private func folded(_ constant: PredicateConstant) -> SQLArgument {
+        if case .text(let text) = constant { dialect.argument(folded: text) } else { dialect.argument(constant) }
+    }
+}
+
+extension PredicateOperand {
+    /// Whether a value is a local key, which the attribute never reads as.
+    fileprivate func isLocalKey(_ value: PredicateConstant) -> Bool { localKeys?.include(value) ?? false }
 }

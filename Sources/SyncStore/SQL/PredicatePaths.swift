@@ -54,3 +54,166 @@ extension PredicateCompiler {
         return dialect.jsonArray(parts)
     }
 }
+
+// MARK: - PredicateCompiler+Paths
+
+extension PredicateCompiler {
+    /// The rows that relationships lead to, from a row of `entity`: `FROM … WHERE …`, and the alias of the last.
+    mutating func rows(
+        _ hops: [CompiledRelationship], from entity: CompiledEntity, _ alias: String
+    ) -> (sql: String, alias: String) {
+        var tables: [String] = []
+        var conditions: [String] = []
+        var (entity, alias) = (entity, alias)
+        for hop in hops {
+            let destination = model.entities[hop.destination]
+            let next = newAlias()
+            let key = dialect.column(layout[entity.table].keyColumn, of: alias)
+            let nextKey = dialect.column(layout[destination.table].keyColumn, of: next)
+            switch layout[hop.link] {
+            case .foreignKey(_, let column, _):
+                conditions.append(
+                    hop.end == .first
+                        ? "\(nextKey) = \(dialect.column(column, of: alias))"
+                        : "\(dialect.column(column, of: next)) = \(key)")
+            case .joinTable(let name, let first, let second, _, _):
+                let join = newAlias()
+                let (here, there) = hop.end == .first ? (first, second) : (second, first)
+                tables.append("\(dialect.quoted(name)) AS \(dialect.quoted(join))")
+                conditions.append("\(dialect.column(here, of: join)) = \(key)")
+                conditions.append("\(nextKey) = \(dialect.column(there, of: join))")
+            }
+            let table = layout[destination.table].name
+            tables.append("\(dialect.quoted(table)) AS \(dialect.quoted(next))")
+            (entity, alias) = (destination, next)
+        }
+        let sql = "FROM \(tables.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"
+        return (sql, alias)
+    }
+
+    /// How many rows a to-many relationship leads to.
+    mutating func count(
+        _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        let rows = rows(hops + [last], from: entity, alias)
+        return PredicateOperand("count(*)", .integer, dialect) { "(SELECT \($0) \(rows.sql))" }
+    }
+
+    /// An attribute at the end of to-one relationships.
+    mutating func attribute(
+        _ hops: [CompiledRelationship], _ slot: Int, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        let owner = hops.last.map { model.entities[$0.destination] } ?? entity
+        let type = model[owner.table].attributes[slot].type
+        let localKeys = owner.keySlot == slot ? localKeys(type) : nil
+        if let last = hops.last, model[owner.table].keySlot == slot, last.end == .first,
+            case .foreignKey(_, let column, _) = layout[last.link]
+        {
+            return self.column(column, type, localKeys, hops.dropLast(), from: entity, alias)
+        }
+        return column(layout[owner.table].columns[slot], type, localKeys, hops[...], from: entity, alias)
+    }
+
+    /// The key of the row a to-one relationship leads to, NULL if there is none.
+    mutating func target(
+        _ hops: [CompiledRelationship], _ last: CompiledRelationship, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        if last.end == .first, case .foreignKey(_, let column, _) = layout[last.link] {
+            return self.column(column, .integer, nil, hops[...], from: entity, alias)
+        }
+        let key = layout[model.entities[last.destination].table].keyColumn
+        return column(key, .integer, nil, (hops + [last])[...], from: entity, alias)
+    }
+
+    /// A column of the row that to-one relationships lead to.
+    private mutating func column(
+        _ name: String, _ type: AttributeType, _ localKeys: PredicateOperand.LocalKeys?,
+        _ hops: ArraySlice<CompiledRelationship>, from entity: CompiledEntity, _ alias: String
+    ) -> PredicateOperand {
+        guard !hops.isEmpty else {
+            return PredicateOperand(dialect.column(name, of: alias), type, dialect, localKeys: localKeys)
+        }
+        let rows = rows(Array(hops), from: entity, alias)
+        let column = dialect.column(name, of: rows.alias)
+        return PredicateOperand(column, type, dialect, localKeys: localKeys) { "(SELECT \($0) \(rows.sql))" }
+    }
+
+    private func localKeys(_ type: AttributeType) -> PredicateOperand.LocalKeys? {
+        switch type {
+        case .integer: .integer
+        case .string: .text
+        default: nil
+        }
+    }
+}
+
+// MARK: - PredicateCompiler+Calculations
+
+extension PredicateCompiler {
+    /// A comparison of two calculated values; each is NULL where it has none. In parentheses.
+    mutating func condition(
+        _ calculation: ResolvedCalculation, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        let left = term(calculation.left, from: entity, alias)
+        let right = term(calculation.right, from: entity, alias)
+        let collation = dialect.collation(of: calculation.type).map { " COLLATE \($0)" } ?? ""
+        switch calculation.test {
+        case .equal: return "(\(dialect.isSame(left, right)))"
+        case .notEqual: return "(NOT \(dialect.isSame(left, right)))"
+        case .less: return dialect.falseIfNull("\(left) < \(right)\(collation)")
+        case .lessOrEqual: return dialect.falseIfNull("\(left) <= \(right)\(collation)")
+        case .greater: return dialect.falseIfNull("\(left) > \(right)\(collation)")
+        case .greaterOrEqual: return dialect.falseIfNull("\(left) >= \(right)\(collation)")
+        }
+    }
+
+    /// A single term.
+    private mutating func term(
+        _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        switch term {
+        case .constant(let constant): return bind(constant)
+        case .attribute(let hops, _, let slot): return attribute(hops, slot, from: entity, alias).value
+        case .count(let hops, let last): return count(hops, last, from: entity, alias).value
+        case .asDouble(let inner): return dialect.asDouble(self.term(inner, from: entity, alias))
+        case .integer: return dialect.whole(operation(term, from: entity, alias))
+        case .double: return "(\(operation(term, from: entity, alias)))"
+        }
+    }
+
+    /// Operations without what must stand around them: parsers take only so much nesting, and chains have none.
+    private mutating func operation(
+        _ term: ResolvedCalculation.Term, from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        switch term {
+        case .integer(let left, let operation, let right), .double(let left, let operation, let right):
+            let first = operand(left, of: operation, isFirst: true, from: entity, alias)
+            return dialect.operation(
+                operation, first, operand(right, of: operation, isFirst: false, from: entity, alias))
+        default: return self.term(term, from: entity, alias)
+        }
+    }
+
+    private mutating func operand(
+        _ term: ResolvedCalculation.Term, of outer: PredicateTerm.Operation, isFirst: Bool,
+        from entity: CompiledEntity, _ alias: String
+    ) -> String {
+        guard let inner = term.operation, outer != .remainder || !term.isWhole else {
+            return self.term(term, from: entity, alias)
+        }
+        let sql = operation(term, from: entity, alias)
+        let stands = isFirst ? inner.rank >= outer.rank : inner.rank > outer.rank
+        return stands ? sql : "(\(sql))"
+    }
+}
+
+extension ResolvedCalculation.Term {
+    fileprivate var operation: PredicateTerm.Operation? {
+        switch self {
+        case .integer(_, let operation, _), .double(_, let operation, _): operation
+        default: nil
+        }
+    }
+
+    fileprivate var isWhole: Bool { if case .integer = self { true } else { false } }
+}

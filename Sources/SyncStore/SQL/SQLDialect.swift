@@ -1,3 +1,4 @@
+package import Foundation
 package import SyncCore
 
 /// What databases spell differently in the conditions that are asked of them.
@@ -72,4 +73,80 @@ package protocol SQLDialect: Sendable {
     func holds(
         _ test: TextTest, _ expression: String, ignoringCase ignoresCase: Bool, _ arguments: inout SQLArguments
     ) -> String
+}
+
+/// What a text is searched for.
+///
+/// Where case is ignored, what is searched for is folded already, but for regular expressions.
+package enum TextTest: Sendable {
+    /// Never for an empty text, nor are the next two.
+    case contains(String)
+    case beginsWith(String)
+    case endsWith(String)
+    /// That all of it matches a pattern with `*` and `?`: ``WildcardPattern``.
+    case like(String)
+    /// That all of it matches.
+    case matches(RegularExpression)
+}
+
+/// A value bound in a statement, in the few kinds that all databases have.
+package enum SQLArgument: Sendable, Hashable {
+    case null
+    case integer(Int64)
+    case double(Double)
+    case text(String)
+    case bytes(Data)
+}
+
+/// The values bound in a statement, in the order of their placeholders.
+package struct SQLArguments: Sendable {
+    package private(set) var values: [SQLArgument] = []
+    private let preceding: Int
+
+    /// - Parameter preceding: How many values the statement has before these, for databases that number them.
+    package init(after preceding: Int = 0) { self.preceding = preceding }
+
+    /// Adds a value.
+    ///
+    /// - Returns: Its number in the statement, from 1.
+    @discardableResult
+    package mutating func append(_ value: SQLArgument) -> Int {
+        values.append(value)
+        return preceding + values.count
+    }
+}
+
+// MARK: - Layout
+
+extension SQLDialect {
+    /// A column of a table by its alias.
+    package func column(_ name: String, of alias: String) -> String { "\(quoted(alias)).\(quoted(name))" }
+
+    /// The condition that a row is of one of these entities, for tables of several: `"sync_entity" IN ('A', 'B')`.
+    package func entityCondition(_ entities: [Int], _ layout: StoreLayout, alias: String? = nil) -> String {
+        let name = TableLayout.entityColumn
+        let names = entities.map { literal(layout.model.entities[$0].name) }
+        return "\(alias.map { column(name, of: $0) } ?? quoted(name)) IN (\(names.joined(separator: ", ")))"
+    }
+}
+
+// MARK: - Standard
+
+// As the standard spells it, and most databases do.
+extension SQLDialect {
+    /// In double quotes.
+    package func quoted(_ name: String) -> String { doubling("\"", in: name) }
+
+    /// In single quotes.
+    package func literal(_ text: String) -> String { doubling("'", in: text) }
+
+    /// `json_array(a, b)`
+    package func jsonArray(_ expressions: [String]) -> String { "json_array(\(expressions.joined(separator: ", ")))" }
+
+    /// By code points: a quote that a combining mark follows is no character of its own, but ends the text for SQL.
+    private func doubling(_ quote: Unicode.Scalar, in text: String) -> String {
+        guard text.unicodeScalars.contains(quote) else { return "\(quote)\(text)\(quote)" }
+        let doubled = text.unicodeScalars.map { $0 == quote ? "\(quote)\(quote)" : "\($0)" }
+        return "\(quote)\(doubled.joined())\(quote)"
+    }
 }

@@ -45,3 +45,143 @@ package struct ComparedPairs: Sendable {
 
     package init() {}
 }
+
+/// Stored links that lead to rows which are not stored.
+package struct DanglingPairs: Sendable {
+    package let link: LinkID
+    /// The keys at their ends; nil for NULL.
+    package let pairs: [(first: RowKey?, second: RowKey?)]
+
+    package init(_ link: LinkID, _ pairs: [(first: RowKey?, second: RowKey?)]) {
+        self.link = link
+        self.pairs = pairs
+    }
+}
+
+/// The places of a link in the lists of the rows at its ends; nil where it has none.
+package struct LinkPlaces: Equatable, Sendable {
+    package var first: Int64?
+    package var second: Int64?
+
+    package init(first: Int64? = nil, second: Int64? = nil) {
+        self.first = first
+        self.second = second
+    }
+
+    package subscript(end: Link.End) -> Int64? {
+        get { end == .first ? first : second }
+        set { if end == .first { first = newValue } else { second = newValue } }
+    }
+}
+
+/// The rows at the ends of a link.
+package struct LinkedRows: Hashable, Sendable {
+    package var first: RowKey
+    package var second: RowKey
+
+    package init(first: RowKey, second: RowKey) {
+        self.first = first
+        self.second = second
+    }
+
+    package func row(_ end: Link.End) -> RowKey { end == .first ? first : second }
+}
+
+/// A pair that is new, by its nodes.
+package struct NodePair: Sendable {
+    package var first: NodeID
+    package var second: NodeID
+
+    package func node(_ end: Link.End) -> NodeID { end == .first ? first : second }
+}
+
+/// A pair of a join table with its places in the lists of either row.
+package struct PlacedPair: Sendable {
+    package var rows: LinkedRows
+    package var places: LinkPlaces
+}
+
+/// A stored link as seen from one of its ends.
+package struct StoredLink: Sendable {
+    /// The row at the end that was asked about.
+    package var row: RowKey
+    /// The row at the other end.
+    package var other: RowKey
+    /// Its place in the list of `row`; nil if it has none.
+    package var place: Int64?
+    /// Its place in the list of `other`; nil if it has none.
+    package var otherPlace: Int64?
+
+    package init(row: RowKey, other: RowKey, place: Int64?, otherPlace: Int64?) {
+        self.row = row
+        self.other = other
+        self.place = place
+        self.otherPlace = otherPlace
+    }
+}
+
+/// What the foreign key of a row shall be.
+package struct TargetChange: Sendable {
+    package var row: RowKey
+    /// Nil for none.
+    package var target: RowKey?
+    /// The place of the row in the list of its target.
+    package var place: Int64?
+}
+
+/// What is to be written to one join table.
+struct PairChanges {
+    let link: Link
+    var removed: [LinkedRows]
+    var moved: [ComparedPairs.Moved]
+    /// Pairs that are new.
+    var added: [NodePair]
+    /// Their places in the lists of either row; empty if they have none.
+    var places: [LinkPlaces]
+}
+
+/// Something of each end of a link.
+struct BothEnds<Value> {
+    var first: Value
+    var second: Value
+
+    init(_ first: Value, _ second: Value) {
+        self.first = first
+        self.second = second
+    }
+
+    subscript(end: Link.End) -> Value {
+        get { end == .first ? first : second }
+        _modify { if end == .first { yield &first } else { yield &second } }
+    }
+}
+
+extension BothEnds: Sendable where Value: Sendable {}
+
+// MARK: - Link+Places
+
+extension Link {
+    /// Whether links have places in the lists of the rows at an end.
+    package func hasPlaces(_ end: End) -> Bool {
+        switch storage {
+        case .foreignKey: end == .second && second.isOrdered
+        case .joinTable: side(end).isOrdered && !(isSymmetric && end == .second)
+        }
+    }
+
+    /// What a row's links are followed from: both ends, but where each pair is stored in both directions one will do.
+    func ends(in table: TableID) -> [End] {
+        [End.first, .second].filter {
+            side($0).table == table && !(isSymmetric && $0 == .second && storage == .joinTable)
+        }
+    }
+}
+
+// MARK: - LinkBatch.Assertion+Ends
+
+extension LinkBatch.Assertion {
+    /// The nodes of a link, the one at an end first.
+    func ends(from end: Link.End) -> (owner: NodeID, other: NodeID) {
+        end == .first ? (first, second) : (second, first)
+    }
+}

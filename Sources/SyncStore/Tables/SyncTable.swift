@@ -182,3 +182,111 @@ package final class SyncTable {
         met.changed.removeAll(of: node)
     }
 }
+
+/// A column of a table, as ``ChangedColumns`` counts them.
+package enum TableColumn: Equatable, Sendable {
+    /// The attribute of a slot.
+    case attribute(Int)
+    /// A foreign key, by its position in ``EntityTree/foreignKeys``.
+    case foreignKey(Int)
+    /// The place of rows in the lists of what a foreign key leads to.
+    case place(Int)
+}
+
+/// The tables of a sync.
+package struct SyncTables: Sequence {
+    private let tables: [SyncTable]
+
+    package init(_ plan: ChangePlan, _ pool: TextPool) {
+        tables = plan.model.trees.map { SyncTable($0, plan[$0.id], plan.model, pool) }
+    }
+
+    package subscript(id: TableID) -> SyncTable { tables[id.index] }
+
+    package func makeIterator() -> IndexingIterator<[SyncTable]> { tables.makeIterator() }
+
+    /// The node of a stored row.
+    package func node(of row: StoredRow) -> NodeID? { self[row.table].node(of: row.key) }
+
+    /// The plan has made nodes one.
+    func replaceBatches(_ plan: ChangePlan) {
+        for table in tables { table.replaceBatch(plan[table.id]) }
+    }
+
+    /// Foreign keys to rows that were met only after the rows that point to them.
+    func resolveTargets() {
+        for table in tables {
+            for (index, link) in table.tree.foreignKeys.enumerated() {
+                resolveTargets(of: table, index, keys: self[table.model[link].second.table].keys)
+            }
+        }
+    }
+
+    private func resolveTargets(of table: SyncTable, _ index: Int, keys: RowKeys) {
+        for (node, key) in table.met.foreignKeys[index].unnamedTargets {
+            if let target = keys.owned(key) { table.met.foreignKeys[index].targets[node.index] = LinkTarget(target) }
+        }
+        for (node, hidden) in table.met.foreignKeys[index].hiddenTargets.enumerated() {
+            guard let hidden else { continue }
+            table.met.foreignKeys[index].targets[node] =
+                keys.node(ofHidden: hidden).map(LinkTarget.init) ?? .unmentioned
+        }
+    }
+}
+
+// MARK: - New rows
+
+extension SyncTable {
+    /// The new rows, in the order in which the table takes them best: that of the keys it has them by.
+    func newRows() -> [NodeID] {
+        let nodes = nodes(.new)
+        guard hasHiddenKey else { return sortedByKey(nodes) }
+        let numbers = nodes.compactMap { node -> Int64? in
+            guard case .integer(let key) = keys[node] else { return nil }
+            return key
+        }
+        return numbers.count == nodes.count ? sorted(nodes, by: numbers) : nodes
+    }
+
+    /// Nodes in the order of the keys that JSON names their rows by, if all have one.
+    func sortedByKey(_ nodes: [NodeID]) -> [NodeID] {
+        func key(_ node: NodeID) -> Slot { batch.nodes[node.index].key }
+        if nodes.allSatisfy({ key($0).kind == .integer }) { return sorted(nodes, by: nodes.map { key($0).integer }) }
+        guard nodes.allSatisfy({ key($0).isText }) else { return nodes }
+        return nodes.sorted { TextPool.precedes(pool.bytes(key($0)), pool.bytes(key($1))) }
+    }
+
+    private func sorted(_ nodes: [NodeID], by keys: [Int64]) -> [NodeID] {
+        let order = KeyOrder.ascending(keys)
+        return order.isEmpty ? nodes : order.map { nodes[Int($0)] }
+    }
+}
+
+// MARK: - Reporting
+
+extension CompiledModel {
+    func isKeyless(_ entity: Int) -> Bool { !entities[entity].isKeyed }
+}
+
+extension SyncTable {
+    /// The key of a node's row as a result names it.
+    func reportedKey(of node: NodeID) -> RecordKey {
+        let staged = batch.nodes[node.index]
+        let type = model.keyType(of: Int(staged.entity))
+        return RecordKey(staged.key, type, pool) ?? rowKey(node)?.recordKey(type) ?? .text("")
+    }
+
+    func identity(of node: NodeID) -> ChangeReport.Identity {
+        .init(entity: entity(of: node), key: reportedKey(of: node))
+    }
+
+    /// What the plan itself does with a node's row.
+    func fate(of node: NodeID) -> ChangeReport.Fate {
+        switch presence(of: node) {
+        case .missing: .unmentioned
+        case .new: .written
+        case .stored where met.changed.contains(node): .written
+        case .stored: values.count(for: node) ? .unchanged : .unmentioned
+        }
+    }
+}

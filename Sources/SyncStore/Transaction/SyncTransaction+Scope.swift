@@ -81,3 +81,196 @@ extension SyncTransaction {
         return try unmentioned.filter { try !identities.isUnsent($0) }
     }
 }
+
+// MARK: - Parent scope
+
+// The scope of a payload that lists the rows of a parent: those the parent had before.
+extension SyncTransaction {
+    /// The rows to delete: those that the payload does not mention and that can have no other owner. Of the others that
+    /// it does not list the links go.
+    mutating func parentScopeRows(_ parent: ChangePlan.Parent) throws -> Set<StoredRow> {
+        guard let owner = tables[parent.table].row(parent.node) else { return [] }
+        let left = try rowsLeftOut(by: parent)
+        if let root = plan.roots.first, isUnread(root) {
+            skippedDeletions[root.entity, default: 0] += left.count
+            return []
+        }
+        let link = model[parent.link]
+        // Each of its pairs is stored in the other direction, too.
+        if link.isSymmetric { try links.load([owner.key], parent.link, from: .second) }
+        var doomed: Set<StoredRow> = []
+        for row in left {
+            if try !isMentioned(row), link.storage == .foreignKey {
+                guard try !hasMoved(row, from: owner, parent) else { continue }
+                doomed.insert(row)
+                leaving[row].leftOut.insert(parent.link)
+            } else {
+                try unlink(row, from: owner, parent)
+            }
+        }
+        return doomed
+    }
+
+    /// The rows that the parent had, in scope, and that the payload does not list.
+    private func rowsLeftOut(by parent: ChangePlan.Parent) throws -> [StoredRow] {
+        let table = rootEntity.table
+        let listed = listedRows(parent)
+        var rows = parentRows.map { StoredRow(table: table, key: $0) }.filter { !listed.contains($0) }
+        try loadMarks(of: rows)
+        rows = try rows.filter { try !isListed($0) }
+        if let predicate {
+            try writeLinks()
+            let inScope = try store.rows(among: rows.map(\.key), of: rootEntity, where: predicate)
+            rows = rows.filter { inScope.contains($0.key) }
+        }
+        try identities.load(rows)
+        rows = try rows.filter { row in
+            guard try !identities.isUnsent(row) else { return false }
+            guard tables[table].tree.hasSubEntities else { return true }
+            return try identities[row].map { model.entity($0.entity, isKindOf: plan.entity) } ?? false
+        }
+        try links.load(rows.map(\.key), parent.link, from: parent.end.other)
+        return rows
+    }
+
+    /// Whether a row that nothing mentions has another owner by now: one it waited for.
+    private func hasMoved(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws -> Bool {
+        let owners = try links.targets(of: row.key, parent.link, from: parent.end.other)
+        return !owners.isEmpty && !owners.contains(owner.key)
+    }
+
+    /// The rows that the payload says are the parent's. A root record lists its row also where it may not be written.
+    func listedRows(_ parent: ChangePlan.Parent) -> Set<StoredRow> {
+        let table = tables[rootEntity.table]
+        var listed: Set<StoredRow> = []
+        for assertion in plan[parent.link].assertions
+        where assertion.sequence == 0 || records.standing(assertion) != .none {
+            let (owner, child) = assertion.ends(from: parent.end)
+            if owner == parent.node, let row = table.row(child) { listed.insert(row) }
+        }
+        return listed
+    }
+
+    private mutating func unlink(_ row: StoredRow, from owner: StoredRow, _ parent: ChangePlan.Parent) throws {
+        let link = model[parent.link]
+        guard link.storage == .joinTable else {
+            let (child, target) = parent.end == .first ? (owner, row) : (row, owner)
+            guard try links.target(of: child.key, parent.link) == target.key else { return }
+            return try unlink(child, [parent.link])
+        }
+        for end in link.isSymmetric ? [parent.end, parent.end.other] : [parent.end] {
+            let pair = LinkMemory.pair(owner.key, row.key, end)
+            guard try links.remove(pair, parent.link) else { continue }
+            try bookRemoved(link, of: owner, at: end, to: row.key)
+        }
+    }
+}
+
+// MARK: - Guard
+
+extension SyncTransaction {
+    /// Refuses to delete more of an entity than the caller allows.
+    func checkGuard() throws {
+        guard let limit = options.deletionGuard else { return }
+        for (id, changes) in report.entities.enumerated() where changes.deletedCount > 0 {
+            let deleted = changes.deletedCount
+            let gone = deleted - changes.insertedCount - (run?.changes.insertedCount(model.entities[id].name) ?? 0)
+            // Of a large table as many rows are counted as make the deletion a small one.
+            let enough = limit.rows(allowing: deleted)
+            if let enough,
+                try deleted
+                    <= limit.allowed(of: gone + store.count(of: model.entities[id], upTo: max(enough - gone, 0)))
+            {
+                continue
+            }
+            let before = try gone + store.count(of: model.entities[id], upTo: nil)
+            let allowed = limit.allowed(of: before)
+            guard deleted > allowed else { continue }
+            let name = model.entities[id].name
+            throw SyncError(
+                .deletionGuard,
+                "\(deleted) of \(before) \(name) rows would be deleted, more than the \(allowed) allowed; nothing was \(options.payload.run == nil ? "written" : "deleted")",
+                entity: name)
+        }
+    }
+}
+
+extension DeletionGuard {
+    /// How many of so many rows may be deleted.
+    package func allowed(of before: Int) -> Int {
+        switch self {
+        case .rows(let rows): rows
+        case .fraction(let part, let above):
+            before > above ? Int((Double(before) * part).rounded(.down)) : before
+        }
+    }
+
+    /// A number of rows of which, or of any more, so many may be deleted; nil if there is none.
+    fileprivate func rows(allowing deleted: Int) -> Int? {
+        switch self {
+        case .rows(let rows): return deleted <= rows ? 0 : nil
+        case .fraction(let part, let above):
+            guard part > 0, Double(deleted) / part < 1e9 else { return nil }
+            return max(Int((Double(deleted) / part).rounded(.up)) + 1, above + 1)
+        }
+    }
+}
+
+// MARK: - Unread
+
+// A root record with a key that cannot be read may be of any row of its entity: none of them is deleted for being left out.
+extension SyncTransaction {
+    /// How many records of a list have such a key, in the payload and in earlier pages of its run, and where the first is.
+    private func unread(_ root: ChangePlan.Root) -> (count: Int, first: String) {
+        let before = run?.unread[root.entity]
+        let first = before?.first ?? root.firstUnread
+        return (root.unread + (before?.count ?? 0), first)
+    }
+
+    /// Whether the rows that a list leaves out stay, because one of its records may be of them.
+    func isUnread(_ root: ChangePlan.Root) -> Bool { !options.deletesBesideUnread && unread(root).count > 0 }
+
+    /// The tables of rows that records may be of whose keys cannot be read.
+    var doubtfulTables: Set<TableID> {
+        if options.deletesBesideUnread { return [] }
+        return Set(plan.roots.lazy.filter(isUnread).map { model.entities[$0.entity].table })
+    }
+
+    /// Rows that lists leave out lose their links, and stay.
+    mutating func spareDoubtfulRows() throws {
+        let tables = doubtfulTables
+        guard !tables.isEmpty else { return }
+        let rows = leaving.leftOut.filter { tables.contains($0.table) }
+        guard !rows.isEmpty else { return }
+        try identities.load(rows)
+        try loadTargets(of: rows) { $0.leftOut.union($0.unlinked) }
+        for row in rows {
+            let links = leaving[row].leftOut.union(leaving[row].unlinked)
+            leaving[row].leftOut = []
+            try unlink(row, links)
+            guard let found = try identities[row],
+                let root = plan.roots.first(where: { isUnread($0) && model.areKin(found.entity, $0.entity) })
+            else { continue }
+            skippedDeletions[root.entity, default: 0] += 1
+        }
+    }
+
+    /// Says how many rows stay.
+    mutating func reportSkippedDeletions() {
+        for root in plan.roots {
+            guard let rows = skippedDeletions.removeValue(forKey: root.entity), rows > 0 else { continue }
+            let (count, first) = unread(root)
+            let found = count == 1 ? "a record has a key" : "\(count) records have keys"
+            report.add(
+                .deletionsSkipped, root.entity, key: nil, path: first,
+                "\(found) that cannot be read; so \(rows) left out \(rows == 1 ? "row is" : "rows are") not deleted")
+        }
+    }
+}
+
+extension CompiledModel {
+    /// Whether one of two entities is the other, or inherits from it.
+    fileprivate func areKin(_ one: Int, _ other: Int) -> Bool {
+        entity(one, isKindOf: other) || entity(other, isKindOf: one)
+    }
+}

@@ -1,4 +1,5 @@
-import SyncCore
+import Foundation
+package import SyncCore
 
 /// One sync inside its transaction: a plan against the stored rows. ``apply()`` reads top to bottom.
 struct SyncTransaction {
@@ -123,4 +124,161 @@ struct SyncTransaction {
 extension SyncTable {
     /// The rows as the rule for links asks for them.
     fileprivate var statedRows: LinkStatements.Rows { .init(presence: met.presence, entities: met.entities) }
+}
+
+/// A store inside a transaction, its own or the caller's, and what is asked of it: where each way in meets the one route
+/// from a plan to the rows, ``apply(_:)``.
+package struct SyncSession {
+    package let store: any StoreSession
+    package let model: CompiledModel
+    package let request: SyncRequest
+
+    package init(_ store: any StoreSession, _ model: CompiledModel, _ request: SyncRequest) {
+        self.store = store
+        self.model = model
+        self.request = request
+    }
+
+    /// The same for a part of a payload, which cannot tell how far the whole is.
+    package var quiet: SyncSession {
+        var request = request
+        request.options.progress = nil
+        return SyncSession(store, model, request)
+    }
+
+    /// Compares a payload with the stored rows and writes the difference. Throws without having to undo anything: whoever
+    /// began the transaction rolls back.
+    package func apply(_ payload: StagedPayload) throws -> SyncResult {
+        var run: RunMemory?
+        return try apply(payload, run: &run)
+    }
+
+    /// - Parameter run: What earlier pages of the same run said; nil unless the plan is of one of them.
+    package func apply(_ payload: StagedPayload, run: inout RunMemory?) throws -> SyncResult {
+        var plan = try rewritten(payload, run)
+        if let memory = run {
+            plan = plan.following(memory.rootRecords)
+            if plan.page.hasNulls { run?.hasNulls = true }
+            if memory.isEnding, memory.hasNulls { plan = plan.ofPart() }
+        }
+        return try plan.withTexts { pool in
+            var sync = try SyncTransaction(plan, self, pool)
+            swap(&sync.run, &run)
+            defer { swap(&sync.run, &run) }
+            return try sync.apply()
+        }
+    }
+
+    /// Deletes stored rows of an entity by the delete rules of the model.
+    package func delete(_ rows: Set<StoredRow>, of entity: CompiledEntity) throws -> SyncResult {
+        let plan = ChangePlan(model: model, entity: entity.id, operations: [], payload: Data())
+        return try plan.withTexts { pool in
+            var sync = try SyncTransaction(plan, self, pool)
+            return try sync.delete(rows)
+        }
+    }
+}
+
+// MARK: - Hook
+
+// A hook rewrites records that become new rows. Which those are is found out without writing anything, as often as its
+// answers bring new ones.
+extension SyncSession {
+    /// - Parameter run: What earlier pages said, by which a page's rows are new or not.
+    func rewritten(_ payload: StagedPayload, _ run: RunMemory?) throws -> ChangePlan {
+        var plan = payload.plan
+        guard var rewriting = payload.rewriting else { return plan }
+        while true {
+            let new = try plan.withTexts { pool in
+                var sync = try SyncTransaction(plan, self, pool)
+                sync.run = run
+                return try sync.newMentions()
+            }
+            guard let next = try rewriting.next(after: plan, newMentions: new) else { break }
+            plan = next
+        }
+        return try rewriting.settled(plan)
+    }
+}
+
+extension SyncTransaction {
+    /// The records that would become new rows, whether or not they have all that those need.
+    fileprivate mutating func newMentions() throws -> [Int] {
+        try checkPredicate()
+        try findParent()
+        try matchRows()
+        try decideWhichRecordsCount(admittingIncomplete: true)
+        return plan.mentions.indices.filter { index in
+            guard let node = plan.mentions[index].node else { return false }
+            return records.counts(Int32(truncatingIfNeeded: index))
+                && tables[plan.mentions[index].table].isPresent(node, as: .new)
+        }
+    }
+}
+
+// MARK: - SyncSteps
+
+/// How far a sync is. Told to whoever wants to know every few thousand rows and links, when a cancelled task is noticed too.
+package final class SyncSteps {
+    private static let interval = 4096
+
+    private let tell: (@Sendable (PayloadProgress) -> Void)?
+    private var done = 0
+    private var nextNotice = interval
+    /// How much there is to write; nil before that is known.
+    private var expected: Int?
+
+    package init(_ tell: (@Sendable (PayloadProgress) -> Void)?) { self.tell = tell }
+
+    /// Whether anybody wants to know.
+    var areTold: Bool { tell != nil }
+
+    /// Called as a long loop goes on.
+    ///
+    /// - Throws: `CancellationError`.
+    package func advance(by count: Int = 1) throws {
+        done &+= count
+        guard done >= nextNotice else { return }
+        nextNotice = done - done % Self.interval + Self.interval
+        if Task.isCancelled { throw CancellationError() }
+        guard let tell else { return }
+        guard let expected else { return tell(PayloadProgress(.comparing, completed: done)) }
+        tell(PayloadProgress(.writing, completed: done, total: done <= expected ? expected : nil))
+    }
+
+    /// What is counted from here on is written.
+    func beginWriting(expecting count: Int) {
+        done = 0
+        nextNotice = Self.interval
+        expected = count
+    }
+}
+
+// MARK: - Finishing
+
+extension SyncTransaction {
+    /// Everything is written: makes sure of it, and tells about it.
+    mutating func finish() throws -> SyncResult {
+        try reportMendedRows()
+        try writeLinks()
+        try store.checkLinks()
+        try checkGuard()
+        try store.end(awaits: !awaited.isEmpty)
+        try dropMarks()
+        if !request.isDryRun { try notifyObservers() }
+        run?.storeMemory = store.memory
+        var result = report.takeResult(unresolved: unresolved)
+        try history?.add(to: &result)
+        return result
+    }
+
+    /// Tells observers which tables changed, once.
+    private func notifyObservers() throws {
+        let wroteLinks = report.linksAdded + report.linksRemoved > 0
+        let changed = model.trees.filter { tree in
+            wroteLinks || tree.entities.contains { !report.entities[$0].isEmpty }
+        }
+        guard !changed.isEmpty else { return }
+        try store.notifyObservers(of: changed.map(\.id), andPairs: wroteLinks)
+    }
 }

@@ -188,3 +188,187 @@ final class WorkingLinks {
         if !changes.added.isEmpty { try store.insert(changes.added, link) }
     }
 }
+
+/// What is known of one link's stored pairs, and what became of them since they were read.
+struct LinkMemory {
+    /// What a pair was when it was last read or written.
+    enum Stored {
+        case absent
+        case present(LinkPlaces)
+    }
+
+    /// The pairs that hold, as far as they are known.
+    private(set) var places: [LinkedRows: LinkPlaces] = [:]
+    private var others = BothEnds<[RowKey: Set<RowKey>]>([:], [:])
+    /// The rows at either end whose pairs are all known.
+    private var loaded = BothEnds<Set<RowKey>>([], [])
+    /// Pairs that were asked about one by one.
+    private var asked: Set<LinkedRows> = []
+    /// What pairs were that are not as they are stored.
+    private(set) var changed: [LinkedRows: Stored] = [:]
+    /// The places that lists keep for awaited rows, by the rows whose lists they are.
+    private var kept = BothEnds<[RowKey: [Int64]]>([:], [:])
+
+    // MARK: Asking
+
+    func isLoaded(_ row: RowKey, _ end: Link.End) -> Bool { loaded[end].contains(row) }
+
+    func knows(_ pair: LinkedRows) -> Bool {
+        asked.contains(pair) || changed[pair] != nil || isLoaded(pair.first, .first) || isLoaded(pair.second, .second)
+    }
+
+    func contains(_ pair: LinkedRows) -> Bool { places[pair] != nil }
+
+    /// The pairs of a row at an end.
+    func pairs(of row: RowKey, _ end: Link.End) -> [LinkedRows] {
+        (others[end][row] ?? []).map { Self.pair(row, $0, end) }
+    }
+
+    /// The pairs of a row at an end, by their places in its list, then by key.
+    func list(of row: RowKey, _ end: Link.End) -> [(row: RowKey, place: Int64?)] {
+        let list = (others[end][row] ?? []).map { other in
+            (row: other, place: places[Self.pair(row, other, end)]?[end])
+        }
+        return list.sorted { left, right in
+            let (l, r) = (left.place ?? .max, right.place ?? .max)
+            return l != r ? l < r : left.row.precedes(right.row)
+        }
+    }
+
+    /// The last place that a link has in the list of a row; -1 if none has one.
+    func lastPlace(in row: RowKey, _ end: Link.End) -> Int64 {
+        (others[end][row] ?? []).reduce(-1) { max($0, places[Self.pair(row, $1, end)]?[end] ?? -1) }
+    }
+
+    static func pair(_ row: RowKey, _ other: RowKey, _ end: Link.End) -> LinkedRows {
+        end == .first ? LinkedRows(first: row, second: other) : LinkedRows(first: other, second: row)
+    }
+
+    // MARK: Reading
+
+    /// What was read of rows at an end. What was changed since it was written stays as it is.
+    mutating func note(_ links: [StoredLink], of rows: [RowKey], _ end: Link.End) {
+        for link in links {
+            let pair = Self.pair(link.row, link.other, end)
+            guard changed[pair] == nil else { continue }
+            var stored = LinkPlaces()
+            stored[end] = link.place
+            stored[end.other] = link.otherPlace
+            put(pair, stored)
+        }
+        noteAll(of: rows, end)
+    }
+
+    /// All pairs of rows at an end are known.
+    mutating func noteAll(of rows: [RowKey], _ end: Link.End) { loaded[end].formUnion(rows) }
+
+    /// Which of some pairs were found to be stored.
+    mutating func note(_ pairs: [LinkedRows], stored: Set<LinkedRows>) {
+        for pair in pairs where changed[pair] == nil {
+            asked.insert(pair)
+            if stored.contains(pair), places[pair] == nil { put(pair, LinkPlaces()) }
+        }
+    }
+
+    // MARK: Changing
+
+    mutating func set(_ pair: LinkedRows, _ new: LinkPlaces) {
+        remember(pair)
+        put(pair, new)
+    }
+
+    mutating func remove(_ pair: LinkedRows) {
+        guard contains(pair) else { return }
+        remember(pair)
+        take(pair)
+    }
+
+    private mutating func remember(_ pair: LinkedRows) {
+        if changed[pair] == nil { changed[pair] = places[pair].map(Stored.present) ?? .absent }
+    }
+
+    private mutating func put(_ pair: LinkedRows, _ new: LinkPlaces) {
+        places[pair] = new
+        others.first[pair.first, default: []].insert(pair.second)
+        others.second[pair.second, default: []].insert(pair.first)
+    }
+
+    private mutating func take(_ pair: LinkedRows) {
+        places[pair] = nil
+        others.first[pair.first]?.remove(pair.second)
+        others.second[pair.second]?.remove(pair.first)
+    }
+
+    /// What was changed is written.
+    mutating func noteWritten() { changed = [:] }
+
+    /// Rows at an end are gone, and their pairs with them.
+    mutating func forget(_ row: RowKey, _ end: Link.End) {
+        for pair in pairs(of: row, end) {
+            take(pair)
+            changed[pair] = nil
+        }
+    }
+
+    // MARK: Kept places
+
+    func keptPlaces(_ row: RowKey, _ end: Link.End) -> [Int64]? { kept[end][row] }
+
+    mutating func noteKept(_ places: [Int64], in row: RowKey, _ end: Link.End) { kept[end][row] = places }
+
+    /// A list keeps a place, if it is known which ones it keeps.
+    mutating func keep(_ place: Int64, in row: RowKey, _ end: Link.End) { kept[end][row]?.append(place) }
+
+    /// A list keeps a place no more.
+    mutating func release(_ place: Int64, in row: RowKey, _ end: Link.End) {
+        guard let index = kept[end][row]?.firstIndex(of: place) else { return }
+        kept[end][row]?.remove(at: index)
+    }
+}
+
+// MARK: - LinkMemory+Changes
+
+// What is to be written: where links are not as they are stored, in the order of keys.
+extension LinkMemory {
+    /// What is to be written to a join table.
+    struct PairWrites {
+        var removed: [LinkedRows] = []
+        var moved = BothEnds<[(pair: LinkedRows, place: Int64)]>([], [])
+        var added: [PlacedPair] = []
+    }
+
+    var hasChanges: Bool { !changed.isEmpty }
+
+    /// Of a foreign key: what each row leads to now, if that is not what is stored.
+    var targetChanges: [TargetChange] {
+        var stored: [RowKey: LinkedRows] = [:]
+        for (pair, was) in changed { if case .present = was { stored[pair.first] = pair } }
+        return Set(changed.keys.map(\.first)).sorted { $0.precedes($1) }.compactMap { row in
+            let now = pairs(of: row, .first).first
+            let place = now.flatMap { places[$0]?.second }
+            guard let was = stored[row] else { return now.map { .init(row: row, target: $0.second, place: place) } }
+            if was == now, case .present(let old) = changed[was], old.second == place { return nil }
+            return TargetChange(row: row, target: now?.second, place: place)
+        }
+    }
+
+    var pairWrites: PairWrites {
+        var changes = PairWrites()
+        for pair in changed.keys.sorted(by: Self.precedes) {
+            switch (changed[pair], places[pair]) {
+            case (.present, nil): changes.removed.append(pair)
+            case (.absent, let places?): changes.added.append(PlacedPair(rows: pair, places: places))
+            case (.present(let old), let new?):
+                for end in [Link.End.first, .second] {
+                    if let place = new[end], place != old[end] { changes.moved[end].append((pair, place)) }
+                }
+            case (.absent, nil), (nil, _): break
+            }
+        }
+        return changes
+    }
+
+    private static func precedes(_ left: LinkedRows, _ right: LinkedRows) -> Bool {
+        left.first != right.first ? left.first.precedes(right.first) : left.second.precedes(right.second)
+    }
+}
