@@ -121,3 +121,131 @@ public struct ChangesService: SyncService {
         }
     }
 }
+
+/// An answer to a pull: what changed, by table, and until when.
+struct PulledChanges {
+    /// Columns that only a client has, for itself.
+    static let ofClients = ["_status", "_changed"]
+
+    /// What to ask for later changes with.
+    let timestamp: String
+    private let changes: JSONValue
+    private let strategy: JSONValue?
+
+    /// - Throws: ``ServiceFailure`` `malformed`.
+    init(_ json: JSONValue, _ place: String) throws {
+        guard let changes = json["changes"], case .object = changes else {
+            throw ServiceFailure.malformed("there is no object at 'changes' (\(place))")
+        }
+        switch json["timestamp"] {
+        case .number(let text)?, .string(let text)?: timestamp = text
+        default: throw ServiceFailure.malformed("there is no 'timestamp' (\(place))")
+        }
+        self.changes = changes
+        strategy = json["experimentalStrategy"]
+    }
+
+    /// Whether anything is said of a table.
+    func has(_ table: String) -> Bool { changes[table] != nil }
+
+    /// Whether what is said of a table is all there is of it.
+    func isReplacement(_ table: String) -> Bool {
+        let own = strategy?["override"]?[table] ?? strategy?["default"] ?? strategy
+        return own == "replacement"
+    }
+
+    /// New and changed rows, and those that were deleted.
+    ///
+    /// - Throws: ``ServiceFailure`` `malformed`.
+    func rows(of table: String) throws -> [RemoteRow] {
+        guard let changes = changes[table] else { return [] }
+        func list(_ name: String) throws -> [JSONValue] {
+            switch changes[name] {
+            case .array(let elements)?: return elements
+            case nil, .null?: return []
+            default: throw ServiceFailure.malformed("'\(name)' of '\(table)' is no list")
+            }
+        }
+        let there = try (list("created") + list("updated")).map { record in
+            guard let id = record["id"], id.isID else {
+                throw ServiceFailure.malformed("a record of '\(table)' has no 'id'")
+            }
+            return RemoteRow(
+                id: id, record: Self.ofClients.reduce(record) { $0.without(at: [$1]) },
+                version: ChangesService.version(of: record))
+        }
+        let gone = try list("deleted").map { id in
+            guard id.isID else { throw ServiceFailure.malformed("'deleted' of '\(table)' has what is no id") }
+            return RemoteRow(id: id, record: nil)
+        }
+        return there + gone
+    }
+}
+
+extension JSONValue {
+    fileprivate var isID: Bool {
+        switch self {
+        case .string(let text): !text.isEmpty
+        case .number: true
+        default: false
+        }
+    }
+}
+
+// MARK: - Pushing
+
+extension ChangesService {
+    /// All in one request, which is done whole or not at all.
+    ///
+    /// - Throws: ``ServiceFailure`` `outdated` where something changed since the last pull, `refusedTogether` where a change is
+    ///   refused; what holds for all services. Nothing was done then, or it does no harm to do it again.
+    public func push(_ operations: [PushOperation]) async throws -> [PushOutcome] {
+        // Without a pull before nobody can tell what changed since.
+        guard let cursor = operations.first?.cursor else { throw ServiceFailure.outdated }
+        let answer = try await exchange.send(.post, url(since: cursor), changes(operations))
+        switch answer.status {
+        case 200..<300: return try outcomes(answer, operations)
+        case 409, 412: throw ServiceFailure.outdated
+        case 400, 422: throw ServiceFailure.refusedTogether("status \(answer.status): \(answer.message)")
+        default: throw answer.refusal
+        }
+    }
+
+    private func changes(_ operations: [PushOperation]) throws -> JSONValue {
+        var changes: [String: [PushOperation.Kind: [JSONValue]]] = [:]
+        for operation in operations {
+            guard let id = operation.id else { throw ServiceFailure.malformed("a row has no id") }
+            changes[table(of: operation.entity), default: [:]][operation.kind, default: []]
+                .append(operation.kind == .delete ? id : row(operation, id))
+        }
+        return .object(
+            changes.sorted { $0.key < $1.key }.map { table, lists in
+                JSONValue.Member(
+                    table,
+                    [
+                        "created": .array(lists[.create] ?? []), "updated": .array(lists[.update] ?? []),
+                        "deleted": .array(lists[.delete] ?? []),
+                    ])
+            })
+    }
+
+    private func row(_ operation: PushOperation, _ id: JSONValue) -> JSONValue {
+        operation.body.without(at: keyPath(of: operation.entity)).setting(id, at: ["id"])
+    }
+
+    /// All are done, but those that the answer names.
+    private func outcomes(_ answer: HTTPExchange.Answer, _ operations: [PushOperation]) throws -> [PushOutcome] {
+        // Somebody between us and the service may have answered: it says nothing, or JSON.
+        let isBlank = answer.body.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }
+        let said: JSONValue = isBlank ? [:] : try answer.json()
+        guard case .object = said else { throw ServiceFailure.malformed("it is no object (\(answer.place))") }
+        let rejected = said["experimentalRejectedIds"]
+        return operations.map { operation in
+            if let id = operation.id, case .array(let ids)? = rejected?[table(of: operation.entity)], ids.contains(id) {
+                return .rejected("the service does not take it (experimentalRejectedIds)")
+            }
+            guard operation.kind != .delete, let id = operation.id else { return .applied(nil) }
+            return .applied(RemoteRow(id: id, record: nil, version: Self.version(of: row(operation, id))))
+        }
+    }
+}

@@ -145,3 +145,219 @@ extension SyncService {
         }
     }
 }
+
+/// The runs of an engine, one after the other.
+actor EngineRuns {
+    typealias Phases = @Sendable (EngineRun) async throws -> Void
+
+    /// What a run is for.
+    enum Kind {
+        case sync
+        case pull
+        case push
+        /// One answer or one change, which is nobody else's.
+        case single
+    }
+
+    private struct Current {
+        let kind: Kind
+        let entities: [String]
+        let task: Task<SyncReport, any Error>
+        var isAwaitedAgain = false
+    }
+
+    private var current: Current?
+
+    var isAnyOnItsWay: Bool { current != nil }
+
+    /// The report of a run; of one of the same kind that is on its way already, which is then done once more, because what
+    /// came meanwhile may have come too late for it.
+    func join(
+        _ kind: Kind, _ entities: [String], _ run: @escaping @Sendable () async throws -> SyncReport
+    ) async throws -> SyncReport {
+        while let other = current {
+            if kind != .single, other.kind == kind, other.entities == entities {
+                current?.isAwaitedAgain = true
+                // That somebody cancelled theirs is no reason not to do this one.
+                do { return try await other.task.value } catch is CancellationError {
+                    try Task.checkCancellation()
+                    continue
+                }
+            }
+            _ = await other.task.result
+            try Task.checkCancellation()
+        }
+        let task = Task {
+            defer { current = nil }
+            var report = try await run()
+            while current?.isAwaitedAgain == true {
+                current?.isAwaitedAgain = false
+                report = report.adding(try await run())
+            }
+            return report
+        }
+        current = Current(kind: kind, entities: entities, task: task)
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
+/// How long a run waits for a service that fails: exponentially longer, by a random part (full jitter), or as long as the
+/// service says; kept beyond the run.
+actor Patience {
+    private static let shortest = 0.5
+    private static let longest = 300.0
+    /// What a service asks for, and what an earlier run noted: not more than a day. A clock that was set back would else keep a
+    /// store from its service for as long.
+    private static let mostAsked = 86_400.0
+
+    private static let advice =
+        "try again then, or wait longer (EngineSettings.patience, --wait of syncdb), or not at all "
+        + "(EngineSettings.earlierWaits, --now of syncdb)"
+
+    private let settings: EngineSettings
+    private let tell: @Sendable (SyncEvent) -> Void
+    private var failures: Int
+    private var tries = 0
+    private var waited = 0.0
+    private var notBefore: Date?
+    /// Whether the service asked for that.
+    private var isAsked = false
+
+    init(_ settings: EngineSettings, failures: Int, tell: @escaping @Sendable (SyncEvent) -> Void) {
+        self.settings = settings
+        self.failures = failures
+        self.tell = tell
+    }
+
+    func succeeded() { (failures, tries, notBefore, isAsked) = (0, 0, nil, false) }
+
+    /// - Throws: The failure, if it takes too long.
+    func wait(after failure: ServiceFailure) async throws {
+        failures += 1
+        tries += 1
+        var seconds = min(Self.longest, Self.shortest * pow(2, Double(min(failures, 20)))) * settings.clock.random()
+        isAsked = false
+        if case .busy(let after?, _) = failure {
+            seconds = min(after.seconds, Self.mostAsked)
+            isAsked = seconds > 0
+        }
+        let until = settings.clock.now().addingTimeInterval(seconds)
+        notBefore = until
+        guard tries < settings.attempts, waited + seconds <= settings.patience.seconds else {
+            guard isAsked, case .busy(_, let text) = failure else { throw failure }
+            throw SyncError(
+                .serviceFailure,
+                "the service asks to wait until \(until.isoText): \(text); \(Self.advice)")
+        }
+        try await pause(seconds, failure.description)
+    }
+
+    /// - Parameters:
+    ///   - reason: Why, in half a sentence.
+    ///   - isAsked: Whether the service asked for it.
+    /// - Throws: ``SyncError`` `serviceFailure`, if it takes too long.
+    func wait(until date: Date, _ reason: String, isAsked: Bool = false) async throws {
+        let seconds = date.timeIntervalSince(settings.clock.now())
+        guard seconds > 0 else { return }
+        // No service asked for more: the clock was set back since.
+        guard seconds <= Self.mostAsked else { return }
+        (notBefore, self.isAsked) = (date, isAsked)
+        guard seconds <= settings.patience.seconds else {
+            throw SyncError(
+                .serviceFailure,
+                "the service is left alone until \(date.isoText): \(reason); \(Self.advice)")
+        }
+        try await pause(seconds, reason)
+        (notBefore, self.isAsked) = (nil, false)
+    }
+
+    /// Waits, if there is patience for that.
+    ///
+    /// - Parameter reason: Why, in half a sentence.
+    func pauses(_ seconds: Double, _ reason: String) async throws -> Bool {
+        guard waited + seconds <= settings.patience.seconds else { return false }
+        if seconds > 0 { try await pause(seconds, reason) }
+        return true
+    }
+
+    private func pause(_ seconds: Double, _ reason: String) async throws {
+        waited += seconds
+        tell(.waiting(.seconds(seconds), reason: reason))
+        try await settings.clock.sleep(.milliseconds(Int64(seconds * 1000)))
+    }
+
+    /// What a run that fails leaves to the next one: until when the service is left alone, and how often it failed in a row, which
+    /// is 0 where it asked for that.
+    var debt: (notBefore: Int64?, failures: Int) {
+        guard let notBefore else { return (nil, failures) }
+        return (notBefore.milliseconds, isAsked ? 0 : max(1, failures))
+    }
+}
+
+/// The pages of a list that a run went through: a list must have an end.
+///
+/// Rows that change while pages are read shift the others, so that a page may begin as the one before it did, or have its rows once more: it
+/// is read on. Pages that go round in a circle have the same rows again and again, whatever tells the next one.
+struct PageTrail {
+    private static let longest = 1_000_000
+    /// So often a page comes back before it is a circle. A list that is read anew because its rows moved has each page three times at
+    /// most.
+    private static let mostReturns = 3
+
+    private let name: String
+    private(set) var page: String?
+    private var seen: Set<String>
+    /// How many pages had rows.
+    private var count = 0
+    /// A page to compare those behind it with, and until which page: every circle has one that stays for two rounds (Brent).
+    private var mark: Int?
+    private var markEnd = 1
+    private var returns = 0
+
+    /// - Parameters:
+    ///   - name: What the list is of.
+    ///   - page: Where to begin; nil for its first page.
+    init(_ name: String, from page: String? = nil) {
+        self.name = name
+        self.page = page
+        seen = page.map { [$0] } ?? []
+    }
+
+    /// Whether there is another page.
+    ///
+    /// - Parameters:
+    ///   - next: What the page says that comes after it.
+    ///   - ids: The rows of the page.
+    /// - Throws: ``ServiceFailure`` `malformed` for pages that were there before.
+    mutating func goes(on next: String?, after ids: [JSONValue]) throws -> Bool {
+        guard let next else { return false }
+        guard seen.insert(next).inserted else {
+            throw ServiceFailure.malformed("its pages of \(name) go round in a circle: '\(next)'")
+        }
+        guard !isCircle(ids) else {
+            throw ServiceFailure.malformed(
+                "its pages of \(name) go round in a circle: the page that begins with \(ids.first ?? .null) came "
+                    + "\(Self.mostReturns + 1) times")
+        }
+        guard seen.count < Self.longest else { throw ServiceFailure.malformed("its list of \(name) has no end") }
+        page = next
+        return true
+    }
+
+    private mutating func isCircle(_ ids: [JSONValue]) -> Bool {
+        guard !ids.isEmpty else { return false }
+        let rows = ids.hashValue
+        count += 1
+        if rows == mark { returns += 1 }
+        if returns == Self.mostReturns { return true }
+        if count == markEnd {
+            markEnd *= 2
+            if rows != mark { (mark, returns) = (rows, 0) }
+        }
+        return false
+    }
+}

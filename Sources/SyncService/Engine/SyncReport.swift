@@ -1,4 +1,5 @@
 import Foundation
+import SyncCore
 
 /// What a run did.
 public struct SyncReport: Sendable, Hashable, Codable {
@@ -79,5 +80,64 @@ extension SyncReport.Changes {
         firstSkipped = firstSkipped ?? other.firstSkipped
         unread += other.unread
         firstUnread = firstUnread ?? other.firstUnread
+    }
+}
+
+/// What an engine tells of a run while it goes on.
+public enum SyncEvent: Sendable {
+    /// What a run does, in this order.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// Asks what became of requests whose answers were lost.
+        case recovering
+        /// Takes what is new.
+        case pulling
+        /// Deletes what the service does not have any more.
+        case sweeping
+        /// Sends what changed here.
+        case pushing
+    }
+
+    /// A phase begins.
+    case phase(Phase)
+    /// Rows were pulled: so many by now, of so many if the service says.
+    case pulled(entity: String, rows: Int, of: Int?)
+    /// Changes were sent: so many by now.
+    case pushed(rows: Int)
+    /// Nothing happens for so long, for this reason: the service fails or asks for it, or an answer was lost.
+    case waiting(Duration, reason: String)
+    /// The run is over.
+    case finished(SyncReport)
+    /// The run ended with an error.
+    case failed(any Error)
+}
+
+/// Hands events to whoever listens.
+final class EventFeed: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<SyncEvent>.Continuation] = [:]
+        var count = 0
+    }
+
+    private let state = Locked(State())
+
+    func stream() -> AsyncStream<SyncEvent> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1000)) { continuation in
+            let number = state.withLock { state in
+                state.count += 1
+                state.listeners[state.count] = continuation
+                return state.count
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    func send(_ event: SyncEvent) {
+        for listener in state.value.listeners.values { listener.yield(event) }
+    }
+
+    deinit {
+        for listener in state.value.listeners.values { listener.finish() }
     }
 }

@@ -152,3 +152,189 @@ extension String {
         return String(part).removingPercentEncoding ?? String(part)
     }
 }
+
+// MARK: - ParseService+Bodies
+
+// What is sent of a row, as values and operations of Parse's.
+extension ParseService {
+    /// That a row is not sent, and what that means for it.
+    struct Settled: LocalizedError {
+        let outcome: PushOutcome
+        var errorDescription: String? { "the row is not sent: \(outcome)" }
+    }
+
+    /// A new row: what has no value is left out.
+    func creation(_ operation: PushOperation) throws -> JSONValue {
+        let records = records(of: operation.entity)
+        var body = operation.body.without(at: records.keyPath)
+        var fields = JSONValue.object([])
+        for field in records.fields {
+            guard let value = body.value(at: field.member.path) else { continue }
+            body = body.without(at: field.member.path)
+            if value == .null || value == .array([]) || records.isOwned(field) { continue }
+            if case (.references, .array(let ids)) = (field.member.content, value) {
+                let pointers = JSONValue.array(ids.map { records.pointer($0, field) })
+                fields = fields.setting(
+                    isArray(field, of: operation.entity) ? pointers : ["__op": "AddRelation", "objects": pointers],
+                    at: field.path)
+            } else {
+                fields = fields.setting(records.typed(value, field), at: field.path)
+            }
+        }
+        return try records.withObjects(in: fields).adding(body.settingNulls(deleting: false))
+    }
+
+    /// The fields that change.
+    ///
+    /// - Throws: ``Settled``; ``ServiceFailure`` of what has to be asked before.
+    func update(_ operation: PushOperation) async throws -> JSONValue {
+        let records = records(of: operation.entity)
+        var body = operation.body.without(at: records.keyPath)
+        let changed = records.fields.filter { field in
+            body.value(at: field.member.path) != nil && !records.isOwned(field)
+        }
+        var current = JSONValue.object([])
+        if changed.contains(where: { $0.needsCurrent }), let id = operation.id {
+            guard let record = try await raw([id], of: operation.entity).first else {
+                throw Settled(outcome: .gone)
+            }
+            current = record
+        }
+        var fields = JSONValue.object([])
+        for field in records.fields where body.value(at: field.member.path) != nil {
+            let value = body.value(at: field.member.path) ?? .null
+            body = body.without(at: field.member.path)
+            guard !records.isOwned(field) else { continue }
+            switch (field.member.content, value) {
+            case (.references, .array(let ids)):
+                let change = try await references(to: ids, field, current, operation)
+                if let change { fields = fields.setting(change, at: [field.name]) }
+            case _ where field.path.count > 1:
+                // A part of an object: it is replaced as a whole.
+                let object = fields[field.name] ?? current[field.name] ?? .object([])
+                fields = fields.setting(
+                    object.setting(records.typed(value, field), at: field.path.dropFirst()), at: [field.name])
+            case (_, .null): fields = fields.setting(["__op": "Delete"], at: [field.name])
+            default: fields = fields.setting(records.typed(value, field), at: [field.name])
+            }
+        }
+        return try records.withObjects(in: fields).adding(body.settingNulls(deleting: true))
+    }
+
+    /// What makes a list of other rows the one that is wanted; nil if it is that one.
+    private func references(
+        to ids: [JSONValue], _ field: ParseRecords.Field, _ current: JSONValue, _ operation: PushOperation
+    ) async throws -> JSONValue? {
+        let records = records(of: operation.entity)
+        note(field, current, of: operation.entity)
+        if isArray(field, of: operation.entity) { return .array(ids.map { records.pointer($0, field) }) }
+        var known: [JSONValue] = []
+        if current[field.name] != nil, let id = operation.id {
+            known = try await related(to: id, field, of: operation.entity)
+        }
+        func change(_ name: String, _ ids: [JSONValue]) -> JSONValue? {
+            ids.isEmpty
+                ? JSONValue?.none
+                : ["__op": .string(name), "objects": .array(ids.map { records.pointer($0, field) })]
+        }
+        let changes = [
+            change("AddRelation", ids.filter { !known.contains($0) }),
+            change("RemoveRelation", known.filter { !ids.contains($0) }),
+        ].compactMap(\.self)
+        return changes.count < 2 ? changes.first : ["__op": "Batch", "ops": .array(changes)]
+    }
+}
+
+// Lists of other rows are relations or arrays of pointers, as the class has them. Parse says of a field without a value nothing, not
+// even its kind.
+extension ParseService {
+    /// Whether a list is an array; nil for one whose kind nobody has seen.
+    func seenArray(_ field: ParseRecords.Field, of entity: String) -> Bool? {
+        arrays.value[[className(of: entity), field.name]]
+    }
+
+    private func noteArray(_ field: ParseRecords.Field, of entity: String, _ isArray: Bool?) {
+        arrays.withLock { $0[[className(of: entity), field.name]] = isArray }
+    }
+
+    /// Whether a list is an array: as far as that was seen, or else one whose order counts, since a relation has none.
+    private func isArray(_ field: ParseRecords.Field, of entity: String) -> Bool {
+        seenArray(field, of: entity) ?? field.member.isOrdered
+    }
+
+    /// Notes what a record says of the kind of a list.
+    func note(_ field: ParseRecords.Field, _ record: JSONValue, of entity: String) {
+        switch record[field.name] {
+        case .array?: noteArray(field, of: entity, true)
+        case let value? where value["__type"] == "Relation": noteArray(field, of: entity, false)
+        default: break
+        }
+    }
+
+    /// The lists that an operation says something of, and whose kind nobody has seen.
+    func guessedLists(_ operation: PushOperation) -> [ParseRecords.Field] {
+        records(of: operation.entity).lists.filter { field in
+            guard let value = operation.body.value(at: field.member.path), value != .array([]) else { return false }
+            return seenArray(field, of: operation.entity) == nil
+        }
+    }
+
+    /// Takes lists for what they were not taken for; for unknown again where that was wrong too.
+    func noteOtherwise(_ fields: [ParseRecords.Field], of entity: String, isKnown: Bool) {
+        for field in fields {
+            noteArray(field, of: entity, isKnown ? !field.member.isOrdered : nil)
+        }
+    }
+}
+
+extension ParseRecords.Field {
+    /// Whether what is there has a say in what is sent.
+    fileprivate var needsCurrent: Bool {
+        if case .references = member.content { true } else { path.count > 1 }
+    }
+}
+
+extension ParseRecords {
+    /// Fields with the objects that were put together of members: those that have no value left are deleted.
+    ///
+    /// - Throws: ``ParseService/Settled`` for half a place.
+    fileprivate func withObjects(in body: JSONValue) throws -> JSONValue {
+        var body = body
+        for name in Set(fields.filter { $0.path.count > 1 }.map(\.name)).sorted() {
+            guard let object = body[name], case .object(let members) = object, object["__op"] == nil else { continue }
+            let values = members.filter { $0.value != .null && $0.key != "__type" }
+            if values.isEmpty {
+                body = body.setting(["__op": "Delete"], at: [name])
+            } else if let reason = Self.isIncomplete(object, values.map(\.key)) {
+                throw ParseService.Settled(outcome: .rejected("'\(name)' \(reason)"))
+            } else {
+                body = body.setting(Self.typed(object: .object(members.filter { $0.value != .null })), at: [name])
+            }
+        }
+        return body
+    }
+
+    private static func isIncomplete(_ object: JSONValue, _ keys: [String]) -> String? {
+        let isPlace = object["__type"] == "GeoPoint" || Set(keys).isSubset(of: ["latitude", "longitude"])
+        return isPlace && Set(keys) != ["latitude", "longitude"]
+            ? "is a place: it needs a latitude and a longitude, or neither" : nil
+    }
+}
+
+extension JSONValue {
+    /// Members that nothing is known of; those without a value are deleted, or left out.
+    fileprivate func settingNulls(deleting deletes: Bool) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.compactMap { member in
+                guard member.value == .null else { return member }
+                return deletes ? Member(member.key, ["__op": "Delete"]) : nil
+            })
+    }
+
+    /// With the members of another object.
+    fileprivate func adding(_ other: JSONValue) -> JSONValue {
+        guard case .object(let members) = other else { return self }
+        return members.reduce(self) { $0.setting($1.value, at: [$1.key]) }
+    }
+}

@@ -1,6 +1,6 @@
 public import Foundation
 public import HTTPTypes
-import SyncCore
+public import SyncCore
 
 /// A [PocketBase](https://pocketbase.io) server: ids of the client's, times as versions, deletions by sweeps.
 ///
@@ -89,5 +89,153 @@ public struct PocketBaseService: SyncService {
         // Two changes may have one time.
         return RemoteRow(
             id: id, record: .object(kept), version: time, time: Date(isoText: time), isWhole: false)
+    }
+}
+
+/// How a PocketBase server is asked.
+public struct PocketBaseOptions: Sendable, Hashable {
+    /// The field of every collection with the time of the last change (type `autodate`, on create and on update); nil where there is
+    /// none, so that every pull is a whole one.
+    public var updated: String? = "updated"
+    /// How much of the time before is asked for again: a row has its time before its transaction ends.
+    public var overlap = Duration.seconds(60)
+    /// How many rows a page has; the server gives 1000 at most.
+    public var pageSize = 1000
+    /// How many changes a request has at most, done whole or not at all; 1 for no batches. A server that has them turned off is sent
+    /// single requests.
+    public var batchSize = 50
+
+    /// As PocketBase comes.
+    public init() {}
+}
+
+// MARK: - Asking
+
+extension PocketBaseService {
+    /// So often a token may run out amid one question.
+    private static let mostTokens = 3
+
+    /// Asks, and once more if the token ran out meanwhile: the server gives no error then, but answers as to somebody unknown.
+    ///
+    /// - Parameter isDoubtful: Whether such an answer may be owed to that.
+    func asKnown<T: Sendable>(
+        if isDoubtful: (T) -> Bool = { _ in true }, _ body: () async throws -> T
+    ) async throws -> T {
+        for _ in 0..<Self.mostTokens {
+            let (token, generation) = try await exchange.authorization()
+            let answer = try await body()
+            guard isDoubtful(answer), let token else { return answer }
+            guard let account = Self.accounts(ofToken: token) else {
+                throw ServiceFailure.unauthorized("what 'Authorization' holds is no token of PocketBase's")
+            }
+            // A 401 has the exchange get another token, and end with `unauthorized` if there is none.
+            let url = try exchange.url(["api", "collections", account, "auth-refresh"])
+            let known = try await exchange.send(.post, url)
+            guard (200..<300).contains(known.status) else { throw ServiceFailure.unauthorized(known.message) }
+            if try await exchange.authorization().generation == generation { return answer }
+        }
+        throw ServiceFailure.unauthorized("every token ran out at once")
+    }
+
+    /// The collection of the user that a token is of; nil for what is no token of PocketBase's.
+    static func accounts(ofToken token: String) -> String? {
+        let parts = token.split(separator: " ").last?.split(separator: ".") ?? []
+        guard parts.count == 3 else { return nil }
+        var text = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        while text.count % 4 != 0 { text += "=" }
+        guard let data = Data(base64Encoded: text),
+            case .string(let name)? = try? JSONValue(parsing: data)["collectionId"]
+        else { return nil }
+        return name
+    }
+
+    /// Credentials of a user with a password: signs in for the first request, and again when the token is not taken any more.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the server, without `/api`.
+    ///   - collection: The collection of the user; `_superusers` for an administrator.
+    ///   - identity: The mail address, or whatever the collection takes as a name.
+    public static func login(
+        at url: URL, collection: String = "users", identity: String, password: String,
+        transport: any HTTPTransport = DefaultTransport()
+    ) -> ServiceCredentials {
+        let exchange = HTTPExchange(url, headers: [:], transport, .none)
+        exchange.secrets.note(password)
+        return ServiceCredentials { _ in
+            let url = try exchange.url(["api", "collections", collection, "auth-with-password"])
+            let answer = try await exchange.send(
+                .post, url, ["identity": .string(identity), "password": .string(password)])
+            guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
+                throw ServiceFailure.unauthorized(
+                    "signing in as '\(identity)' of '\(collection)' failed: \(answer.message)")
+            }
+            return [.authorization: token]
+        }
+    }
+}
+
+// MARK: - Files
+
+extension PocketBaseService: FileService {
+    /// `/api/files/COLLECTION/ID/NAME`.
+    public func reference(to name: String, of entity: String, id: JSONValue) throws -> FileReference {
+        FileReference(
+            try exchange.url(
+                ["api", "files", collection(of: entity)] + RowAddress(id).parts + RowAddress(.string(name)).parts))
+    }
+
+    /// The bytes of a file; of a protected one with a token for files, which PocketBase gives the user.
+    public func download(_ reference: FileReference) async throws -> Data {
+        guard reference.url.isSameOrigin(as: exchange.base) else {
+            throw FileFailure.elsewhere(reference.url.absoluteString)
+        }
+        let answer = try await exchange.send(.get, reference.url, headers: [.accept: "*/*"])
+        switch answer.status {
+        case 200..<300: return answer.body
+        case 403, 404:
+            guard let token = try await fileToken() else { throw FileFailure.missing(reference.url.path) }
+            let address = "\(reference.url.absoluteString)?token=\(token.escapedForURL)"
+            let url = try exchange.url(following: address, from: exchange.base)
+            let again = try await exchange.send(.get, url, headers: [.accept: "*/*"])
+            switch again.status {
+            case 200..<300: return again.body
+            case 403, 404: throw FileFailure.missing(reference.url.path)
+            default: throw again.refusal
+            }
+        default: throw answer.refusal
+        }
+    }
+
+    private func fileToken() async throws -> String? {
+        guard try await exchange.authorization().value != nil else { return nil }
+        let answer = try await asKnown(if: \.isRefused) {
+            try await exchange.send(.post, exchange.url(["api", "files", "token"]))
+        }
+        guard (200..<300).contains(answer.status), case .string(let token)? = try answer.json()["token"] else {
+            return nil
+        }
+        return token
+    }
+
+    /// As a form: the file that the field held before goes.
+    public func upload(_ file: FileUpload) async throws -> PushOutcome {
+        let form = MultipartForm(file.path.joined(separator: "."), file)
+        do {
+            let url = try exchange.url(path(of: file.entity) + RowAddress(file.id).parts)
+            let answer = try await asKnown(if: \.isRefused) {
+                try await exchange.send(.patch, url, content: .init(data: form.data, type: form.type))
+            }
+            guard (200..<300).contains(answer.status) else {
+                let operation = PushOperation(
+                    entity: file.entity, kind: .update, id: file.id, body: [:], version: nil, idempotencyKey: "")
+                return try await refused(answer, operation)
+            }
+            guard let row = row(try answer.json(), of: file.entity) else { return .unknown("the answer is no record") }
+            return .applied(row)
+        } catch let refusal as RowAddress.Refusal {
+            return .rejected(refusal.description)
+        } catch ServiceFailure.malformed(let text) {
+            return .unknown(text)
+        }
     }
 }

@@ -263,3 +263,44 @@ extension URL {
         return scheme == other.scheme && host == other.host && port(self) == port(other)
     }
 }
+
+// MARK: - Services
+
+extension HTTPExchange {
+    /// Requests of a service.
+    ///
+    /// - Parameter headers: Fields that every request has; `Accept` and `Content-Type` say JSON where they say nothing else.
+    public init(
+        baseURL: URL, headers: [HTTPField.Name: String] = [:], credentials: ServiceCredentials = .none,
+        transport: any HTTPTransport = DefaultTransport()
+    ) {
+        self.init(baseURL, headers: headers, transport, credentials)
+    }
+
+    /// How long the service wants to be left alone, by what it said last; nil for not at all. For ``SyncService/backoff``.
+    public var backoff: Duration? {
+        guard let seconds = restEnd.value?.timeIntervalSinceNow, seconds > 0 else { return nil }
+        return .seconds(seconds)
+    }
+
+    /// A text that quotes an answer, without the secrets of the requests. For ``SyncService/hidingSecrets(in:)``.
+    public func hidingSecrets(in text: String) -> String { secrets.hiding(text) }
+}
+
+// MARK: - HTTPRequest+URL
+
+extension HTTPRequest {
+    /// A request to an address of `http` or `https`.
+    init(method: Method, url: URL) {
+        let port = url.port.map { ":\($0)" } ?? ""
+        let host = url.host.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
+        let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        let path = components?.percentEncodedPath ?? ""
+        let query = components?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        self.init(
+            method: method, scheme: url.scheme, authority: host + port, path: (path.isEmpty ? "/" : path) + query)
+    }
+
+    /// The address.
+    var address: String { "\(scheme ?? "http")://\(authority ?? "")\(path ?? "/")" }
+}
