@@ -60,3 +60,84 @@ extension SyncResult {
             || entities.values.contains { $0.insertedCount + $0.updatedCount + $0.deletedCount > 0 }
     }
 }
+
+/// What an import would do, found out without writing anything: `diff`, and `import --dry-run`.
+struct Comparison {
+    let payload: PayloadOptions
+    let store: StoreOptions
+    let output: OutputOptions
+    /// Whether a line per row is printed, with its values.
+    let withRows: Bool
+
+    /// Prints it.
+    ///
+    /// - Throws: ``SyncError`` `deletionGuard` after that, if an import would be refused: what the guard refuses is the very
+    ///   thing to look at.
+    func show(_ payloads: [Payload]) async throws -> SyncResult {
+        // Once: it may be a pipe.
+        let given = try store.givenModel()
+        return try await Interruption.cancelling {
+            do {
+                return try await show(payloads, payload.options, given)
+            } catch let error as SyncError where error.code == .deletionGuard {
+                var options = payload.options
+                options.deletionGuard = nil
+                _ = try await show(payloads, options, given)
+                throw error
+            }
+        }
+    }
+
+    private func show(_ payloads: [Payload], _ options: SyncOptions, _ given: SyncModel?) async throws -> SyncResult {
+        var options = options
+        options.collectsValues = withRows && !output.quiet
+        let comparison = ComparisonStore(store) { kept in
+            guard let kept else {
+                return try store.modelForNewDatabase(
+                    given, inferring: payloads, as: payload, isQuiet: output.quiet)
+            }
+            return try store.modelForExistingDatabase(
+                given ?? kept, extendedBy: payloads, as: payload, isQuiet: output.quiet)
+        }
+        return try await comparison.use(writing: payloads.count > 1) { [options] stack, chosen in
+            let result = try await output.withProgress(options) {
+                try await payload.plan(payloads, against: stack, options: $0)
+            }
+            chosen.announce()
+            try output.show(result, of: stack.model, withRows: withRows)
+            if !output.quiet { stack.model.remarkOnMissingTransformers() }
+            if !output.quiet { store.suggestEvolving(stack.model, after: result, payloads, as: payload) }
+            return result
+        }
+    }
+}
+
+/// The store `diff` compares with: the database, or a stand-in where opening it would change it.
+struct ComparisonStore {
+    private let options: StoreOptions
+
+    private let model: (_ kept: SyncModel?) throws -> ChosenModel
+
+    /// - Parameter model: The model to compare by, given the one that the database keeps; nil if there is no database.
+    init(_ options: StoreOptions, model: @escaping (_ kept: SyncModel?) throws -> ChosenModel) {
+        self.options = options
+        self.model = model
+    }
+
+    /// Gives `body` the store, and the model it was chosen for. Nothing of it is left on disk that was not there before.
+    ///
+    /// - Parameter writing: Whether `body` writes, and so must have a copy.
+    func use<Result>(
+        writing: Bool, _ body: (DataStack, ChosenModel) async throws -> Result
+    ) async throws -> Result {
+        guard try options.location.exists else {
+            let chosen = try model(nil)
+            return try await body(.inMemory(chosen.model, transformers: .optional), chosen)
+        }
+        let kept = try options.location.open()
+        let chosen = try model(kept.model)
+        guard writing || chosen.model != kept.model else { return try await body(kept, chosen) }
+        // The database would take over a changed model when it is opened.
+        return try await body(kept.copy(with: chosen.model, migration: options.changes.migration), chosen)
+    }
+}

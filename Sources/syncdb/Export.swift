@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Sync
 
 /// `syncdb export`: rows of an entity as JSON, or in another form.
@@ -146,5 +147,105 @@ extension TextRow {
                 return true
             }
         }
+    }
+}
+
+/// What exported rows look like.
+struct ExportFormOptions: ParsableArguments {
+    @Option(
+        name: .customLong("case"),
+        help: ArgumentHelp(
+            "How keys are spelled: first_name, firstName, FirstName, first-name, or as the attribute is called. "
+                + "(default: as the model says, else snake)"))
+    var keyCase: CaseArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of relationships: objects and arrays of them, nested attributes as Rails takes them "
+                + "(notes_attributes), or nothing."))
+    var relationships: RelationshipsArgument = .array
+
+    @Option(
+        help: ArgumentHelp(
+            "How dates are written, as in yyyy-MM-dd. (default: as the model says, else ISO 8601, 2024-02-29T18:29:59Z)",
+            valueName: "pattern"))
+    var dateFormat: String?
+
+    @Option(help: ArgumentHelp("The time zone of dates, as in Europe/Oslo. (default: UTC)", valueName: "name"))
+    var timeZone: String?
+
+    var options: ExportOptions {
+        ExportOptions(
+            keyCase: keyCase.flatMap { KeyCase(rawValue: $0.rawValue) }, relationships: relationships.relationships,
+            dateFormat: dateFormat.map { .pattern($0) } ?? .attribute,
+            timeZone: timeZone.flatMap(TimeZone.init(identifier:)) ?? .gmt)
+    }
+
+    func validate() throws {
+        if let dateFormat, dateFormat.isEmpty { throw ValidationError("--date-format cannot be empty") }
+        if let timeZone, TimeZone(identifier: timeZone) == nil {
+            throw ValidationError("--time-zone '\(timeZone)' is unknown; names are such as Europe/Oslo or GMT+2")
+        }
+    }
+}
+
+/// `--case`.
+enum CaseArgument: String, ExpressibleByArgument, CaseIterable {
+    case snake, camel, pascal, kebab, exact
+}
+
+/// `--relationships`.
+enum RelationshipsArgument: String, ExpressibleByArgument, CaseIterable {
+    case array, nested, none
+
+    var relationships: ExportOptions.Relationships {
+        switch self {
+        case .array: .array
+        case .nested: .nested
+        case .none: .none
+        }
+    }
+}
+
+/// Where the bytes go that a command makes.
+enum ExportDestination {
+    typealias Write = OutputFile.Write
+
+    case standardOutput
+    case file(OutputFile)
+    /// A file whose name says that it is packed.
+    case packed(OutputFile)
+
+    /// - Parameters:
+    ///   - argument: A path; nil and `-` are standard output.
+    ///   - inputs: What the command reads, which is never written over.
+    init(_ argument: String?, besides inputs: CommandInputs) throws {
+        guard let argument, argument != "-" else {
+            self = .standardOutput
+            return
+        }
+        let file = try OutputFile(argument, besides: inputs)
+        self = PayloadSource.file(argument).hasGzipName ? .packed(file) : .file(file)
+    }
+
+    /// Lets `body` write.
+    ///
+    /// - Throws: What it throws; `unreadableFile` if the file cannot be written. There is no new file then.
+    func write(_ body: (@escaping Write) async throws -> Void) async throws {
+        switch self {
+        case .standardOutput: try await body(Self.writeOutput)
+        case .file(let file): try await file.write(body)
+        case .packed(let file):
+            try await file.write { write in
+                let deflation = try Deflation()
+                try await body { data in try write(deflation.pack(data)) }
+                try write(deflation.finish())
+            }
+        }
+    }
+
+    /// A reader that has seen enough, as `head` has, is no failure.
+    private static func writeOutput(_ data: Data) throws {
+        guard try Terminal.write(json: data) else { throw ExitCode.success }
     }
 }

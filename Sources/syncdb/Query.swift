@@ -42,3 +42,102 @@ struct Query: AsyncParsableCommand, ReadingCommand {
         try await RowPrinter(form.chosen, style: color.style).print(rows, of: stack)
     }
 }
+
+/// `syncdb count`: how many rows an entity has.
+struct Count: AsyncParsableCommand, ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count",
+        abstract: "Print how many rows an entity has.",
+        discussion: "Example: syncdb count User -d app.sqlite --where 'age >= 18'")
+
+    @Argument(help: "The entity. Rows of its sub-entities count too.", completion: Completions.entity)
+    var entity: String
+
+    @OptionGroup(title: "Database") var location: DatabaseOptions
+
+    @OptionGroup(title: "Rows") var condition: ConditionOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Print it as a row with the column 'count': table, vertical, markdown, json, ndjson, csv or tsv. "
+                + "(default: the number alone)",
+            valueName: "format"))
+    var format: RowFormat?
+
+    @OptionGroup(title: "Output") var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(database: location.database) }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
+
+    func run() async throws {
+        let count = try await location.open().count(entity, where: condition.predicate())
+        switch format {
+        case nil: try Terminal.write("\(count)")
+        case .json: try Terminal.write(json: "[\n  {\"count\": \(count)}\n]")
+        case .ndjson: try Terminal.write(json: "{\"count\": \(count)}")
+        default:
+            try await RowPrinter(format, style: color.style).print([RowColumn(title: "count", isNumeric: true)]) {
+                append in
+                try append { $0.add("\(count)") }
+            }
+        }
+    }
+}
+
+/// How many of the rows a command prints, and in which order.
+struct SelectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What to sort by: attributes and paths as in company.name,-age, with a minus for the largest first; "
+                + "--order-by=-age if it is the first. (default: the primary key)",
+            valueName: "paths"))
+    var orderBy: String?
+
+    @Option(help: ArgumentHelp("Print at most so many rows.", valueName: "n"))
+    var limit: Int?
+
+    @Option(help: ArgumentHelp("Pass over so many rows first.", valueName: "n"))
+    var offset = 0
+
+    var order: RecordOrder { RecordOrder(orderBy?.split(separator: ",").map(String.init) ?? []) }
+
+    func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit cannot be negative") }
+        if offset < 0 { throw ValidationError("--offset cannot be negative") }
+    }
+}
+
+/// Which rows a command reads.
+struct ConditionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only rows that match, as in \"age >= 18 AND company.name IS NOT NULL\".", valueName: "predicate"))
+    var text: String?
+
+    func predicate() throws -> RecordPredicate {
+        try text.map { try RecordPredicate(parsing: $0) } ?? .all
+    }
+}
+
+/// What is shown of each row.
+struct ColumnOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What to show of each row: attributes, to-one relationships (the key they lead to), paths as in user.login, "
+                + "and counts as in notes.@count. (default: all attributes and to-one relationships)",
+            valueName: "paths"))
+    var columns: ColumnList?
+}
+
+/// `--columns id,title,user.login`.
+struct ColumnList: ExpressibleByArgument {
+    let paths: [String]
+
+    init?(argument: String) {
+        paths = argument.split(separator: ",", omittingEmptySubsequences: false).map {
+            String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        guard paths.allSatisfy({ !$0.isEmpty }) else { return nil }
+    }
+}

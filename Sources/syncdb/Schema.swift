@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Sync
 
 /// `syncdb schema`: looks at models.
 struct Schema: AsyncParsableCommand {
@@ -9,4 +11,175 @@ struct Schema: AsyncParsableCommand {
             SchemaShow.self, SchemaConvert.self, SchemaInfer.self, SchemaAdopt.self, SchemaMigrate.self,
             SchemaDiagram.self, SchemaSwift.self,
         ])
+}
+
+/// `syncdb schema show`: the entities of a model.
+struct SchemaShow: ParsableCommand, ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the model a database keeps, or that of a file.",
+        discussion: "Example: syncdb schema show -d app.sqlite")
+
+    @OptionGroup(title: "Model") var source: ModelOrDatabase
+
+    @Flag(help: "Print the model as a schema file.")
+    var json = false
+
+    @OptionGroup(title: "Output") var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
+
+    func run() throws {
+        let model = try source.loaded()
+        if json { return try Terminal.write(json: model.schemaText()) }
+        try Terminal.write(ModelPrinter(model: model, style: color.style).text)
+    }
+}
+
+/// `syncdb schema convert`: any model as a schema file.
+struct SchemaConvert: AsyncParsableCommand, ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Write a Core Data model, or a schema file, as a schema file.",
+        discussion: "Example: syncdb schema convert App.xcdatamodeld --output model.json")
+
+    @Argument(help: "The model: .xcdatamodel, .xcdatamodeld or .json.", completion: Completions.model)
+    var model: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to write it; a name that ends in .gz is packed. (default, and -: standard output)", valueName: "file"
+        ),
+        completion: .file())
+    var output: String?
+
+    @OptionGroup var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(files: [model]) }
+
+    func run() async throws {
+        try await SyncModel.file(model).write(to: output, besides: inputs)
+    }
+}
+
+extension SyncModel {
+    /// Writes the model as a schema file.
+    ///
+    /// - Parameters:
+    ///   - output: A path; nil and `-` are standard output.
+    ///   - inputs: What the command reads, which is never written over.
+    func write(to output: String?, besides inputs: CommandInputs) async throws {
+        let text = try schemaText()
+        try await ExportDestination(output, besides: inputs).write { write in try write(Data((text + "\n").utf8)) }
+    }
+
+    /// The schema file's text, without the line break at its end.
+    func schemaText() throws -> String {
+        var text = String(decoding: schemaFile(), as: UTF8.self)
+        while text.last == "\n" { text.removeLast() }
+        return text
+    }
+}
+
+/// `syncdb schema diagram`: a model as a picture.
+struct SchemaDiagram: ParsableCommand, ReadingCommand {
+    enum Format: String, ExpressibleByArgument, CaseIterable { case mermaid, dot }
+
+    static let configuration = CommandConfiguration(
+        commandName: "diagram",
+        abstract: "Draw a model, for Mermaid or Graphviz.",
+        discussion: "Example: syncdb schema diagram -d app.sqlite --format dot | dot -Tsvg > model.svg")
+
+    @OptionGroup(title: "Model") var source: ModelOrDatabase
+
+    @Option(help: "The language of the diagram.")
+    var format: Format = .mermaid
+
+    var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
+
+    func run() throws {
+        let diagram = ModelDiagram(model: try source.loaded())
+        try Terminal.write(VisibleText(lines: format == .mermaid ? diagram.mermaid : diagram.dot))
+    }
+}
+
+/// A model for people: one block per entity.
+///
+///     User
+///       remoteID   integer          primary key
+///       email      string           from contact.email_address, required
+///       company    → Company        inverse users
+///       notes      → many Note      inverse user, cascade
+struct ModelPrinter {
+    let model: SyncModel
+    var style = Style.plain
+
+    var text: VisibleText {
+        let rules = remarks(model.keys, model.ignore)
+        let blocks = model.entities.map(block)
+        return (rules.isEmpty ? blocks : ["\(rules)"] + blocks).joined(separator: "\n\n")
+    }
+
+    private func remarks(_ keys: KeyCase?, _ ignore: [String]) -> String {
+        [keys.map { "keys in \($0.word)" }, ignore.isEmpty ? nil : "ignores \(ignore.joined(separator: ", "))"]
+            .compactMap(\.self).joined(separator: "; ")
+    }
+
+    private func block(_ entity: SyncModel.Entity) -> VisibleText {
+        var table = TablePrinter([
+            TablePrinter.Column(title: title(entity)), TablePrinter.Column(title: ""), TablePrinter.Column(title: ""),
+        ])
+        table.maximumWidth = 80
+        table.style = style
+        for attribute in entity.attributes {
+            table.add(["  " + attribute.name, type(attribute), remarks(attribute, of: entity)])
+        }
+        for relationship in entity.relationships {
+            let many = relationship.isToMany ? (relationship.isOrdered ? "many ordered " : "many ") : ""
+            table.add(["  " + relationship.name, "→ \(many)\(relationship.destination)", remarks(relationship)])
+        }
+        return table.text
+    }
+
+    private func title(_ entity: SyncModel.Entity) -> String {
+        let rules = remarks(entity.keys, entity.ignore)
+        return entity.name + (entity.parent.map { ": \($0)" } ?? "") + (entity.isAbstract ? " (abstract)" : "")
+            + (rules.isEmpty ? "" : " (\(rules))")
+    }
+
+    private func type(_ attribute: SyncModel.Attribute) -> String {
+        let name = attribute.type.rawValue
+        guard let source = attribute.sourceType, source.lowercased() != name else { return name }
+        return "\(name) (\(source))"
+    }
+
+    private func remarks(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> String {
+        var remarks: [String] = []
+        if isKey(attribute, of: entity) { remarks.append("primary key") }
+        if let key = attribute.remoteKey { remarks.append("from \(key)") }
+        if !attribute.isOptional { remarks.append("required") }
+        if attribute.defaultValue != nil { remarks.append("has a default") }
+        if !attribute.transformers.isEmpty {
+            remarks.append("through \(attribute.transformers.joined(separator: ", then "))")
+        }
+        if let format = attribute.format { remarks.append("written as \(format.text)") }
+        if !attribute.isExportable { remarks.append("not exported") }
+        return remarks.joined(separator: ", ")
+    }
+
+    private func remarks(_ relationship: SyncModel.Relationship) -> String {
+        var remarks: [String] = []
+        if let inverse = relationship.inverse { remarks.append("inverse \(inverse)") }
+        if relationship.deleteRule != .nullify { remarks.append("\(relationship.deleteRule.rawValue)") }
+        if let key = relationship.remoteKey { remarks.append("from \(key)") }
+        if !relationship.isExportable { remarks.append("not exported") }
+        return remarks.joined(separator: ", ")
+    }
+
+    private func isKey(_ attribute: SyncModel.Attribute, of entity: SyncModel.Entity) -> Bool {
+        guard let compiled = try? model.compiled.entity(named: entity.name) else { return false }
+        return model.compiled.keyNames(of: compiled).contains(attribute.name)
+    }
 }

@@ -109,3 +109,76 @@ extension PayloadSource {
         return sample
     }
 }
+
+/// `syncdb schema swift`: a model as Swift types.
+struct SchemaSwift: AsyncParsableCommand, ReadingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "swift",
+        abstract: "Write a model as Swift types.",
+        discussion: """
+            Types with @Entity, of which SyncModel makes the same model again; or, with --records, types that need \
+            nothing but GRDB to read and write the tables of a store.
+
+            Example: syncdb schema swift --model App.xcdatamodeld --output Model.swift
+            Example: syncdb schema swift -d app.sqlite --records --namespace Stored
+            """)
+
+    @OptionGroup(title: "Model") var source: ModelOrDatabase
+
+    @Flag(help: "Write records of GRDB's, which need no Sync.")
+    var records = false
+
+    @Option(help: ArgumentHelp("Put the types in an enumeration of this name.", valueName: "name"))
+    var namespace: String?
+
+    @Option(
+        help: ArgumentHelp("Where to write it. (default, and -: standard output)", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @OptionGroup(title: "Output") var color: ColorOptions
+
+    var inputs: CommandInputs { CommandInputs(files: source.model.map { [$0] } ?? [], database: source.database) }
+    var busyTimeout: WaitingTime? { source.busyTimeout }
+
+    func run() async throws {
+        let written = SwiftSource(try source.loaded(), form: records ? .records : .macros, namespace: namespace)
+        for remark in written.remarks { Terminal.writeError("note: \(remark)") }
+        try await ExportDestination(output, besides: inputs).write { write in try write(Data(written.text.utf8)) }
+    }
+}
+
+/// What identifies a record where a model is inferred: shared by `import`, `diff` and `schema infer`.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The JSON key that identifies a record, or several that do together, with commas or given again, where a model "
+                + "is inferred. (default: id, or another name of a key)",
+            valueName: "keys"))
+    var primaryKey: [String] = []
+
+    @Flag(
+        help: """
+            Where no key is called like one, take the best that the values allow: one, two or three keys that are unique in \
+            all records.
+            """)
+    var inferKey = false
+
+    /// The keys, one by one.
+    private var keys: [String] {
+        primaryKey.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+    }
+
+    func validate() throws {
+        if keys.contains(where: \.isEmpty) { throw ValidationError("--primary-key has an empty part") }
+        if let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
+            throw ValidationError("--primary-key names '\(twice)' twice")
+        }
+        if inferKey, !keys.isEmpty { throw ValidationError("--primary-key and --infer-key exclude each other") }
+    }
+
+    func apply(to sample: inout InferenceSample) {
+        if !keys.isEmpty { sample.primaryKey = SyncModel.PrimaryKey(keys) }
+        sample.infersKey = inferKey
+    }
+}

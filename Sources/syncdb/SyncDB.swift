@@ -89,3 +89,194 @@ enum Program {
         }
     }
 }
+
+/// How the program ends, for the shell.
+enum ExitStatus: Int32 {
+    case done = 0
+    case failed = 1
+    /// The arguments make no sense; also where the argument parser itself would say 64.
+    case usage = 2
+    /// More would be deleted than `--max-delete` allows: nothing was written; with a service all else was done.
+    case deletionGuard = 3
+    /// All was done that could be, but rows are parked or wait for a decision.
+    case waiting = 4
+
+    /// The status an error stands for.
+    init(_ error: any Error) {
+        switch error {
+        case let error as RemarkedError: self = ExitStatus(error.error)
+        case let error as HintedError: self = ExitStatus(error.error)
+        case is Trouble: self = .usage
+        case let error as SyncError: self = error.code == .deletionGuard ? .deletionGuard : .failed
+        case is UsageError: self = .usage
+        case let code as ExitCode: self = ExitStatus(rawValue: code.rawValue) ?? .failed
+        default:
+            switch SyncDB.exitCode(for: error) {
+            case .success: self = .done
+            case .validationFailure: self = .usage
+            default: self = .failed
+            }
+        }
+    }
+
+    /// Says on standard error what went wrong and ends the program; a request for help goes to standard output.
+    static func exit(with error: any Error) -> Never {
+        explain(error)
+        if let interruption = cause(of: error) as? Interruption { Foundation.exit(interruption.status) }
+        Foundation.exit(ExitStatus(error).rawValue)
+    }
+
+    private static func cause(of error: any Error) -> any Error {
+        switch error {
+        case let error as RemarkedError: cause(of: error.error)
+        case let error as Trouble: cause(of: error.error)
+        default: error
+        }
+    }
+
+    private static func explain(_ error: any Error) {
+        let prefix = ColorOptions.errorStyle.red("error:")
+        switch error {
+        case let error as RemarkedError:
+            explain(error.error)
+            Terminal.writeError(error.remark)
+        case let error as Trouble: explain(error.error)
+        case let error as HintedError: explain(error.error, error.hint)
+        case let error as SyncError: explain(error, error.hint)
+        case let error as UsageError: Terminal.writeError("\(prefix) \(error.message)")
+        case is ExitCode: break
+        case let interruption as Interruption: Terminal.writeError("\(prefix) \(interruption.localizedDescription)")
+        case _ where ExitStatus(error) == .done: answer(SyncDB.fullMessage(for: error))
+        default:
+            let message = Suggestion.added(to: SyncDB.fullMessage(for: error))
+            let start = message.hasPrefix(SyncDB._errorPrefix) ? "\(prefix) " : "" as VisibleText
+            let text = message.dropFirst(start.isEmpty ? 0 : SyncDB._errorPrefix.count)
+            Terminal.writeError(start + VisibleText(lines: String(text), upTo: VisibleText.limit))
+        }
+    }
+
+    private static func explain(_ error: SyncError, _ hint: VisibleText?) {
+        Terminal.writeError("\(ColorOptions.errorStyle.red("error:")) \(error.visible)")
+        if let hint { Terminal.writeError("hint: \(hint)") }
+    }
+
+    /// Prints what was asked for: help, or a script with completions.
+    private static func answer(_ text: String) {
+        do {
+            try Terminal.write(VisibleText(lines: text))
+        } catch {
+            exit(with: error)
+        }
+    }
+}
+
+/// Arguments that are well formed but cannot be followed here, such as a first import without a model.
+struct UsageError: LocalizedError {
+    let message: String
+    var errorDescription: String? { message }
+
+    init(_ message: String) { self.message = message }
+}
+
+/// An error, and what there is to say besides: a way out, or what is done already.
+struct RemarkedError: LocalizedError {
+    let error: any Error
+    let remark: VisibleText
+
+    var errorDescription: String? { "\(error.localizedDescription)\n\(remark.text)" }
+}
+
+/// What was probably meant by an argument that makes no sense.
+enum Suggestion {
+    /// The parser's message; for a command or a value that there is not, with the one that is like it.
+    ///
+    /// Options are the parser's own to suggest.
+    static func added(to message: String, _ arguments: [String] = Array(CommandLine.arguments.dropFirst())) -> String {
+        if let unknown = unknownCommand(in: arguments) {
+            let rest = message.split(separator: "\n", omittingEmptySubsequences: false)
+                .drop { !$0.hasPrefix("Usage:") }.joined(separator: "\n")
+            return SyncDB._errorPrefix + unknown + (rest.isEmpty ? "" : "\n" + rest)
+        }
+        var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard let first = lines.first, first.contains("is invalid for '"), let words = quoted(in: message) else {
+            return message
+        }
+        // Of a list, the part that is wrong.
+        let written = words.written.split(separator: ",").map(String.init)
+        guard let wrong = written.first(where: { !words.choices.contains($0) }),
+            let meant = SimilarName.nearest(to: wrong, among: words.choices)
+        else { return message }
+        let hint = "did you mean '\(meant)'?"
+        lines[0] =
+            first.hasSuffix(":")
+            ? "\(first.dropLast()) (\(hint)):" : "\(first) \(hint.prefix(1).uppercased())\(hint.dropFirst())"
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: Commands
+
+    /// - Throws: `ValidationError` if help is asked for about a command that there is not; the parser would say nothing.
+    static func checkHelp(_ arguments: [String] = Array(CommandLine.arguments.dropFirst())) throws {
+        if arguments.first == "help", let unknown = unknownCommand(in: arguments) { throw ValidationError(unknown) }
+    }
+
+    /// The first word that should be a command and is none.
+    private static func unknownCommand(in arguments: [String]) -> String? {
+        var configuration = SyncDB.configuration
+        var path = "syncdb"
+        for word in arguments.drop(while: { $0 == "help" }) {
+            let known: [CommandConfiguration] = configuration.subcommands.map { $0.configuration }
+            guard !known.isEmpty, !word.hasPrefix("-") else { return nil }
+            guard let next = known.first(where: { $0.commandName == word }) else {
+                let names = known.compactMap { $0.commandName }
+                return "unknown command '\(path) \(word)'; there are \(names.joined(separator: ", "))"
+                    + (hintBelow(word, configuration) ?? SimilarName.hint(for: word, among: names))
+            }
+            (configuration, path) = (next, "\(path) \(word)")
+        }
+        return nil
+    }
+
+    /// That a command of this name is one level below, as `schema infer` is.
+    private static func hintBelow(_ word: String, _ configuration: CommandConfiguration) -> String? {
+        let owners = configuration.subcommands.map { $0.configuration }.filter { owner in
+            owner.subcommands.contains { $0.configuration.commandName == word }
+        }
+        return owners.first?.commandName.map { "; did you mean '\($0) \(word)'?" }
+    }
+
+    // MARK: Values
+
+    /// The value that was written, and those there are, out of the parser's message.
+    private static func quoted(in message: String) -> (written: String, choices: [String])? {
+        let start = "The value '"
+        guard let begin = message.range(of: start), let end = message.range(of: "' is invalid for '"),
+            begin.upperBound <= end.lowerBound, let list = message.range(of: "Please provide one of ")
+        else { return nil }
+        let written = String(message[begin.upperBound..<end.lowerBound])
+        let choices = message[list.upperBound...].prefix(while: { $0 != "." })
+        let bullets = choices.split(separator: "\n").filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
+        if !bullets.isEmpty { return (written, bullets) }
+        let parts = choices.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+        return (written, parts.filter { $0.offset % 2 == 1 }.map { String($0.element) })
+    }
+}
+
+/// Names are text here. One that is not UTF-8 would become another as text, and so lead to another file.
+enum Encoding {
+    /// - Throws: ``UsageError`` if an argument is not UTF-8.
+    static func checkArguments() throws {
+        for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst() {
+            guard let argument, String(validatingCString: argument) == nil else { continue }
+            throw UsageError("an argument is not UTF-8: '\(String(cString: argument))'")
+        }
+    }
+
+    /// - Throws: ``SyncError`` `unreadableFile` if the names that are relative to the current folder lead nowhere.
+    static func checkFolder() throws {
+        guard let folder = getcwd(nil, 0) else { return }
+        defer { free(folder) }
+        guard String(validatingCString: folder) == nil else { return }
+        throw SyncError(.unreadableFile, "the name of the current folder is not UTF-8")
+    }
+}

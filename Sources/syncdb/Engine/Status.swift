@@ -64,3 +64,12 @@ extension Date {
     /// `2026-11-23T16:34:43Z`.
     var text: String { ISO8601Format() }
 }
+
+/// Of which entities of a configuration a command is.
+struct ChosenEntities: ParsableArguments {
+    @Option(help: ArgumentHelp("Only this entity. May be repeated.", valueName: "entity"))
+    var only: [String] = []
+
+    /// Nil for all.
+    var names: [String]? { only.isEmpty ? nil : only }
+}

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Sync
 
 /// `--max-size 4G`: a number of bytes, with K, M, G or T for powers of 1024.
 struct ByteCount: ExpressibleByArgument, Equatable {
@@ -26,5 +28,78 @@ struct ByteCount: ExpressibleByArgument, Equatable {
     var defaultValueDescription: String {
         let unit = Self.units.sorted { $0.value > $1.value }.first { bytes % $0.value == 0 }
         return unit.map { "\(bytes / $0.value)\($0.key)" } ?? "\(bytes)"
+    }
+}
+
+/// `--busy-timeout 30s`: a time in milliseconds, or with `ms`, `s` or `m`.
+struct WaitingTime: ExpressibleByArgument, Equatable {
+    let milliseconds: Int32
+
+    private static let units: [(suffix: String, milliseconds: Double)] = [("ms", 1), ("s", 1000), ("m", 60_000)]
+
+    init?(argument: String) {
+        guard let milliseconds = Self.milliseconds(argument, plain: 1).flatMap(Int32.init(exactly:)) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// - Parameter plain: How many milliseconds a number without a unit stands for.
+    static func milliseconds(_ argument: String, plain: Double) -> Double? {
+        let text = argument.lowercased()
+        let unit = units.first { text.hasSuffix($0.suffix) }
+        let digits = text.dropLast(unit?.suffix.count ?? 0)
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+            let number = Double(digits)
+        else { return nil }
+        return (number * (unit?.milliseconds ?? plain)).rounded()
+    }
+}
+
+// MARK: - URL+Argument
+
+extension URL {
+    /// The file that a path names on the command line.
+    ///
+    /// Foundation shortens a relative path: `link/../model.json` becomes `model.json`, which is another file where a link
+    /// leads to another folder. What is checked and what is read must be one file.
+    init(argument path: String) {
+        let isShortened = path.utf8.first != UInt8(ascii: "/") && path.contains("..")
+        self.init(fileURLWithPath: isShortened ? FileManager.default.currentDirectoryPath + "/" + path : path)
+    }
+}
+
+// MARK: - Completions
+
+/// What a shell offers for an argument.
+enum Completions {
+    static let payload = CompletionKind.file(extensions: ["json", "ndjson", "jsonl", "gz"])
+    static let database = CompletionKind.file()
+    static let model = CompletionKind.file()
+
+    /// The entities of the database or the model that the line names before or after the cursor.
+    static let entity = CompletionKind.custom { words, _, _ in entities(in: words) }
+
+    /// Nothing if no database or model is named yet, or it cannot be read: a completion has nowhere to complain.
+    static func entities(in words: [String]) -> [String] {
+        guard Descriptors.areEnough else { return [] }
+        let path = value(of: "--database", in: words) ?? value(of: "-d", in: words) ?? NamedDatabase.ofEnvironment
+        let databaseModel = path.flatMap { path in
+            try? DataStack(reading: URL(fileURLWithPath: path), transformers: .optional).model
+        }
+        let model =
+            databaseModel
+            ?? value(of: "--model", in: words).flatMap { path in try? SyncModel(contentsOf: URL(fileURLWithPath: path))
+            }
+        return model?.entities.filter { !$0.isAbstract }.map(\.name) ?? []
+    }
+
+    private static func value(of option: String, in words: [String]) -> String? {
+        for (word, next) in zip(words, words.dropFirst()) where word == option { return expanded(next) }
+        return words.first { $0.hasPrefix(option + "=") }.map { expanded(String($0.dropFirst(option.count + 1))) }
+    }
+
+    /// The words come as they are typed, before the shell has expanded them.
+    private static func expanded(_ word: String) -> String {
+        let unquoted = word.trimmingCharacters(in: CharacterSet(charactersIn: "'\""))
+        return (unquoted as NSString).expandingTildeInPath
     }
 }

@@ -56,3 +56,219 @@ struct PayloadOptions {
         if rules.ndjson, !isPlain { throw ValidationError("--ndjson, --form and --keyed-by exclude each other") }
     }
 }
+
+/// A command about what a payload does to a database: `import` and `diff`.
+///
+/// The groups of options are its own, and what belongs together is put together here: in a debug build the argument
+/// parser checks groups inside of groups four times as often with each level.
+protocol PayloadCommand: ReadingCommand {
+    var records: RecordsOptions { get }
+    var layout: LayoutOptions { get }
+    var rules: RuleOptions { get }
+
+    var location: DatabaseOptions { get }
+    var changes: ModelOptions { get }
+    var key: KeyOptions { get }
+
+    var result: ResultOptions { get }
+    var list: ListOptions { get }
+    var color: ColorOptions { get }
+}
+
+extension PayloadCommand {
+    var payload: PayloadOptions { PayloadOptions(records: records, layout: layout, rules: rules) }
+    var store: StoreOptions { StoreOptions(location: location, changes: changes, key: key) }
+    var output: OutputOptions { OutputOptions(result: result, list: list, color: color) }
+
+    var inputs: CommandInputs { store.inputs(with: records.files) }
+    var busyTimeout: WaitingTime? { location.busyTimeout }
+}
+
+/// The files of a payload, and the entities of their records.
+struct RecordsOptions: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp(
+            "The JSON: a .json or .ndjson file (one record a line), either also packed as .gz, or - for standard input. "
+                + "Several files are pages of one list.",
+            valueName: "file"),
+        completion: Completions.payload)
+    var files: [String]
+
+    @Option(
+        name: .customLong("entity"),
+        help: ArgumentHelp(
+            "The entity of the records. For a JSON object with several lists once for each, as in users=User.",
+            valueName: "name"),
+        completion: Completions.entity)
+    var entityArguments: [String]
+
+    /// The entity of the records; of several lists, that of the first.
+    var entity: String { EntityArgument(entityArguments.first ?? "").entity }
+
+    /// The entity of each list, by the keys that lead to it; empty if the JSON has one list.
+    var entities: [String: String] {
+        EntityArgument.entities(entityArguments)
+    }
+
+    func validate() throws {
+        try EntityArgument.check(entityArguments)
+        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input (-) can be given once") }
+    }
+}
+
+/// What a payload speaks for, what it may do, and how it is read.
+struct RuleOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The keys that lead to the records inside the JSON: data.results", valueName: "path"))
+    var key: String?
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Which stored rows the JSON speaks for: of these, the ones it leaves out are deleted. "
+                + "(default: all; for an entity that refers to itself, its top level)",
+            valueName: "predicate"))
+    var predicate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "What may be done: any of \(OperationList.names), separated by commas.", valueName: "names"))
+    var operations: OperationList = OperationList(value: .all)
+
+    @Option(
+        help: ArgumentHelp(
+            "The row the records belong to, as Entity:id, and the relationship if there are several. "
+                + "(An id with colons needs the relationship too.)",
+            valueName: "entity:id[:relationship]"))
+    var parent: ParentArgument?
+
+    @Option(help: "What the JSON speaks for: automatic, or all rows also of an entity that refers to itself.")
+    var scope: ScopeArgument = .automatic
+
+    @Option(
+        help: ArgumentHelp(
+            "The most that may be deleted of one entity: a number of rows, or a part as in 10%. 100% allows all. "
+                + "(default: half, of an entity with more than 10 rows)",
+            valueName: "rows|percent"))
+    var maxDelete: MaximumDeletion?
+
+    @Flag(help: "The JSON is only what changed: rows that it leaves out are kept. (Lists inside records are whole.)")
+    var delta = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Refuse all of the JSON if a value in it does not fit, a record has no key, or records of one row contradict "
+                + "each other."))
+    var strict = false
+
+    @Flag(
+        help: ArgumentHelp(
+            "Delete what the JSON leaves out also where a record in it has a key that cannot be read. (Else nothing is: the "
+                + "record may be of any row.)"))
+    var deletesBesideUnread = false
+
+    @Option(
+        help: ArgumentHelp("The most that packed JSON may unpack to, as in 500M or 4G.", valueName: "size"))
+    var maxSize: ByteCount = .standard
+
+    @Flag(help: "The JSON is one record a line. (default for .ndjson files)")
+    var ndjson = false
+
+    func recordPredicate() throws -> RecordPredicate? {
+        try predicate.map { try RecordPredicate(parsing: $0) }
+    }
+
+    func validate() throws {
+        if let key, key.split(separator: ".", omittingEmptySubsequences: false).contains(where: \.isEmpty) {
+            throw ValidationError("--key '\(key)' has an empty part")
+        }
+    }
+}
+
+/// `--scope`.
+enum ScopeArgument: String, ExpressibleByArgument, CaseIterable {
+    case automatic, all
+
+    var scope: SyncOptions.Scope { self == .all ? .all : .automatic }
+}
+
+/// `--parent User:6`, `--parent User:6:notes`, or `--parent 'Issue:["swift",5]'`.
+struct ParentArgument: ExpressibleByArgument, Equatable {
+    let entity: String
+    let id: String
+    let relationship: String?
+
+    /// Splits at the first colon, and at the last one if a name follows it: ids such as dates have colons too.
+    init?(argument: String) {
+        guard let colon = argument.firstIndex(of: ":") else { return nil }
+        entity = String(argument[..<colon])
+        let rest = argument[argument.index(after: colon)...]
+        if let last = rest.lastIndex(of: ":"), Self.isName(rest[rest.index(after: last)...]) {
+            id = String(rest[..<last])
+            relationship = String(rest[rest.index(after: last)...])
+        } else {
+            id = String(rest)
+            relationship = nil
+        }
+        guard !entity.isEmpty, !id.isEmpty else { return nil }
+    }
+
+    /// The key as JSON: text is coerced to every type a key can have; one of several parts is a list or an object.
+    var parent: Sync.Parent { (entity, JSONValue(keyArgument: id)) }
+
+    private static func isName(_ text: Substring) -> Bool {
+        guard let first = text.first, first.isLetter || first == "_" else { return false }
+        return text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+    }
+}
+
+extension JSONValue {
+    /// A key as it is written at a shell: text, which is read by the type of the key; of several parts a list or an object.
+    init(keyArgument text: String) {
+        let parts = text.hasPrefix("[") || text.hasPrefix("{") ? try? JSONValue(parsing: text) : nil
+        self = parts ?? .string(text)
+    }
+}
+
+/// `--operations insert,update`.
+struct OperationList: ExpressibleByArgument {
+    let value: SyncOperations
+
+    static let names = SyncOperations.names.map(\.name).joined(separator: ", ")
+
+    init(value: SyncOperations) { self.value = value }
+
+    init?(argument: String) {
+        var value: SyncOperations = []
+        for name in argument.filter({ $0 != " " }).split(separator: ",", omittingEmptySubsequences: false) {
+            let operation = SyncOperations.names.first { $0.name == name }?.operation
+            guard let operation = operation ?? (name == "all" ? .all : nil) else { return nil }
+            value.formUnion(operation)
+        }
+        self.value = value
+    }
+
+    var defaultValueDescription: String { "all" }
+
+    static var allValueStrings: [String] { SyncOperations.names.map(\.name) + ["all"] }
+}
+
+/// `--max-delete 20` or `--max-delete 10%`.
+struct MaximumDeletion: ExpressibleByArgument {
+    /// Nil where everything may be deleted.
+    let guardValue: DeletionGuard?
+
+    /// What holds when the option is not given.
+    static let standard = MaximumDeletion(guardValue: .half)
+
+    private init(guardValue: DeletionGuard?) { self.guardValue = guardValue }
+
+    init?(argument: String) {
+        if argument.hasSuffix("%") {
+            guard let percent = Double(argument.dropLast()), (0...100).contains(percent) else { return nil }
+            guardValue = percent == 100 ? nil : .fraction(percent / 100)
+        } else {
+            guard let rows = Int(argument), rows >= 0 else { return nil }
+            guardValue = .rows(rows)
+        }
+    }
+}

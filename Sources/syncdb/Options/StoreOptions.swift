@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Sync
 import SyncTools
@@ -112,5 +113,193 @@ struct StoreOptions {
 
     private static func note(_ model: SyncModel) -> VisibleText {
         "note: no --model: inferred \(ShortList(model.entities.map(\.name)).text) from the JSON; 'syncdb schema infer' says why"
+    }
+}
+
+/// The database a command reads.
+struct DatabaseOptions: ParsableArguments {
+    @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
+    var given: String?
+
+    @Option(help: NamedDatabase.timeoutHelp)
+    var busyTimeout: WaitingTime?
+
+    private var path: String? { given ?? NamedDatabase.ofEnvironment }
+
+    /// Checked to be there.
+    var database: String { path ?? "" }
+
+    var url: URL { URL(argument: database) }
+
+    /// Whether there is more than an empty file, which only holds the place, as `mktemp` makes one.
+    var exists: Bool {
+        get throws {
+            guard let status = try FileStatus.ofDatabase(at: database) else { return false }
+            return !status.isRegular || status.size > 0
+        }
+    }
+
+    /// Opens the database to look at, with the model it keeps. Neither creates nor changes one.
+    func open() throws -> DataStack { try .existing(at: database) }
+
+    func validate() throws {
+        if path == nil {
+            throw ValidationError(
+                "Missing expected argument '--database <db>'; \(NamedDatabase.variable) in the environment does as well"
+            )
+        }
+    }
+}
+
+/// `--database`, or what the environment has instead, and how long to wait for it.
+///
+/// No group of options of its own: where assertions are compiled, the argument parser checks groups inside of groups four times as
+/// often with each level, which took most of the time of a debug build's runs.
+enum NamedDatabase {
+    static let variable = "SYNCDB_DATABASE"
+
+    static var name: NameSpecification { [.customShort("d"), .customLong("database")] }
+    static var help: ArgumentHelp {
+        ArgumentHelp("The SQLite database. (default: \(variable) of the environment)", valueName: "db")
+    }
+    static var timeoutHelp: ArgumentHelp {
+        ArgumentHelp(
+            "How long to wait for a database that another process has locked: milliseconds, or as in 30s and 2m. "
+                + "(default: 5s)", valueName: "time")
+    }
+
+    static var ofEnvironment: String? {
+        let path = ProcessInfo.processInfo.environment[variable]
+        return path?.isEmpty ?? true ? nil : path
+    }
+}
+
+/// A model of its own, or that of a database: for commands that need one of them.
+struct ModelOrDatabase: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("The model: a schema file (.json) or a Core Data model.", valueName: "file"),
+        completion: Completions.model)
+    var model: String?
+
+    @Option(name: NamedDatabase.name, help: NamedDatabase.help, completion: Completions.database)
+    var given: String?
+
+    @Option(help: NamedDatabase.timeoutHelp)
+    var busyTimeout: WaitingTime?
+
+    /// Nil where a model is given, whatever the environment says.
+    var database: String? { model == nil ? given ?? NamedDatabase.ofEnvironment : given }
+
+    func validate() throws {
+        if (model == nil) == (database == nil) {
+            throw ValidationError(
+                "give either --model or --database (or \(NamedDatabase.variable) in the environment)")
+        }
+    }
+
+    /// The one that was given.
+    func loaded() throws -> SyncModel {
+        if let model { return try SyncModel.file(model) }
+        return try DataStack.existing(at: database ?? "").model
+    }
+}
+
+/// The model of a database that a payload goes to, and how it may change.
+struct ModelOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The model: a schema file (.json) or a Core Data model (.xcdatamodel, .xcdatamodeld). Inferred for the first "
+                + "import if left out, needed later only if it has changed.",
+            valueName: "file"), completion: Completions.model)
+    var model: String?
+
+    @Flag(help: "With another model than the database has: lose what it has no place for.")
+    var allowLoss = false
+
+    var migration: MigrationPolicy { allowLoss ? .allowingLoss : .keepingData }
+
+    @Flag(
+        help: "Extend the database's model by what the JSON has beyond it: new keys and wider types. (Never removes.)")
+    var evolve = false
+}
+
+/// The model a database is to have.
+struct ChosenModel {
+    let model: SyncModel
+    /// What was added to it for the JSON's sake, in lines.
+    var remarks: [VisibleText] = []
+
+    /// Says what was added, which is true only once the database has taken it.
+    func announce() {
+        for line in remarks { Terminal.writeError(line) }
+    }
+}
+
+/// A database that is there only once its first import has succeeded.
+///
+/// It is filled out of sight and then put in its place, so that neither an error nor a crash leaves an empty database where
+/// later commands would find it, and none that somebody else makes meanwhile is lost.
+struct NewDatabase {
+    let url: URL
+
+    init(at url: URL) { self.url = url }
+
+    /// Gives `body` the empty store to fill.
+    func fill<Result>(_ model: SyncModel, _ body: (DataStack) async throws -> Result) async throws -> Result {
+        let draft = try StoreDraft(for: url)
+        defer { draft.remove() }
+        let stack = try DataStack(model: model, in: draft)
+        let result = try await body(stack)
+        try stack.close()
+        guard try draft.publish() else {
+            throw SyncError(
+                .storeFailure, "'\(url.path)' was made by another process meanwhile; nothing was written to it")
+        }
+        return result
+    }
+}
+
+extension FileStatus {
+    /// What is where a database is, or will be; nil if nothing is. The path is looked at as it was given: a URL loses a slash
+    /// at its end, and makes the current folder of an empty one.
+    ///
+    /// - Throws: ``SyncError`` `unreadableStore` if there can be no database.
+    static func ofDatabase(at path: String) throws -> FileStatus? {
+        do {
+            if let status = try FileStatus.find(path) { return status }
+            _ = try ResolvedPath(path)
+        } catch let failure where failure.code != ENOENT || path.isEmpty {
+            throw SyncError(.unreadableStore, "cannot open the database '\(path)'", underlying: failure.message)
+        } catch {
+            // The folder is missing.
+        }
+        return nil
+    }
+}
+
+extension DataStack {
+    /// Opens a database to look at, with the model it keeps. Neither creates nor changes one.
+    static func existing(at path: String) throws -> DataStack {
+        guard try FileStatus.ofDatabase(at: path) != nil else {
+            throw SyncError(.unreadableStore, "there is no database '\(path)'; 'syncdb import' makes one")
+        }
+        return try DataStack(reading: URL(argument: path), transformers: .optional)
+    }
+}
+
+extension SyncModel {
+    /// Reads the model of a file that was named on the command line.
+    static func file(_ path: String) throws -> SyncModel {
+        do {
+            // A URL would lose a slash at the end, and another file be read than is known to be.
+            guard try FileStatus.find(path) != nil else {
+                throw SyncError(.unreadableFile, "there is no model file '\(path)'")
+            }
+            return try SyncModel(contentsOf: URL(argument: path))
+        } catch let error as SyncError {
+            throw error.naming(path)
+        } catch let failure as SystemFailure {
+            throw SyncError(.unreadableFile, "cannot read '\(path)'", underlying: failure.message)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Sync
 import SyncTesting
 
 /// What became of scenario files, for people and for programs.
@@ -53,5 +54,182 @@ struct ReportPrinter {
 
     private func lines(_ lines: [VisibleText]) -> VisibleText {
         (lines + ["\(report.summary)"]).joined(separator: "\n")
+    }
+}
+
+/// Prints what a run of the engine did, and what it left.
+///
+///     Task: pulled 3 new, 1 changed; sent 2 created; links: 2 added
+///     Task: 2 rows in conflict (9 values); 'syncdb conflicts' says who won
+///     Task: 1 record without an id was left out: number 4 of the list
+///     Task: 2 values were not taken: the first is Task 7, points: 'many' is no integer
+///     Task: 1 row parked; 'syncdb status' says why
+///     Task: 1 row waits for a decision; 'syncdb resolve' takes it
+struct SyncReportPrinter {
+    let report: SyncReport
+    let status: [EntityStatus]
+    /// The values in conflict of this run that nobody decided.
+    var open: [LoggedConflict] = []
+    /// Whether the run did all there was to do.
+    var isComplete = true
+
+    func print(asJSON: Bool) throws {
+        if asJSON { return try Terminal.write(json: json) }
+        try Terminal.write(text)
+    }
+
+    // MARK: For programs
+
+    private var json: String {
+        let members = status.map { status -> JSONValue.Member in
+            let changes = report.entities[status.entity] ?? .init()
+            return JSONValue.Member(
+                status.entity,
+                [
+                    "inserted": JSONValue(changes.inserted), "updated": JSONValue(changes.updated),
+                    "deleted": JSONValue(changes.deleted), "created": JSONValue(changes.created),
+                    "sent": JSONValue(changes.sent), "removed": JSONValue(changes.removed),
+                    "linksAdded": JSONValue(changes.linksAdded), "linksRemoved": JSONValue(changes.linksRemoved),
+                    "conflicts": JSONValue(changes.conflicts),
+                    "conflictingValues": JSONValue(changes.conflictingValues),
+                    "skipped": JSONValue(changes.skipped),
+                    "firstSkipped": changes.firstSkipped.map { JSONValue($0) } ?? .null,
+                    "unread": JSONValue(changes.unread),
+                    "firstUnread": changes.firstUnread.map { .string($0) } ?? .null,
+                    "pending": JSONValue(status.pending), "parked": JSONValue(status.parked),
+                ])
+        }
+        return JSONLine.text(of: .object([.init("entities", .object(members))]))
+    }
+
+    // MARK: For people
+
+    var text: VisibleText {
+        let happened = report.entities.keys.sorted().flatMap { name in
+            report.entities[name].map { lines(name, $0) } ?? []
+        }
+        let left = status.flatMap(lines)
+        if happened.isEmpty, left.isEmpty { return isComplete ? "nothing to do" : "nothing new" }
+        return (happened.isEmpty ? ["nothing new"] + left : happened + left).joined(separator: "\n")
+    }
+
+    private func lines(_ name: String, _ changes: SyncReport.Changes) -> [VisibleText] {
+        var lines: [VisibleText] = []
+        let pulled = Self.list([
+            (changes.inserted, "new"), (changes.updated, "changed"), (changes.deleted, "deleted"),
+        ])
+        let sent = Self.list([
+            (changes.created, "created"), (changes.sent, "changed"), (changes.removed, "deleted"),
+        ])
+        let links = Self.list([(changes.linksAdded, "added"), (changes.linksRemoved, "removed")])
+        let parts = [pulled.map { "pulled \($0)" }, sent.map { "sent \($0)" }, links.map { "links: \($0)" }]
+            .compactMap(\.self)
+        if !parts.isEmpty { lines.append("\(name): " + VisibleText(parts.joined(separator: "; "))) }
+        // Those that wait have a line of their own.
+        let open = open.filter { $0.entity == name }
+        let decided = changes.conflicts - Set(open.map(\.key)).count
+        if decided > 0 {
+            let values = changes.conflictingValues - open.count
+            lines.append("\(name): \(Self.conflicts(decided, values)); 'syncdb conflicts' says who won")
+        }
+        if let first = changes.firstSkipped {
+            let (were, place) = changes.skipped == 1 ? ("was", "") : ("were", "the first is ")
+            lines.append(
+                "\(name): \(Self.count(changes.skipped, "record")) without an id \(were) left out: \(place)number \(first + 1) of the list"
+            )
+        }
+        if let first = changes.firstUnread {
+            let (were, place) = changes.unread == 1 ? ("was", "") : ("were", "the first is ")
+            lines.append(
+                "\(name): \(Self.count(changes.unread, "value")) \(were) not taken: \(place)\(first)")
+        }
+        return lines
+    }
+
+    private func lines(_ status: EntityStatus) -> [VisibleText] {
+        var lines: [VisibleText] = []
+        if status.pending > status.conflicts {
+            lines.append("\(status.entity): \(status.pending - status.conflicts) still to be sent")
+        }
+        if status.parked > 0 {
+            lines.append("\(status.entity): \(Self.count(status.parked, "row")) parked; 'syncdb status' says why")
+        }
+        if status.conflicts > 0 {
+            let wait = status.conflicts == 1 ? "waits" : "wait"
+            lines.append(
+                "\(status.entity): \(Self.count(status.conflicts, "row")) \(wait) for a decision; 'syncdb resolve' takes it"
+            )
+        }
+        return lines
+    }
+
+    // MARK: Words
+
+    private static func list(_ counts: [(Int, String)]) -> String? {
+        let parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    private static func count(_ number: Int, _ name: String) -> String {
+        "\(number) \(name)\(number == 1 ? "" : "s")"
+    }
+
+    /// `2 rows in conflict (9 values)`; of rows with one value each only how many.
+    private static func conflicts(_ rows: Int, _ values: Int) -> String {
+        count(rows, "row") + " in conflict" + (values > rows ? " (\(values) values)" : "")
+    }
+}
+
+/// Lines up rows of text in columns.
+///
+///     remoteID  name   company
+///            1  Ada          2
+///            2  Grace        1
+struct TablePrinter {
+    struct Column {
+        var title: String
+        /// Numbers are easier to compare with their last digits below each other.
+        var isNumeric = false
+    }
+
+    private struct Cell {
+        let text: String
+        let width: Int
+
+        init(_ value: String, upTo limit: Int) {
+            text = VisibleText(value, upTo: limit).text
+            width = DisplayWidth.of(text)
+        }
+    }
+
+    let columns: [Column]
+    /// Longer values are cut.
+    var maximumWidth = 60
+    var style = Style.plain
+    private var rows: [[Cell]] = []
+
+    init(_ columns: [Column]) { self.columns = columns }
+
+    mutating func add(_ row: [String]) { rows.append(cells(row)) }
+
+    /// The header and one line per row, without blanks at the end of a line.
+    var text: VisibleText {
+        let titles = cells(columns.map(\.title))
+        let widths = columns.indices.map { column in
+            rows.reduce(titles[column].width) { max($0, $1[column].width) }
+        }
+        return ([style.bold(line(titles, widths))] + rows.map { line($0, widths) }).joined(separator: "\n")
+    }
+
+    private func cells(_ row: [String]) -> [Cell] { row.map { Cell($0, upTo: maximumWidth) } }
+
+    private func line(_ row: [Cell], _ widths: [Int]) -> VisibleText {
+        var line = ""
+        for (index, cell) in row.enumerated() {
+            let padding = String(repeating: " ", count: widths[index] - cell.width)
+            line += (index == 0 ? "" : "  ") + (columns[index].isNumeric ? padding + cell.text : cell.text + padding)
+        }
+        while line.last == " " { line.removeLast() }
+        return VisibleText(madeOfVisible: line)
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Sync
 
 /// A sync's result for people.
@@ -119,5 +120,199 @@ struct ResultPrinter {
     ) -> [VisibleText] {
         let list = ShortList(elements, upTo: limit, of: total)
         return list.lines(line, hint: list.shown.count < elements.count ? "--all lists them" : nil)
+    }
+}
+
+/// A result for programs: its `Codable` form, keys sorted, so that two runs can be compared.
+enum ResultJSON {
+    /// On one line.
+    static func line(_ result: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(result), as: UTF8.self)
+    }
+
+    static func text(_ result: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(result), as: UTF8.self)
+    }
+}
+
+/// One row's change on one line, with its values if the result has them.
+///
+///     + User 9  firstName: "Barbara"  company: 4
+///     ~ User 2  firstName: "Grace" → "Grace H."  company: 7 → nil
+///     - User 6  firstName: "Linus"
+///       User 2  tags: + 5, - 6
+struct ChangePrinter {
+    let style: Style
+    /// Entity name → its attributes and to-one relationships in the order of the model, the key left out.
+    let names: [String: [String]]
+    /// How many links of one row are shown; nil for all, and for all fields.
+    let limit: Int?
+    /// Longer values are cut.
+    var maximumWidth = 40
+    /// More fields than people give their entities.
+    private static let maximumFields = 100
+
+    func inserted(_ name: String, _ key: RecordKey, _ row: SyncResult.Row?) -> VisibleText {
+        style.green("+ \(name) \(Self.text(key))") + fields(name, row)
+    }
+
+    func deleted(_ name: String, _ key: RecordKey, _ row: SyncResult.Row?) -> VisibleText {
+        style.red("- \(name) \(Self.text(key))") + fields(name, row)
+    }
+
+    func updated(_ name: String, _ update: SyncResult.Update) -> VisibleText {
+        let row = style.yellow("~ \(name) \(Self.text(update.key))")
+        guard let values = update.values else {
+            return update.changed.isEmpty ? row : "\(row): \(list(update.changed.map { "\($0)" }))"
+        }
+        let changed = update.changed.filter { values[$0] != nil }
+        return changed.isEmpty
+            ? "\(row)  (order)" : row + fields(changed) { name in values[name].map(text) ?? "" }
+    }
+
+    /// The links of one row through one relationship, all on one line.
+    func links(_ owner: SyncResult.Link, added: [RecordKey], removed: [RecordKey]) -> VisibleText {
+        let targets = added.map { style.green("+ \(Self.text($0))") } + removed.map { style.red("- \(Self.text($0))") }
+        return "  \(owner.entity) \(Self.text(owner.key))  \(owner.relationship): \(list(targets))"
+    }
+
+    private func fields(_ name: String, _ row: SyncResult.Row?) -> VisibleText {
+        guard let row else { return "" }
+        let known = (names[name] ?? row.values.keys.sorted()).filter { row.values[$0] != nil }
+        return fields(known) { name in row.values[name].map(text) ?? "" }
+    }
+
+    private func fields(_ names: [String], _ value: (String) -> VisibleText) -> VisibleText {
+        let fields = ShortList(names, upTo: limit == nil ? nil : Self.maximumFields)
+        let rest: VisibleText = fields.omittedCount > 0 ? "  and \(fields.omittedCount) more" : ""
+        return fields.shown.map { "  \($0): \(value($0))" }.joined(separator: "") + rest
+    }
+
+    private func list(_ entries: [VisibleText]) -> VisibleText {
+        ShortList(entries, upTo: limit).text(between: ", ")
+    }
+
+    /// Both values; of long ones the part in which they differ.
+    private func text(_ change: SyncResult.ValueChange) -> VisibleText {
+        let (old, new) = (Self.line(change.old), Self.line(change.new))
+        let alike = Self.lengthOfBeginning(old, new)
+        guard max(old.utf8.count, new.utf8.count) > maximumWidth, alike > maximumWidth / 2 else {
+            return "\(old, upTo: maximumWidth) → \(new, upTo: maximumWidth)"
+        }
+        let shown = [old, new].map {
+            VisibleText(String(decoding: $0.utf8.dropFirst(alike), as: UTF8.self), upTo: maximumWidth)
+        }
+        return "…\(shown[0]) → …\(shown[1]) (after \(ByteAmount.text(alike)) that stay)"
+    }
+
+    /// How many bytes both begin with, in whole characters, but for the last ten: they show the place.
+    private static func lengthOfBeginning(_ left: String, _ right: String) -> Int {
+        var count = 0
+        for (l, r) in zip(left.utf8, right.utf8) {
+            guard l == r else { break }
+            count += 1
+        }
+        var start = left.utf8.index(left.startIndex, offsetBy: max(0, count - 10))
+        while start.samePosition(in: left.unicodeScalars) == nil { start = left.utf8.index(before: start) }
+        return left.utf8.distance(from: left.startIndex, to: start)
+    }
+
+    private func text(_ value: JSONValue) -> VisibleText { VisibleText(Self.line(value), upTo: maximumWidth) }
+
+    private static func line(_ value: JSONValue) -> String { value == .null ? "nil" : JSONLine.text(of: value) }
+
+    private static func text(_ key: RecordKey) -> VisibleText { VisibleText(key.description, upTo: 60) }
+}
+
+/// The links that one row gained and lost through one relationship.
+struct LinkGroup {
+    let owner: SyncResult.Link
+    private(set) var added: [RecordKey] = []
+    private(set) var removed: [RecordKey] = []
+
+    /// The links of a result that no line about a row shows: of to-many relationships, and not those that went with a
+    /// deleted row.
+    static func groups(of result: SyncResult, toMany: (String, String) -> Bool) -> [LinkGroup] {
+        var groups: [LinkGroup] = []
+        var places: [SyncResult.Link: Int] = [:]
+        let links =
+            (result.addedLinks ?? []).map { ($0, true) } + (result.removedLinks ?? []).map { ($0, false) }
+        let deleted = result.entities.mapValues { Set($0.deleted) }
+        for (link, isAdded) in links
+        where toMany(link.entity, link.relationship) && deleted[link.entity]?.contains(link.key) != true {
+            var owner = link
+            owner.target = link.key
+            let place = places[owner] ?? groups.count
+            places[owner] = place
+            if place == groups.count { groups.append(LinkGroup(owner: owner)) }
+            if isAdded { groups[place].added.append(link.target) } else { groups[place].removed.append(link.target) }
+        }
+        return groups.sorted { $0.owner < $1.owner }
+    }
+}
+
+/// What became of rows between two looks at them.
+struct SnapshotDifference {
+    /// A row that becomes one of another entity is another row.
+    private struct Identity: Hashable {
+        let entity: String
+        let key: RecordKey
+
+        init(_ row: SnapshotRow) {
+            entity = row.entity
+            key = row.row.key
+        }
+    }
+
+    private var entities: [String: SyncResult.EntityChanges] = [:]
+
+    init(from old: [SnapshotRow], to new: [SnapshotRow]) {
+        var before = Dictionary(old.map { (Identity($0), $0) }, uniquingKeysWith: { first, _ in first })
+        for row in new {
+            if let earlier = before.removeValue(forKey: Identity(row)) {
+                compare(row, with: earlier)
+            } else {
+                change(row.entity) { changes in
+                    changes.inserted.append(row.row.key)
+                    changes.insertedRows?.append(row.row)
+                    changes.insertedCount += 1
+                }
+            }
+        }
+        for row in old where before[Identity(row)] != nil {
+            change(row.entity) { changes in
+                changes.deleted.append(row.row.key)
+                changes.deletedRows?.append(row.row)
+                changes.deletedCount += 1
+            }
+        }
+    }
+
+    func result(of entity: String) -> SyncResult {
+        var result = SyncResult(entity: entity)
+        result.entities = entities
+        return result
+    }
+
+    private mutating func compare(_ row: SnapshotRow, with earlier: SnapshotRow) {
+        let (old, new) = (earlier.row.values, row.row.values)
+        let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+        guard !changed.isEmpty else { return }
+        let values = changed.map { ($0, SyncResult.ValueChange(old: old[$0] ?? .null, new: new[$0] ?? .null)) }
+        change(row.entity) { changes in
+            changes.updated.append(
+                SyncResult.Update(key: row.row.key, changed: changed, values: Dictionary(uniqueKeysWithValues: values)))
+            changes.updatedCount += 1
+        }
+    }
+
+    private mutating func change(_ entity: String, _ body: (inout SyncResult.EntityChanges) -> Void) {
+        var none = SyncResult.EntityChanges()
+        (none.insertedRows, none.deletedRows) = ([], [])
+        body(&entities[entity, default: none])
     }
 }

@@ -93,3 +93,206 @@ extension RowFormat {
     /// Whether people read it, so that it may not do anything to a terminal, wherever it goes.
     var isForPeople: Bool { [.table, .vertical, .markdown].contains(self) }
 }
+
+/// Where the text of rows is gathered, and handed on before it becomes much.
+struct RowOutput {
+    /// In bytes; larger pieces are not written faster.
+    private static let pieceSize = 65_536
+
+    var bytes: [UInt8] = []
+    private let write: OutputFile.Write
+
+    init(_ write: @escaping OutputFile.Write) {
+        self.write = write
+        bytes.reserveCapacity(2 * Self.pieceSize)
+    }
+
+    /// To be called between rows, so that a piece has its characters whole.
+    mutating func passOn() throws {
+        if bytes.count >= Self.pieceSize { try flush() }
+    }
+
+    mutating func flush() throws {
+        guard !bytes.isEmpty else { return }
+        try write(Data(bytes))
+        bytes.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The values of a row as text, all in one buffer, which the next row uses again.
+struct TextRow {
+    private(set) var bytes: [UInt8] = []
+    private var ends: [Int] = []
+    private var nulls: [Bool] = []
+
+    var count: Int { ends.count }
+
+    mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        nulls.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a value.
+    ///
+    /// - Parameter body: Appends its text; false if there is no value.
+    mutating func add(_ body: (inout [UInt8]) -> Bool) {
+        let isValue = body(&bytes)
+        ends.append(bytes.count)
+        nulls.append(!isValue)
+    }
+
+    mutating func add(_ text: String) {
+        add { bytes in
+            bytes += text.utf8
+            return true
+        }
+    }
+
+    func isNull(_ column: Int) -> Bool { nulls[column] }
+
+    subscript(column: Int) -> ArraySlice<UInt8> { bytes[(column == 0 ? 0 : ends[column - 1])..<ends[column]] }
+}
+
+/// Lays out rows of text, one after the other.
+protocol TextRowWriter: Sendable {
+    mutating func begin()
+    mutating func append(_ row: TextRow) throws
+    /// Writes what there still is to write.
+    mutating func end() throws
+}
+
+/// What stands above the values of a row.
+struct RowColumn {
+    let title: String
+    /// Numbers are easier to compare with their last digits below each other.
+    var isNumeric = false
+}
+
+/// Values of rows as text, from SQLite's bytes to the output's: what they are, as ``StoredValue/text`` says it.
+enum ValueText {
+    /// Appends the value, if there is one.
+    ///
+    /// - Returns: Whether there is. What is none of the type, written by other programs, is none.
+    static func append(_ row: RowCursor, _ column: Int, _ type: AttributeType, to out: inout [UInt8]) -> Bool {
+        switch (type, row.storage(column)) {
+        case (_, .null): return false
+        case (.integer, .integer): append(row.integer(column), to: &out)
+        case (.boolean, .integer): out += (row.integer(column) == 0 ? "false" : "true").utf8
+        case (.double, .integer): return append(Double(row.integer(column)), to: &out)
+        case (.double, .real): return append(row.real(column), to: &out)
+        case (.string, .text), (.url, .text): append(repaired: row.text(column), to: &out)
+        case (.date, .text) where appendDate(row.text(column), to: &out): break
+        case (.integer, _), (.boolean, _), (.double, _): return false
+        default:
+            let value = row.value(column, as: type)
+            guard !value.isNull else { return false }
+            out += value.text.utf8
+        }
+        return true
+    }
+
+    static func append(_ value: Int64, to out: inout [UInt8]) {
+        if value < 0 { out.append(.minus) }
+        var rest = value.magnitude
+        let start = out.count
+        repeat {
+            out.append(.digit0 + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        out[start...].reverse()
+    }
+
+    private static func append(_ value: Double, to out: inout [UInt8]) -> Bool {
+        guard value.isFinite else { return false }
+        out += "\(value)".utf8
+        return true
+    }
+
+    /// Appends text; what is no UTF-8 becomes the character for that.
+    static func append(repaired text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+        if isASCII(text) {
+            out.append(contentsOf: text)
+        } else {
+            out += String(decoding: text, as: UTF8.self).utf8
+        }
+    }
+
+    /// Eight bytes at a time: most text is.
+    static func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let bytes = UnsafeRawBufferPointer(text)
+        var index = 0
+        while index + 8 <= bytes.count {
+            if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
+            index += 8
+        }
+        return bytes[index...].allSatisfy { $0 < 0x80 }
+    }
+
+    /// Appends a date in the form that stores keep, `2024-02-29 18:29:59.999`, as ISO 8601.
+    ///
+    /// - Returns: Whether it is in that form. Days after the 28th are left to those who know the calendar.
+    private static func appendDate(_ text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) -> Bool {
+        guard text.count == 23, text[4] == .minus, text[7] == .minus, text[10] == .blank, text[13] == .colon,
+            text[16] == .colon, text[19] == .point
+        else { return false }
+        for place in digits where text[place] &- .digit0 >= 10 { return false }
+        func two(_ place: Int) -> Int { Int(text[place] - .digit0) * 10 + Int(text[place + 1] - .digit0) }
+        guard two(0) + two(2) > 0, 1...12 ~= two(5), 1...28 ~= two(8), two(11) < 24, two(14) < 60, two(17) < 60 else {
+            return false
+        }
+        let isWholeSecond = text[20] == .digit0 && text[21] == .digit0 && text[22] == .digit0
+        let start = out.count
+        out.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<(isWholeSecond ? 19 : 23)]))
+        out[start + 10] = UInt8(ascii: "T")
+        out.append(UInt8(ascii: "Z"))
+        return true
+    }
+
+    private static let digits = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20, 21, 22]
+}
+
+/// A value of a row as people see it, and how many columns of a terminal it takes.
+struct VisibleCell {
+    let text: String
+    let width: Int
+
+    /// - Parameter limit: Of a longer text the beginning is shown, and how much more there is.
+    init(_ value: some Collection<UInt8>, upTo limit: Int?) {
+        // The common case needs neither escapes nor a table of widths.
+        if value.count <= limit ?? .max, value.allSatisfy({ 0x20..<0x7F ~= $0 }) {
+            (text, width) = (String(decoding: value, as: UTF8.self), value.count)
+        } else {
+            text = VisibleText(String(decoding: value, as: UTF8.self), upTo: limit ?? .max / 2).text
+            width = DisplayWidth.of(text)
+        }
+    }
+
+    private init(text: String, width: Int) { (self.text, self.width) = (text, width) }
+
+    func cut(to width: Int) -> VisibleCell {
+        guard self.width > width else { return self }
+        let cut = DisplayWidth.cut(text, to: width)
+        return VisibleCell(text: cut.text, width: cut.width)
+    }
+}
+
+// MARK: - UInt8+Characters
+
+// The bytes of the characters that forms of rows are made of.
+extension UInt8 {
+    @inline(__always) static var tab: UInt8 { 0x09 }
+    @inline(__always) static var newline: UInt8 { 0x0A }
+    @inline(__always) static var carriageReturn: UInt8 { 0x0D }
+    /// What is below it is a control character.
+    @inline(__always) static var blank: UInt8 { 0x20 }
+    @inline(__always) static var quote: UInt8 { 0x22 }
+    @inline(__always) static var comma: UInt8 { 0x2C }
+    @inline(__always) static var minus: UInt8 { 0x2D }
+    @inline(__always) static var point: UInt8 { 0x2E }
+    @inline(__always) static var digit0: UInt8 { 0x30 }
+    @inline(__always) static var colon: UInt8 { 0x3A }
+    @inline(__always) static var backslash: UInt8 { 0x5C }
+    @inline(__always) static var openBrace: UInt8 { 0x7B }
+    @inline(__always) static var closeBrace: UInt8 { 0x7D }
+}

@@ -1,3 +1,5 @@
+import Sync
+
 /// Rows as values between commas or tabs: RFC 4180, but that lines end as they do on Unix.
 ///
 /// A value with the delimiter, a quote or a line break in it is quoted, and so is an empty text: nil is nothing at all.
@@ -41,5 +43,269 @@ struct DelimitedWriter: TextRowWriter {
             }
             output.bytes.append(.quote)
         }
+    }
+}
+
+/// Rows as a table of Markdown. What would do something to a terminal is made visible; a bar inside a value is escaped.
+struct MarkdownWriter: TextRowWriter {
+    let columns: [RowColumn]
+    var output: RowOutput
+
+    mutating func begin() {
+        append(line: columns.map { Self.cell($0.title.utf8) })
+        append(line: columns.map { $0.isNumeric ? "--:" : "---" })
+    }
+
+    mutating func append(_ row: TextRow) throws {
+        append(line: (0..<row.count).map { Self.cell(row[$0]) })
+        try output.passOn()
+    }
+
+    mutating func end() throws { try output.flush() }
+
+    private mutating func append(line cells: [String]) {
+        for cell in cells {
+            output.bytes += "| ".utf8
+            output.bytes += cell.utf8
+            output.bytes.append(.blank)
+        }
+        output.bytes += "|\n".utf8
+    }
+
+    private static func cell(_ value: some Collection<UInt8>) -> String {
+        VisibleCell(value, upTo: nil).text.replacing("|", with: "\\|")
+    }
+}
+
+/// Rows in columns, for people: as wide as a terminal, or with values whole where there is none.
+///
+///     id  firstName  company
+///      1  Ada              2
+///
+/// The widths are those of the rows seen so far, of which only a block is kept: a column that later needs more gets it from
+/// there on.
+struct TableWriter: TextRowWriter {
+    private static let blockRows = 1000
+    private static let blockBytes = 1 << 20
+    /// Narrower columns say nothing.
+    private static let minimumWidth = 3
+    private static let gap = "  "
+
+    private let columns: [RowColumn]
+    /// Nil if lines may have any length.
+    private let lineWidth: Int?
+    private let style: Style
+    private var output: RowOutput
+    private let titles: [VisibleCell]
+    private var widths: [Int]
+    private var block: [[VisibleCell]] = []
+    private var blockSize = 0
+    private var hasHeader = false
+
+    init(_ columns: [RowColumn], lineWidth: Int?, style: Style, _ output: RowOutput) {
+        self.columns = columns
+        self.lineWidth = lineWidth
+        self.style = style
+        self.output = output
+        titles = columns.map { VisibleCell($0.title.utf8, upTo: lineWidth.map { max($0, 1) }) }
+        widths = titles.map(\.width)
+    }
+
+    /// Whether so many columns can stand side by side.
+    static func fits(_ count: Int, in lineWidth: Int) -> Bool {
+        count * minimumWidth + max(0, count - 1) * gap.count <= lineWidth
+    }
+
+    func begin() {}
+
+    mutating func append(_ row: TextRow) throws {
+        let cells = (0..<row.count).map { VisibleCell(row[$0], upTo: lineWidth) }
+        for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.width) }
+        block.append(cells)
+        blockSize += row.bytes.count
+        if block.count >= Self.blockRows || blockSize >= Self.blockBytes {
+            writeBlock()
+            try output.passOn()
+        }
+    }
+
+    mutating func end() throws {
+        writeBlock()
+        try output.flush()
+    }
+
+    private mutating func writeBlock() {
+        let widths = fittedWidths
+        if !hasHeader { append(line: titles, widths, style) }
+        hasHeader = true
+        for cells in block { append(line: cells, widths, .plain) }
+        block.removeAll(keepingCapacity: true)
+        blockSize = 0
+    }
+
+    /// The widest columns give what the line lacks.
+    private var fittedWidths: [Int] {
+        guard let lineWidth else { return widths }
+        let room = lineWidth - max(0, widths.count - 1) * Self.gap.count
+        guard widths.reduce(0, +) > room else { return widths }
+        var rest = room
+        var fitted = widths
+        // The narrow ones get what they need; the others share what is left.
+        for (rank, column) in widths.indices.sorted(by: { widths[$0] < widths[$1] }).enumerated() {
+            let share = max(rest / (widths.count - rank), 1)
+            fitted[column] = min(widths[column], share)
+            rest -= fitted[column]
+        }
+        return fitted
+    }
+
+    private mutating func append(line cells: [VisibleCell], _ widths: [Int], _ style: Style) {
+        var line = ""
+        for (column, cell) in cells.enumerated() {
+            let shown = cell.cut(to: widths[column])
+            let padding = String(repeating: " ", count: max(0, widths[column] - shown.width))
+            if column > 0 { line += Self.gap }
+            line += columns[column].isNumeric ? padding + shown.text : shown.text + padding
+        }
+        while line.last == " " { line.removeLast() }
+        if let lineWidth { line = DisplayWidth.cut(line, to: lineWidth).text }
+        output.bytes += style.bold(VisibleText(madeOfVisible: line)).text.utf8
+        output.bytes.append(.newline)
+    }
+}
+
+/// Rows with a line per value, and an empty line between them.
+///
+///     id         1
+///     firstName  Ada
+struct VerticalWriter: TextRowWriter {
+    private let titles: [VisibleText]
+    /// Longer values are cut; nil for none.
+    private let limit: Int?
+    /// How many columns of a terminal a value may take; nil for any number.
+    private let room: Int?
+    private var output: RowOutput
+    private var hasRows = false
+
+    /// - Parameter lineWidth: How long lines may be, if that is limited.
+    init(_ columns: [RowColumn], limit: Int?, lineWidth: Int? = nil, style: Style, _ output: RowOutput) {
+        let cells = columns.map { column in
+            let title = VisibleCell(column.title.utf8, upTo: limit)
+            return lineWidth.map { title.cut(to: max($0 / 2, 1)) } ?? title
+        }
+        let width = cells.map(\.width).max() ?? 0
+        titles = cells.map { cell in
+            let padding = VisibleText(madeOfVisible: String(repeating: " ", count: width - cell.width))
+            return style.bold(VisibleText(madeOfVisible: cell.text)) + padding
+        }
+        self.limit = limit
+        room = lineWidth.map { max($0 - width - 2, 0) }
+        self.output = output
+    }
+
+    func begin() {}
+
+    mutating func append(_ row: TextRow) throws {
+        if hasRows { output.bytes.append(.newline) }
+        hasRows = true
+        for column in 0..<row.count {
+            let cell = VisibleCell(row[column], upTo: limit)
+            let value = room.map { cell.cut(to: $0) }?.text ?? cell.text
+            output.bytes += titles[column].text.utf8
+            if !value.isEmpty { output.bytes += "  \(value)".utf8 }
+            while output.bytes.last == .blank { output.bytes.removeLast() }
+            output.bytes.append(.newline)
+        }
+        try output.passOn()
+    }
+
+    mutating func end() throws { try output.flush() }
+}
+
+/// Rows of a query as JSON: an array with an object a line, or just the objects.
+struct JSONRowWriter {
+    private(set) var output: RowOutput
+    private let isArray: Bool
+    /// What stands before each value: `"name": `.
+    private let keys: [[UInt8]]
+    private let types: [AttributeType]
+    private var hasRows = false
+
+    init(_ columns: [RowSelection.Column], isArray: Bool, _ output: RowOutput) {
+        self.output = output
+        self.isArray = isArray
+        types = columns.map(\.type)
+        keys = columns.enumerated().map { index, column in
+            var key: [UInt8] = index == 0 ? [] : Array(", ".utf8)
+            JSONText.append(quoted: column.name, to: &key)
+            return key + Array(": ".utf8)
+        }
+    }
+
+    mutating func append(_ row: RowCursor) throws {
+        if isArray { output.bytes += (hasRows ? ",\n  " : "[\n  ").utf8 }
+        hasRows = true
+        output.bytes.append(.openBrace)
+        for column in types.indices {
+            output.bytes.append(contentsOf: keys[column])
+            append(row, column)
+        }
+        output.bytes.append(.closeBrace)
+        if !isArray { output.bytes.append(.newline) }
+        try output.passOn()
+    }
+
+    mutating func end() throws {
+        if isArray { output.bytes += (hasRows ? "\n]\n" : "[]\n").utf8 }
+        try output.flush()
+    }
+
+    private mutating func append(_ row: RowCursor, _ column: Int) {
+        let type = types[column]
+        switch type {
+        case .string, .url:
+            guard row.storage(column) == .text else { return appendNull() }
+            Self.append(quoted: row.text(column), to: &output.bytes)
+        case .integer, .double, .decimal, .boolean:
+            if !ValueText.append(row, column, type, to: &output.bytes) { appendNull() }
+        case .date, .uuid, .binary:
+            // None of their characters needs an escape.
+            output.bytes.append(.quote)
+            if ValueText.append(row, column, type, to: &output.bytes) {
+                output.bytes.append(.quote)
+            } else {
+                output.bytes.removeLast()
+                appendNull()
+            }
+        case .json, .transformable:
+            output.bytes += JSONLine.text(of: row.value(column, as: type).jsonValue).utf8
+        }
+    }
+
+    private mutating func appendNull() { output.bytes += "null".utf8 }
+
+    /// Appends text as a JSON string; what is no UTF-8 becomes the character for that.
+    private static func append(quoted text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+        guard !ValueText.isASCII(text) else { return append(quotedWhole: text, to: &out) }
+        var repaired = String(decoding: text, as: UTF8.self)
+        repaired.withUTF8 { append(quotedWhole: $0, to: &out) }
+    }
+
+    /// Appends text in as few pieces as its escapes make of it.
+    private static func append(quotedWhole text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+        out.append(.quote)
+        var start = 0
+        for index in text.indices {
+            let byte = text[index]
+            if byte >= .blank, byte != .quote, byte != .backslash { continue }
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            start = index + 1
+            switch byte {
+            case .quote, .backslash: out += [.backslash, byte]
+            default: out += Unicode.Scalar(byte).escape.utf8
+            }
+        }
+        out.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+        out.append(.quote)
     }
 }
